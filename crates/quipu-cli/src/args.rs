@@ -1,0 +1,431 @@
+//! What can be typed: every command, flag and default.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use quipu_engine::versions::When;
+
+/// Long-term memory for assistants and agents: one binary, one folder, no account.
+#[derive(Debug, Parser)]
+#[command(name = "quipu", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(after_help = "Start with `quipu demo`. Data go to stdout, progress and messages to stderr.")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Flags every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Whose memory [default: me]
+    #[arg(short, long, global = true, env = "QUIPU_USER", value_name = "ID")]
+    pub(crate) user: Option<String>,
+    /// Only this conversation
+    #[arg(long, global = true, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// The folder that holds everything [default: the platform's data folder]
+    #[arg(long, global = true, env = "QUIPU_DATA_DIR", value_name = "DIR")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// How to print
+    #[arg(short, long, global = true, value_enum, value_name = "FORM")]
+    pub(crate) output: Option<Form>,
+    /// The same as -o json
+    #[arg(long, global = true, conflicts_with = "output")]
+    pub(crate) json: bool,
+    /// No progress and no hints
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Do not ask
+    #[arg(short, long, global = true)]
+    pub(crate) yes: bool,
+    /// Take this time (RFC 3339) for now, to try things out
+    #[arg(long, global = true, value_name = "TIME")]
+    pub(crate) now: Option<jiff::Timestamp>,
+}
+
+/// How to print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people.
+    Text,
+    /// For programs: stable, with a schema_version.
+    Json,
+    /// Columns, where a list allows it.
+    Table,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Tell a month of someone's life, ask about it, change it, undo it, verify it
+    Demo,
+    /// Remember something
+    Add(Add),
+    /// Import conversations and texts: locomo, openai, text, markdown, ledger
+    Import(Import),
+    /// Find what was said
+    Recall(Recall),
+    /// Make a block of memory to put into a prompt
+    Context(Context),
+    /// Show one item
+    Get(Name),
+    /// List items
+    List(List),
+    /// Show where an item comes from
+    Why(Name),
+    /// Show or change the core document
+    Core(Core),
+    /// Keep an item in every pack
+    Pin(Name),
+    /// No longer keep an item in every pack
+    Unpin(Name),
+    /// Rate an item from -2 to 2
+    Rate(Rate),
+    /// List events, newest first
+    Log(Log),
+    /// Show one event
+    Show(Event),
+    /// Show who changed a path of the core document, or an item, and when
+    Blame(Blame),
+    /// Show what differs between two versions
+    Diff(Diff),
+    /// Read as of an earlier version: at WHEN recall|context|get|list|core
+    At(At),
+    /// Take events back; nothing is deleted
+    Revert(Revert),
+    /// Replay chosen events into another memory or a file
+    Pick(Pick),
+    /// Copy a memory, up to a version, to a new user
+    Fork(Fork),
+    /// Destroy the payload of events for good
+    Erase(Erase),
+    /// Prove that the ledger is what was written
+    Verify(Verify),
+    /// Write a snapshot now
+    Snapshot,
+    /// Make everything but the ledger again
+    Rebuild,
+    /// Show what is there
+    Status,
+    /// Check that all is well
+    Doctor,
+    /// Copy ledgers into a new folder
+    Backup(Backup),
+    /// Put ledgers back from a backup
+    Restore(Restore),
+    /// Measure recall on conversations with known answers
+    Eval(Eval),
+    /// Measure speed and size on this machine
+    Bench(Bench),
+    /// Print a completion script
+    Completions(Completions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Add {
+    /// The text; `-` or nothing reads it from standard input
+    pub(crate) text: Option<String>,
+    /// Who spoke: user, assistant, system or tool
+    #[arg(long, default_value = "user", value_parser = parse_role)]
+    pub(crate) role: quipu_core::source::Role,
+    /// Who spoke, by name
+    #[arg(long)]
+    pub(crate) author: Option<String>,
+    /// What it is about
+    #[arg(long)]
+    pub(crate) topic: Option<String>,
+    /// When it was said (RFC 3339) [default: now]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) said_at: Option<jiff::Timestamp>,
+    /// Every line of standard input is something said; prints a receipt a line
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) lines: bool,
+    /// Adding again with the same key has no second effect
+    #[arg(long, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// locomo, openai, text, markdown or ledger
+    pub(crate) format: String,
+    /// A file; for text and markdown also a folder
+    pub(crate) path: PathBuf,
+    /// Only report what would be imported
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only this conversation of the file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) conversation: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Recall {
+    /// The question
+    pub(crate) query: String,
+    /// How many answers
+    #[arg(short, default_value_t = 8)]
+    pub(crate) k: usize,
+    /// Show how each score came about
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Context {
+    /// The question or task
+    pub(crate) query: String,
+    /// The most the block may cost, in estimated tokens
+    #[arg(long, default_value_t = 1300, value_name = "N")]
+    pub(crate) max_tokens: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Name {
+    /// An item id, the start of one, or its name where it was imported from
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Only turn, entry, doc or import
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// At most so many
+    #[arg(long, default_value_t = 50)]
+    pub(crate) limit: usize,
+    /// Skip so many
+    #[arg(long, default_value_t = 0)]
+    pub(crate) offset: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Core {
+    #[command(subcommand)]
+    pub(crate) action: Option<CoreAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CoreAction {
+    /// Print the document, or the part at a JSON pointer
+    Show {
+        /// Such as /location/city
+        pointer: Option<String>,
+    },
+    /// Put a value at a JSON pointer; the value is JSON, or else text
+    Set {
+        /// Such as /location/city
+        pointer: String,
+        /// Such as Porto, 42 or {"name": "Marta"}
+        value: String,
+        /// Why
+        #[arg(long)]
+        because: Option<String>,
+    },
+    /// Take away what is at a JSON pointer
+    Unset {
+        /// Such as /location/city
+        pointer: String,
+        /// Why
+        #[arg(long)]
+        because: Option<String>,
+    },
+    /// Apply an RFC 6902 patch: JSON, @FILE, or - for standard input
+    Patch {
+        /// The patch
+        patch: String,
+        /// Why
+        #[arg(long)]
+        because: Option<String>,
+        /// Patching again with the same key has no second effect
+        #[arg(long, value_name = "KEY")]
+        idempotency_key: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Rate {
+    /// An item id, the start of one, or its name where it was imported from
+    pub(crate) id: String,
+    /// From -2 to 2; 0 takes a rating back
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) rating: i8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// At most so many
+    #[arg(short = 'n', long, default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Only events before this position
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) before: Option<u64>,
+    /// Only events of this import, file or message
+    #[arg(long, value_name = "REF")]
+    pub(crate) source: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Event {
+    /// Its position or id
+    pub(crate) event: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Blame {
+    /// A path such as /location/city, or an item id
+    pub(crate) what: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// The earlier version: a position, a date, a time
+    pub(crate) from: When,
+    /// The later version
+    #[arg(default_value = "now")]
+    pub(crate) to: When,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct At {
+    /// A position, a date (its end), a time: as Quipu knew things then
+    pub(crate) when: When,
+    #[command(subcommand)]
+    pub(crate) read: Read,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Read {
+    /// Find what was said
+    Recall(Recall),
+    /// Make a block of memory to put into a prompt
+    Context(Context),
+    /// Show one item
+    Get(Name),
+    /// List items
+    List(List),
+    /// Show the core document, or the part at a JSON pointer
+    Core {
+        /// Such as /location/city
+        pointer: Option<String>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Revert {
+    /// Positions or ids of events
+    #[arg(required_unless_present_any = ["source", "since"])]
+    pub(crate) events: Vec<String>,
+    /// Every event of this import, file or message
+    #[arg(long, value_name = "REF", conflicts_with = "events")]
+    pub(crate) source: Option<String>,
+    /// Every event after this version
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["events", "source"])]
+    pub(crate) since: Option<When>,
+    /// Only show what it would do
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// With --dry-run: a question to answer before and after
+    #[arg(long = "probe", value_name = "QUERY", requires = "dry_run")]
+    pub(crate) probes: Vec<String>,
+    /// Why
+    #[arg(long)]
+    pub(crate) because: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pick {
+    /// Positions or ids of events
+    #[arg(required = true)]
+    pub(crate) events: Vec<String>,
+    /// A user id, or a file ending in .jsonl
+    #[arg(long, value_name = "USER|FILE")]
+    pub(crate) into: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fork {
+    /// The new user id
+    pub(crate) into: String,
+    /// Up to this version
+    #[arg(long, default_value = "now")]
+    pub(crate) at: When,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Erase {
+    /// Changes (12.0), events (12) or item ids
+    #[arg(required = true)]
+    pub(crate) targets: Vec<String>,
+    /// Why, without repeating what is erased; this stays on record
+    #[arg(long, default_value = "asked by the user")]
+    pub(crate) because: String,
+    /// Write the receipt to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receipt: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Verify {
+    /// A head you remember: the ledger must still hold it
+    #[arg(long = "pin", value_name = "SEQ:HASH")]
+    pub(crate) pins: Vec<String>,
+    /// Check a file of events (.jsonl) instead of a ledger
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Backup {
+    /// A folder that does not exist yet
+    pub(crate) folder: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// A backup folder
+    pub(crate) folder: PathBuf,
+    /// Set ledgers that are there aside
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Eval {
+    #[command(subcommand)]
+    pub(crate) dataset: Dataset,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Dataset {
+    /// LoCoMo: long conversations with questions and the turns that answer them
+    Locomo {
+        /// A file in LoCoMo's own shape
+        file: PathBuf,
+        /// Write every question and what was found to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Bench {
+    /// Items in the largest memory
+    #[arg(long, default_value_t = 100_000)]
+    pub(crate) items: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// Which shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+fn parse_role(text: &str) -> Result<quipu_core::source::Role, String> {
+    use quipu_core::source::Role;
+    [Role::User, Role::Assistant, Role::System, Role::Tool]
+        .into_iter()
+        .find(|role| role.word() == text)
+        .ok_or_else(|| "a role is user, assistant, system or tool".to_owned())
+}

@@ -1,0 +1,153 @@
+//! Demo: a month of a person's life, from import to undo, in one run.
+
+use std::io::Write;
+
+use quipu_core::id::UserId;
+use quipu_engine::import::Format;
+use quipu_engine::revert::{RevertOptions, Selection};
+use quipu_engine::versions::{EventRef, When};
+use quipu_engine::{
+    ContextOptions, Edit, Engine, Error, IngestOptions, LogOptions, PatchOptions, RecallOptions, Result,
+};
+use serde_json::{Value, json};
+
+use super::{history, read, render};
+use crate::app;
+use crate::output::Printer;
+use crate::settings::Settings;
+
+/// A conversation written for this demo.
+const CONVERSATION: &str = include_str!("../../assets/demo.jsonl");
+/// Whose memory the demo keeps.
+const USER: &str = "demo";
+/// What the file is called, and with it the import.
+const FILE: &str = "demo.jsonl";
+const REFERENCE: &str = "openai:demo.jsonl";
+
+/// Asked once everything is imported.
+const QUESTIONS: [&str; 5] = [
+    "Which city did I move to, and when?",
+    "What is my sister's name?",
+    "What am I allergic to?",
+    "What helped with my sleep?",
+    "Show me the script that renames my photos",
+];
+
+pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
+    let engine = app::open(settings)?;
+    let user = UserId::parse(USER)?;
+    clear(&engine, &user)?;
+    let tell = |text: &str| printer.out(&quipu_core::pack::escape_for_terminal(&format!("{text}\n")));
+
+    tell("Quipu keeps what was said in a ledger that is only ever added to. Everything else is made from it.\n")?;
+    tell("1. Import a month of someone's life\n")?;
+    tell(&import(&engine, &user)?)?;
+
+    tell("2. Ask, and see the evidence")?;
+    for question in QUESTIONS {
+        let report = quipu_engine::recall(&engine, &user, &RecallOptions { k: 2, ..RecallOptions::of(question) })?;
+        tell(&format!("\n$ quipu -u demo recall {question:?}\n{}", read::answers(&report).trim_end()))?;
+    }
+
+    tell("\n3. Keep a profile: a JSON document, changed by guarded patches\n")?;
+    let moved = profile(&engine, &user, printer)?;
+    let head = quipu_engine::status(&engine, &user)?.version;
+    let difference = quipu_engine::diff(&engine, &user, When::Seq(moved - 2), When::Now)?;
+    tell(&format!("\n$ quipu -u demo diff {} now\n{}", moved - 2, render::difference(&difference)))?;
+
+    tell("4. Change your mind: what would undoing the move do?\n")?;
+    let selection = Selection::Events(vec![EventRef::Seq(moved)]);
+    let options = RevertOptions { rationale: Some("changed my mind".to_owned()), probes: vec![QUESTIONS[0].to_owned()] };
+    let preview = quipu_engine::preview_revert(&engine, &user, &selection, &options)?;
+    tell(&format!("$ quipu -u demo revert {moved} --dry-run --probe {:?}\n{}", QUESTIONS[0], history::preview_text(&preview)))?;
+    let (receipt, difference) = quipu_engine::revert(&engine, &user, &selection, &options, &mut |_| {})?;
+    tell(&format!("$ quipu -u demo revert {moved}\nEvent {} takes it back:\n{}", receipt.seq, render::difference(&difference)))?;
+    let back = Selection::Events(vec![EventRef::Seq(receipt.seq)]);
+    let (restored, difference) = quipu_engine::revert(&engine, &user, &back, &RevertOptions::default(), &mut |_| {})?;
+    tell(&format!("$ quipu -u demo revert {}\nEvent {} brings it back:\n{}", receipt.seq, restored.seq, render::difference(&difference)))?;
+
+    tell("5. Nothing was lost on the way: the log, and the proof\n")?;
+    let entries = quipu_engine::log(&engine, &user, &LogOptions { before: None, limit: 6, reference: None })?;
+    tell(&format!("$ quipu -u demo log -n 6\n{}", entries.iter().map(render::entry).collect::<String>()))?;
+    let report = quipu_engine::verify(&engine, &user, &[], &mut |_| {})?;
+    if !report.is_intact() {
+        return Err(Error::Bug("the demo's ledger does not verify".to_owned()));
+    }
+    tell(&format!("$ quipu -u demo verify\n{}", history::verdict(&report)))?;
+
+    tell("6. Give it to a model\n")?;
+    let options = ContextOptions { query: QUESTIONS[3].to_owned(), max_tokens: 500, session: None, at: When::Now };
+    let pack = quipu_engine::context(&engine, &user, &options)?;
+    tell(&format!("$ quipu -u demo context {:?} --max-tokens 500\n{}", QUESTIONS[3], pack.text))?;
+    tell(&next(settings, head))
+}
+
+/// Starts from nothing, but never deletes a memory that is not the demo's own.
+fn clear(engine: &Engine, user: &UserId) -> Result<()> {
+    if !quipu_engine::users(engine)?.contains(user) {
+        return Ok(());
+    }
+    let first = quipu_engine::show(engine, user, EventRef::Seq(1));
+    let ours = match first {
+        Ok(event) => event.header.origin.reference.as_deref() == Some(REFERENCE),
+        // An empty ledger is what a demo that was stopped at once leaves behind.
+        Err(Error::NotFound(_)) => true,
+        Err(other) => return Err(other),
+    };
+    if !ours {
+        let text = "user `demo` has a memory that is not the demo's; choose another --data-dir for the demo";
+        return Err(Error::Refused(text.to_owned()));
+    }
+    quipu_engine::erase::delete_user(engine, user)
+}
+
+fn import(engine: &Engine, user: &UserId) -> Result<String> {
+    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+    let path = folder.path().join(FILE);
+    std::fs::File::create(&path)
+        .and_then(|mut file| file.write_all(CONVERSATION.as_bytes()))
+        .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
+    let options = IngestOptions { dry_run: false, conversation: None, into: Some(user.clone()), default_user: user.clone() };
+    let (report, fault) = quipu_engine::ingest(engine, Format::OpenAi, &path, &options, &mut |_| {});
+    match fault {
+        Some(fault) => Err(fault),
+        None => Ok(format!("$ quipu -u demo import openai {FILE}\n{}", super::write::summary(&report))),
+    }
+}
+
+/// Records what an assistant would have learnt. Returns the position of the event that says she moved.
+fn profile(engine: &Engine, user: &UserId, printer: &Printer) -> Result<u64> {
+    let steps: [(&str, Value, &str); 4] = [
+        ("/identity/name", json!("Ines"), "she introduced herself"),
+        ("/location/current", json!({"city": "Lyon", "country": "France"}), "where she lives when the month begins"),
+        ("/relationships/family", json!([{"name": "Marta", "relation": "sister"}]), "corrected: Marta, not Maria"),
+        ("/location/current", json!({"city": "Porto", "country": "Portugal"}), "she moved"),
+    ];
+    let mut last = 0;
+    for (pointer, value, why) in steps {
+        let edit = Edit::Set(pointer.to_owned(), value.clone());
+        let options = PatchOptions { rationale: Some(why.to_owned()), ..PatchOptions::default() };
+        last = quipu_engine::edit_core(engine, user, &edit, &options)?.seq;
+        printer.out(&format!("$ quipu -u demo core set {pointer} '{value}' --because '{why}'\nEvent {last}\n"))?;
+    }
+    let wrong = Edit::Set("/location/timezone".to_owned(), json!(7));
+    let Err(refusal) = quipu_engine::edit_core(engine, user, &wrong, &PatchOptions::default()) else {
+        return Err(Error::Bug("a patch against the schema was taken".to_owned()));
+    };
+    printer.out(&format!("$ quipu -u demo core set /location/timezone 7\nquipu: {refusal}\n"))?;
+    Ok(last)
+}
+
+fn next(settings: &Settings, version: u64) -> String {
+    let folder = settings.data_dir.display();
+    format!(
+        "What to try next (everything is in {folder}, user `demo`)\n\
+         \x20 quipu -u demo recall \"what did I decide about the race?\" --explain\n\
+         \x20 quipu -u demo blame /location/current\n\
+         \x20 quipu -u demo at {version} core\n\
+         \x20 quipu -u demo why m12\n\
+         \x20 quipu add \"I prefer tea in the morning\"      starts your own memory\n\
+         \x20 quipu import markdown ~/notes                 reads a folder of notes\n\
+         In a checkout, `quipu` is `cargo run --release --`."
+    )
+}

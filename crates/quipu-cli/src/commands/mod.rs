@@ -1,0 +1,105 @@
+//! Commands: each converts what was typed, calls one verb, and prints its report.
+
+mod admin;
+mod bench;
+mod demo;
+mod eval;
+mod history;
+mod read;
+mod render;
+mod write;
+
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+use quipu_core::id::UserId;
+use quipu_engine::versions::When;
+use quipu_engine::{Engine, Result};
+
+use crate::app;
+use crate::args::{Cli, Command, Completions, Dataset, Read};
+use crate::output::Printer;
+use crate::settings::Settings;
+
+/// What every command works with.
+struct Session<'a> {
+    engine: Engine,
+    user: UserId,
+    only_session: Option<String>,
+    printer: &'a Printer,
+}
+
+/// Runs what was typed.
+pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
+    let Cli { global, command } = cli;
+    if let Command::Completions(Completions { shell }) = command {
+        clap_complete::generate(shell, &mut Cli::command(), "quipu", &mut std::io::stdout());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let settings = Settings::read(&global)?;
+    match command {
+        Command::Demo => return demo::run(&settings, printer).map(|()| ExitCode::SUCCESS),
+        Command::Eval(eval) => {
+            let Dataset::Locomo { file, out } = eval.dataset;
+            return eval::locomo(&settings, printer, &file, out.as_deref()).map(|()| ExitCode::SUCCESS);
+        }
+        Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
+        _ => {}
+    }
+    let engine = app::open(&settings)?;
+    match command {
+        Command::Status => return admin::status(&engine, &settings, printer),
+        Command::Doctor => return admin::doctor(&engine, printer),
+        Command::Backup(args) => return admin::backup(&engine, &settings, printer, &args),
+        Command::Restore(args) => return admin::restore(&engine, &settings, printer, &args),
+        _ => {}
+    }
+    let writes = matches!(command, Command::Add(_) | Command::Import(_) | Command::Core(_));
+    let verifies_file = matches!(&command, Command::Verify(args) if args.file.is_some());
+    let user = if writes || verifies_file { settings.user.clone() } else { app::reader(&engine, &settings)? };
+    let session = Session { engine, user, only_session: global.session, printer };
+    dispatch(&session, &settings, command, global.yes)
+}
+
+fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: bool) -> Result<ExitCode> {
+    match command {
+        Command::Add(args) => write::add(session, args)?,
+        Command::Import(args) => write::import(session, settings, &args)?,
+        Command::Core(args) => write::core(session, settings, args.action)?,
+        Command::Pin(name) => write::mark(session, &name.id, Some(true), None)?,
+        Command::Unpin(name) => write::mark(session, &name.id, Some(false), None)?,
+        Command::Rate(rate) => write::mark(session, &rate.id, None, Some(rate.rating))?,
+        Command::Recall(args) => read::recall(session, &args, When::Now)?,
+        Command::Context(args) => read::context(session, &args, When::Now)?,
+        Command::Get(name) => read::get(session, &name.id, When::Now)?,
+        Command::List(args) => read::list(session, &args, When::Now)?,
+        Command::Why(name) => read::why(session, &name.id)?,
+        Command::At(at) => match at.read {
+            Read::Recall(args) => read::recall(session, &args, at.when)?,
+            Read::Context(args) => read::context(session, &args, at.when)?,
+            Read::Get(name) => read::get(session, &name.id, at.when)?,
+            Read::List(args) => read::list(session, &args, at.when)?,
+            Read::Core { pointer } => read::core(session, pointer.as_deref(), at.when)?,
+        },
+        Command::Log(args) => history::log(session, &args)?,
+        Command::Show(args) => history::show(session, &args.event)?,
+        Command::Blame(args) => history::blame(session, &args.what)?,
+        Command::Diff(args) => history::diff(session, &args)?,
+        Command::Revert(args) => history::revert(session, args)?,
+        Command::Pick(args) => history::pick(session, &args)?,
+        Command::Fork(args) => history::fork(session, &args)?,
+        Command::Erase(args) => history::erase(session, &args, yes)?,
+        Command::Verify(args) => return history::verify(session, &args),
+        Command::Snapshot => history::snapshot(session)?,
+        Command::Rebuild => history::rebuild(session)?,
+        Command::Demo
+        | Command::Eval(_)
+        | Command::Bench(_)
+        | Command::Status
+        | Command::Doctor
+        | Command::Backup(_)
+        | Command::Restore(_)
+        | Command::Completions(_) => {}
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,192 @@
+//! Reading: recall, context, get, list, why, core.
+
+use quipu_core::id::ItemKind;
+use quipu_core::recall::{Contributions, Trace};
+use quipu_engine::versions::When;
+use quipu_engine::{ContextOptions, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why};
+
+use serde_json::Value;
+
+use super::{Session, render};
+use crate::args::{Context, Form, List, Recall};
+
+pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<()> {
+    let options = RecallOptions {
+        k: args.k,
+        session: session.only_session.clone(),
+        at,
+        explain: args.explain,
+        ..RecallOptions::of(&args.query)
+    };
+    let report = quipu_engine::recall(&session.engine, &session.user, &options)?;
+    session.printer.report(&report, answers)?;
+    if report.hits.is_empty() {
+        session.printer.hint("nothing found");
+    }
+    if let Some(reason) = &report.degraded {
+        session.printer.hint(&format!("degraded: {reason}"));
+    }
+    Ok(())
+}
+
+pub(super) fn answers(report: &RecallReport) -> String {
+    let mut text = String::new();
+    for (place, hit) in report.hits.iter().enumerate() {
+        text.push_str(&format!(
+            "{:>2}. {:.2}  {} · {} · {}{}\n",
+            place + 1,
+            hit.score,
+            hit.id,
+            render::time(hit.said_at),
+            hit.speaker,
+            hit.session_id.as_deref().map(|name| format!(" · {name}")).unwrap_or_default(),
+        ));
+        for line in hit.text.lines() {
+            text.push_str(&format!("          {line}\n"));
+        }
+        if report.trace.is_some() {
+            text.push_str(&format!("          = {:.3}: {}\n", hit.raw_score, parts(&hit.contributions)));
+        }
+    }
+    if let Some(trace) = &report.trace {
+        text.push_str(&explained(report, trace));
+    }
+    text
+}
+
+/// What each feature adds, the ones that add nothing left out.
+fn parts(made_of: &Contributions) -> String {
+    let parts = [
+        ("words", made_of.n),
+        ("words before", made_of.n_prev),
+        ("words after", made_of.n_next),
+        ("session", made_of.n_sess),
+        ("speaker", made_of.spk),
+        ("date", made_of.date),
+        ("question", made_of.isq),
+        ("meaning", made_of.x),
+    ];
+    let present = parts.iter().filter(|(_, value)| *value != 0.0);
+    present.map(|(feature, value)| format!("{feature} {value:+.3}")).collect::<Vec<_>>().join(", ")
+}
+
+fn explained(report: &RecallReport, trace: &Trace) -> String {
+    let mut text = "\nHow it was found\n".to_owned();
+    let mut line = |what: String| text.push_str(&format!("  {what}\n"));
+    if let Some(detail) = &trace.detail {
+        let term = |term: &quipu_core::recall::Term| format!("{} (idf {:.2}, in {})", term.term, term.idf, term.passages);
+        line(format!("terms     {}", detail.terms.iter().map(term).collect::<Vec<_>>().join(", ")));
+        line(format!("speaker   {}", detail.speaker.as_deref().unwrap_or("none named, or several")));
+        let dates: Vec<String> = detail.dates.iter().map(ToString::to_string).collect();
+        line(format!("dates     {}", if dates.is_empty() { "none".to_owned() } else { dates.join(", ") }));
+        line(format!("embedded  {:?}", detail.first_person_text));
+    }
+    let arms: Vec<String> = trace.arms.iter().map(|arm| format!("{} {}", arm.arm, arm.nominated)).collect();
+    line(format!("passages  {} there, {} allowed, {} scored ({})", trace.passages, trace.allowed, trace.scored, arms.join(", ")));
+    if trace.without_vector > 0 {
+        line(format!("meaning   {} passages have no vector yet", trace.without_vector));
+    }
+    for out in report.left_out.iter().take(5) {
+        line(format!("left out  {:.3} {}  {}", out.score, out.id, render::excerpt(&out.text, 60)));
+    }
+    let timing = &report.timing;
+    line(format!("time      embedding the question {} µs, the rest {} µs", timing.embed_us, timing.recall_us));
+    text
+}
+
+pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result<()> {
+    let options = ContextOptions {
+        query: args.query.clone(),
+        max_tokens: args.max_tokens,
+        session: session.only_session.clone(),
+        at,
+    };
+    let pack = quipu_engine::context(&session.engine, &session.user, &options)?;
+    session.printer.report(&pack, |pack| pack.text.clone())?;
+    session.printer.hint(&format!("about {} tokens, {} items, {} left out", pack.tokens, pack.citations.len(), pack.omitted.len()));
+    Ok(())
+}
+
+pub(super) fn get(session: &Session<'_>, name: &str, at: When) -> Result<()> {
+    let item = quipu_engine::get(&session.engine, &session.user, name, at)?;
+    session.printer.report(&item, render::item)
+}
+
+pub(super) fn list(session: &Session<'_>, args: &List, at: When) -> Result<()> {
+    let kind = args.kind.as_deref().map(|word| {
+        ItemKind::ALL
+            .into_iter()
+            .find(|kind| kind.word() == word)
+            .ok_or_else(|| Error::Invalid(format!("{word:?} is no kind; there are turn, entry, doc and import")))
+    });
+    let options = ListOptions {
+        at,
+        session: session.only_session.clone(),
+        kind: kind.transpose()?,
+        offset: args.offset,
+        limit: args.limit,
+    };
+    let page = quipu_engine::list(&session.engine, &session.user, &options)?;
+    session.printer.report(&page, |page| listing(page, session.printer.form()))?;
+    let shown = options.offset + page.items.len();
+    if shown < page.total {
+        session.printer.hint(&format!("{} of {}; go on with --offset {shown}", page.items.len(), page.total));
+    }
+    Ok(())
+}
+
+fn listing(page: &ItemPage, form: Form) -> String {
+    if form != Form::Table {
+        return page.items.iter().map(render::item).collect();
+    }
+    let row = |item: &quipu_engine::Item| {
+        vec![
+            item.id.to_string(),
+            render::time(item.said_at),
+            item.author.clone().unwrap_or_else(|| item.role.word().to_owned()),
+            render::excerpt(&item.text, 70),
+        ]
+    };
+    render::table(&["id", "said", "who", "text"], &page.items.iter().map(row).collect::<Vec<_>>())
+}
+
+pub(super) fn why(session: &Session<'_>, name: &str) -> Result<()> {
+    let why = quipu_engine::why(&session.engine, &session.user, name)?;
+    session.printer.report(&why, explanation)
+}
+
+fn explanation(why: &Why) -> String {
+    let mut text = render::item(&why.item);
+    text.push_str("\nRecorded by\n");
+    text.push_str(&render::entry(&why.event));
+    let state = if why.intact { "intact: the stored bytes match it" } else { "DAMAGED: run `quipu verify`" };
+    text.push_str(&format!("       change {}.{}, digest {}…, {state}\n", why.event.seq, why.change, &why.digest[..16.min(why.digest.len())]));
+    if let Some(before) = &why.before {
+        text.push_str(&format!("\nSaid before it\n{}", render::item(before)));
+    }
+    if let Some(after) = &why.after {
+        text.push_str(&format!("\nSaid after it\n{}", render::item(after)));
+    }
+    if !why.later.is_empty() {
+        text.push_str("\nLater\n");
+        why.later.iter().for_each(|entry| text.push_str(&render::entry(entry)));
+    }
+    text
+}
+
+pub(super) fn core(session: &Session<'_>, pointer: Option<&str>, at: When) -> Result<()> {
+    let document = quipu_engine::core_at(&session.engine, &session.user, at)?;
+    print_part(session, document, pointer)
+}
+
+/// Prints a document, or the part of it at a pointer.
+pub(super) fn print_part(session: &Session<'_>, document: Value, pointer: Option<&str>) -> Result<()> {
+    let part = match pointer {
+        None => document,
+        Some(pointer) => document
+            .pointer(pointer)
+            .cloned()
+            .ok_or_else(|| Error::NotFound(format!("the core document has nothing at {pointer:?}")))?,
+    };
+    session.printer.report(&part, |part| format!("{part:#}\n"))
+}

@@ -1,0 +1,74 @@
+//! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
+
+use std::path::PathBuf;
+
+use quipu_core::id::UserId;
+use quipu_engine::{Error, Result};
+use serde::Deserialize;
+
+use crate::args::Global;
+
+/// The settings file: `quipu/config.toml` in the platform's configuration folder.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    user: Option<String>,
+    data_dir: Option<PathBuf>,
+    model_dir: Option<PathBuf>,
+}
+
+/// What holds for this run.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    /// The user that was named, if one was.
+    pub(crate) user_named: Option<UserId>,
+    /// The user to use.
+    pub(crate) user: UserId,
+    pub(crate) data_dir: PathBuf,
+    /// A folder with another embedding model.
+    pub(crate) model_dir: Option<PathBuf>,
+    pub(crate) now: Option<jiff::Timestamp>,
+}
+
+/// The user when none is named.
+const DEFAULT_USER: &str = "me";
+
+impl Settings {
+    pub(crate) fn read(global: &Global) -> Result<Self> {
+        let file = read_file()?;
+        let named = global.user.clone();
+        let user = UserId::parse(named.as_deref().or(file.user.as_deref()).unwrap_or(DEFAULT_USER))?;
+        let data_dir = match global.data_dir.clone().or(file.data_dir) {
+            Some(folder) => folder,
+            None => base("XDG_DATA_HOME", ".local/share")?.join("quipu"),
+        };
+        Ok(Self {
+            user_named: named.is_some().then(|| user.clone()),
+            user,
+            data_dir,
+            model_dir: std::env::var_os("QUIPU_MODEL_DIR").map(PathBuf::from).or(file.model_dir),
+            now: global.now,
+        })
+    }
+}
+
+fn read_file() -> Result<File> {
+    let Ok(folder) = base("XDG_CONFIG_HOME", ".config") else { return Ok(File::default()) };
+    let path = folder.join("quipu/config.toml");
+    match std::fs::read_to_string(&path) {
+        Ok(text) => toml::from_str(&text).map_err(|error| Error::Invalid(format!("{}: {error}", path.display()))),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(File::default()),
+        Err(error) => Err(Error::Unavailable(format!("cannot read {}: {error}", path.display()))),
+    }
+}
+
+/// A base folder of the XDG specification; a relative value counts as unset, as it asks.
+fn base(variable: &str, under_home: &str) -> Result<PathBuf> {
+    if let Some(folder) = std::env::var_os(variable).map(PathBuf::from).filter(|folder| folder.is_absolute()) {
+        return Ok(folder);
+    }
+    match std::env::var_os("HOME").filter(|home| !home.is_empty()) {
+        Some(home) => Ok(PathBuf::from(home).join(under_home)),
+        None => Err(Error::Invalid("HOME is not set; give --data-dir".to_owned())),
+    }
+}

@@ -1,0 +1,204 @@
+//! What changed between two documents, as a patch and as a list to read.
+
+use json_patch::jsonptr::{Pointer, PointerBuf, Token};
+use json_patch::{AddOperation, PatchOperation, RemoveOperation, ReplaceOperation};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Patch;
+use super::align::{Pair, align};
+use super::guard::identity;
+use super::patch::apply;
+use crate::limit;
+
+/// The patch that turns one document into the other, written as a person would say it: members by name, list elements
+/// recognised by equality or by their `id` or `name`, so that taking the first of three away is one removal.
+///
+/// If both documents are within the bounds of the core, so is every step, and the patch has at most
+/// [`limit::PATCH_OPS_MAX`] operations; where more would be needed, the parts that differ most are replaced whole.
+/// It carries no tests; see [`guarded`](super::guarded).
+pub fn diff(from: &Value, to: &Value) -> Patch {
+    let root = Pointer::root();
+    let patch = Patch(changes(root, from, to));
+    // Growing in one place before shrinking in another can leave the bounds on the way.
+    if apply(from, &patch).is_ok_and(|result| result == *to) {
+        return patch;
+    }
+    Patch(vec![replace(root, to)])
+}
+
+/// One place that differs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PathChange {
+    /// JSON Pointer: in the later document, or in the earlier one for what was removed.
+    pub path: String,
+    /// What was there, if anything; not written if nothing was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// What is there now, if anything; not written if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+/// The differences place by place, in the order of the documents, for people to read.
+pub fn describe(from: &Value, to: &Value) -> Vec<PathChange> {
+    let mut found = Vec::new();
+    describe_at(Pointer::root(), from, to, &mut found);
+    found
+}
+
+fn describe_at(path: &Pointer, from: &Value, to: &Value, found: &mut Vec<PathChange>) {
+    match (from, to) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (name, part) in members(old, new) {
+                let path = path.with_trailing_token(name);
+                match part {
+                    Part::Both(before, after) => describe_at(&path, before, after, found),
+                    Part::Gone(before) => note(found, path, Some(before), None),
+                    Part::New(after) => note(found, path, None, Some(after)),
+                }
+            }
+        }
+        (Value::Array(old), Value::Array(new)) => {
+            for pair in align(old, new) {
+                match pair {
+                    Pair::Same => {}
+                    Pair::Changed(i, j) if related(&old[i], &new[j]) => {
+                        describe_at(&path.with_trailing_token(j), &old[i], &new[j], found);
+                    }
+                    Pair::Changed(i, j) => note(found, path.with_trailing_token(j), Some(&old[i]), Some(&new[j])),
+                    Pair::Gone(i) => note(found, path.with_trailing_token(i), Some(&old[i]), None),
+                    Pair::New(j) => note(found, path.with_trailing_token(j), None, Some(&new[j])),
+                }
+            }
+        }
+        _ if from == to => {}
+        _ => note(found, path.to_buf(), Some(from), Some(to)),
+    }
+}
+
+fn note(found: &mut Vec<PathChange>, path: PointerBuf, before: Option<&Value>, after: Option<&Value>) {
+    found.push(PathChange { path: path.to_string(), before: before.cloned(), after: after.cloned() });
+}
+
+/// The operations for one place; never more than a patch may have.
+fn changes(path: &Pointer, from: &Value, to: &Value) -> Vec<PatchOperation> {
+    match (from, to) {
+        (Value::Object(old), Value::Object(new)) => settle(object_changes(path, old, new), path, to),
+        (Value::Array(old), Value::Array(new)) => settle(array_changes(path, old, new), path, to),
+        _ if from == to => Vec::new(),
+        _ => vec![replace(path, to)],
+    }
+}
+
+/// The operations of one child, and the single one that could stand for them.
+struct Group {
+    ops: Vec<PatchOperation>,
+    whole: Option<PatchOperation>,
+}
+
+impl Group {
+    fn of(op: PatchOperation) -> Self {
+        Self { ops: vec![op], whole: None }
+    }
+
+    fn changed(path: &Pointer, from: &Value, to: &Value) -> Self {
+        Self { ops: changes(path, from, to), whole: Some(replace(path, to)) }
+    }
+}
+
+fn object_changes(path: &Pointer, old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Group> {
+    let mut groups: Vec<Group> = members(old, new)
+        .map(|(name, part)| {
+            let path = path.with_trailing_token(name);
+            match part {
+                Part::Gone(_) => Group::of(PatchOperation::Remove(RemoveOperation { path })),
+                Part::Both(before, after) => Group::changed(&path, before, after),
+                Part::New(after) => Group::of(add(path, after)),
+            }
+        })
+        .collect();
+    // Removals make the room that additions need.
+    groups.sort_by_key(|group| match group.ops.as_slice() {
+        [PatchOperation::Remove(_)] => 0,
+        [PatchOperation::Add(_)] => 2,
+        _ => 1,
+    });
+    groups
+}
+
+fn array_changes(path: &Pointer, old: &[Value], new: &[Value]) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let mut at = 0;
+    for pair in align(old, new) {
+        let place = path.with_trailing_token(at);
+        match pair {
+            Pair::Same => {}
+            Pair::Changed(i, j) if related(&old[i], &new[j]) => groups.push(Group::changed(&place, &old[i], &new[j])),
+            Pair::Changed(_, j) => groups.push(Group::of(replace(&place, &new[j]))),
+            Pair::New(j) => groups.push(Group::of(add(place, &new[j]))),
+            Pair::Gone(_) => {
+                groups.push(Group::of(PatchOperation::Remove(RemoveOperation { path: place })));
+                continue;
+            }
+        }
+        at += 1;
+    }
+    groups
+}
+
+/// Replaces the children that differ most, then the place itself, until the operations fit into one patch.
+fn settle(mut groups: Vec<Group>, path: &Pointer, to: &Value) -> Vec<PatchOperation> {
+    groups.retain(|group| !group.ops.is_empty());
+    let mut total: usize = groups.iter().map(|group| group.ops.len()).sum();
+    if groups.len() > limit::PATCH_OPS_MAX {
+        return vec![replace(path, to)];
+    }
+    while total > limit::PATCH_OPS_MAX {
+        let largest = groups.iter_mut().filter(|group| group.whole.is_some()).max_by_key(|group| group.ops.len());
+        let Some((group, whole)) = largest.and_then(|group| group.whole.take().map(|whole| (group, whole))) else {
+            return vec![replace(path, to)];
+        };
+        total = total - group.ops.len() + 1;
+        group.ops = vec![whole];
+    }
+    groups.into_iter().flat_map(|group| group.ops).collect()
+}
+
+enum Part<'v> {
+    Gone(&'v Value),
+    Both(&'v Value, &'v Value),
+    New(&'v Value),
+}
+
+/// The members of both objects: those of the first in its order, then those only the second has.
+fn members<'v>(
+    old: &'v Map<String, Value>,
+    new: &'v Map<String, Value>,
+) -> impl Iterator<Item = (Token<'v>, Part<'v>)> {
+    let kept = old.iter().map(|(name, before)| match new.get(name) {
+        Some(after) => (name, Part::Both(before, after)),
+        None => (name, Part::Gone(before)),
+    });
+    let added = new.iter().filter(|(name, _)| !old.contains_key(*name)).map(|(name, after)| (name, Part::New(after)));
+    kept.chain(added).map(|(name, part)| (Token::new(name.as_str()), part))
+}
+
+/// True if one list element is better described as a change of the other than as a replacement.
+fn related(from: &Value, to: &Value) -> bool {
+    match (from, to) {
+        (Value::Object(old), Value::Object(new)) => {
+            identity(from) == identity(to) && old.keys().any(|name| new.contains_key(name))
+        }
+        (Value::Array(_), Value::Array(_)) => true,
+        _ => false,
+    }
+}
+
+fn add(path: PointerBuf, value: &Value) -> PatchOperation {
+    PatchOperation::Add(AddOperation { path, value: value.clone() })
+}
+
+fn replace(path: &Pointer, value: &Value) -> PatchOperation {
+    PatchOperation::Replace(ReplaceOperation { path: path.to_buf(), value: value.clone() })
+}

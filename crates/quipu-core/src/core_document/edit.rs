@@ -1,0 +1,98 @@
+//! Patches for the two edits people make: set a value, unset it.
+
+use json_patch::jsonptr::{Pointer, PointerBuf, Token};
+use json_patch::{AddOperation, PatchOperation, RemoveOperation, ReplaceOperation};
+use serde_json::{Map, Value};
+
+use super::Patch;
+use super::fault::shown;
+use super::guard::guarded;
+use crate::Refusal;
+
+/// A guarded patch after which the value is at the pointer; empty if it is already there.
+///
+/// Missing parents are created as objects, or as a list where the path goes on with `-`. On replay the patch only
+/// applies where it would do the same again: what it replaces must be as it was, and what it creates must be missing
+/// (see [`replay`](super::replay)).
+///
+/// # Errors
+/// `Invalid`: not a JSON Pointer, or the empty one. `Refused`: the path leads through a value that has no members, past
+/// the end of a list, or the document would leave its bounds.
+pub fn set(document: &Value, pointer: &str, value: Value) -> Result<Patch, Refusal> {
+    let path = parse_pointer(pointer)?;
+    let op = match document.pointer(path.as_str()) {
+        Some(current) if *current == value => return Ok(Patch::default()),
+        Some(_) => PatchOperation::Replace(ReplaceOperation { path, value }),
+        None => addition(document, &path, value)?,
+    };
+    Ok(guarded(document, &Patch(vec![op]))?)
+}
+
+/// A guarded patch after which nothing is at the pointer.
+///
+/// # Errors
+/// `Invalid`: not a JSON Pointer, or the empty one. `NotFound`: nothing is there.
+pub fn unset(document: &Value, pointer: &str) -> Result<Patch, Refusal> {
+    let path = parse_pointer(pointer)?;
+    if document.pointer(path.as_str()).is_none() {
+        return Err(Refusal::not_found(format!("there is nothing at `{}`", shown(pointer))));
+    }
+    Ok(guarded(document, &Patch(vec![PatchOperation::Remove(RemoveOperation { path })]))?)
+}
+
+fn parse_pointer(pointer: &str) -> Result<PointerBuf, Refusal> {
+    let path = PointerBuf::parse(pointer).map_err(|_| {
+        let hint = "it starts with / and writes ~ as ~0 and / as ~1, like /location/city";
+        Refusal::invalid(format!("`{}` is not a path: {hint}", shown(pointer)))
+    })?;
+    if path.is_root() {
+        return Err(Refusal::invalid("name a path such as /location/city: the whole document cannot be set at once"));
+    }
+    Ok(path)
+}
+
+/// Adds the value and, in the same operation, every parent it lacks.
+fn addition(document: &Value, path: &Pointer, value: Value) -> Result<PatchOperation, Refusal> {
+    let tokens: Vec<Token<'_>> = path.tokens().collect();
+    let mut at = PointerBuf::new();
+    let mut here = document;
+    for (depth, token) in tokens.iter().enumerate() {
+        let place = at.with_trailing_token(token.clone());
+        if let Some(next) = document.pointer(place.as_str()) {
+            (at, here) = (place, next);
+            continue;
+        }
+        let last = landing(here, token, &at)?;
+        let value = nested(&tokens[depth + 1..], value, path)?;
+        return Ok(PatchOperation::Add(AddOperation { path: at.with_trailing_token(last), value }));
+    }
+    Err(Refusal::refused(format!("`{}` is already there", shown(path.as_str()))))
+}
+
+/// The token under which something new can be added to a value.
+fn landing<'t>(parent: &Value, token: &Token<'t>, at: &Pointer) -> Result<Token<'t>, Refusal> {
+    let at = shown(at.as_str());
+    match parent {
+        Value::Object(_) => Ok(token.clone()),
+        Value::Array(items) => match token.to_index().ok().and_then(|index| index.for_len_incl(items.len()).ok()) {
+            Some(_) => Ok(Token::new("-")),
+            None => {
+                Err(Refusal::refused(format!("the list `{at}` has {} elements; use {at}/- to add one", items.len())))
+            }
+        },
+        _ => Err(Refusal::refused(format!("`{at}` holds a plain value, nothing can be put below it"))),
+    }
+}
+
+fn nested(tokens: &[Token<'_>], value: Value, path: &Pointer) -> Result<Value, Refusal> {
+    tokens.iter().rev().try_fold(value, |inner, token| {
+        if token.is_next() {
+            return Ok(Value::Array(vec![inner]));
+        }
+        if token.to_index().is_ok() {
+            let hint = "there is no list yet; start one with - instead of a number";
+            return Err(Refusal::refused(format!("`{}`: {hint}", shown(path.as_str()))));
+        }
+        Ok(Value::Object(Map::from_iter([(token.decoded().into_owned(), inner)])))
+    })
+}

@@ -1,0 +1,81 @@
+//! What a patch has pinned down of the document it runs on.
+
+use json_patch::PatchOperation;
+use json_patch::jsonptr::{Pointer, PointerBuf, Token};
+
+/// The places whose whole content follows from the patch alone, because it tested or wrote them.
+///
+/// Judged from the paths, not from a document: wherever the patch applies, it knows the same places.
+#[derive(Debug, Default)]
+pub(super) struct Known(Vec<PointerBuf>);
+
+impl Known {
+    /// True if the content of this place follows from the patch.
+    pub(super) fn covers(&self, path: &Pointer) -> bool {
+        self.0.iter().any(|known| path.starts_with(known))
+    }
+
+    /// Takes note of a test that passed.
+    pub(super) fn tested(&mut self, path: &Pointer) {
+        if !self.covers(path) {
+            self.0.push(path.to_buf());
+        }
+    }
+
+    /// Takes note of an operation that was applied.
+    pub(super) fn applied(&mut self, op: &PatchOperation) {
+        match op {
+            PatchOperation::Test(test) => self.tested(&test.path),
+            PatchOperation::Add(add) => self.arrived(&add.path, true),
+            PatchOperation::Replace(replace) => self.written(&replace.path, true),
+            PatchOperation::Remove(remove) => self.left(&remove.path),
+            PatchOperation::Copy(copy) => {
+                let certain = self.covers(&copy.from);
+                self.arrived(&copy.path, certain);
+            }
+            PatchOperation::Move(relocation) => {
+                let certain = self.covers(&relocation.from);
+                self.left(&relocation.from);
+                self.arrived(&relocation.path, certain);
+            }
+        }
+    }
+
+    fn written(&mut self, path: &Pointer, certain: bool) {
+        self.0.retain(|known| !known.starts_with(path));
+        if certain {
+            self.tested(path);
+        } else {
+            // What encloses the place now holds something unknown.
+            self.0.retain(|known| !path.starts_with(known));
+        }
+    }
+
+    fn arrived(&mut self, path: &Pointer, certain: bool) {
+        self.shift(path);
+        // Under an index it is not remembered: the same path makes room in a list and overwrites in an object.
+        let placed = path.back().is_some_and(|last| last.is_next() || may_be_index(&last));
+        if placed && certain {
+            self.0.retain(|known| !known.starts_with(path));
+        } else {
+            self.written(path, certain);
+        }
+    }
+
+    fn left(&mut self, path: &Pointer) {
+        self.0.retain(|known| !known.starts_with(path));
+        self.shift(path);
+    }
+
+    /// Forgets the neighbours of an element that came or went: their indices may have moved.
+    fn shift(&mut self, path: &Pointer) {
+        let Some((parent, last)) = path.split_back() else { return };
+        if may_be_index(&last) {
+            self.0.retain(|known| known.len() <= parent.len() || !known.starts_with(parent));
+        }
+    }
+}
+
+fn may_be_index(token: &Token<'_>) -> bool {
+    token.encoded().bytes().all(|byte| byte.is_ascii_digit())
+}

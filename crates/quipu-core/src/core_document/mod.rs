@@ -1,0 +1,31 @@
+//! The core document: free JSON under a category registry, changed by JSON Patch only.
+//!
+//! [`check()`] decides whether a patch may be recorded; [`apply()`] and [`replay()`] say what a recorded patch means.
+//! These two know nothing of schemas, so that a ledger means the same under every configuration.
+
+mod align;
+mod check;
+mod diff;
+mod edit;
+mod fault;
+mod guard;
+mod known;
+mod measure;
+mod patch;
+mod registry;
+mod schemas;
+mod step;
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test may stop at what it did not expect")]
+mod tests;
+
+pub use check::check;
+pub use diff::{PathChange, describe, diff};
+pub use edit::{set, unset};
+pub use fault::{PatchFault, PatchFaultKind};
+pub use guard::guarded;
+/// An RFC 6902 patch.
+pub use json_patch::Patch;
+pub use patch::{apply, parse, replay};
+pub use registry::{Registry, SchemaFault};

@@ -1,0 +1,106 @@
+//! What differs between two versions of a memory: the core document as a patch, and the items one by one.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use crate::core_document::{self, Patch};
+use crate::id::{ItemId, Seq};
+use crate::memory::{Marks, Memory, Orphan};
+
+/// How an item differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "change")]
+pub enum ItemChange {
+    /// It is there only in the later version.
+    Added {
+        /// The item.
+        id: ItemId,
+        /// The start of its text.
+        text: String,
+    },
+    /// It is there only in the earlier version.
+    Removed {
+        /// The item.
+        id: ItemId,
+        /// The start of its text.
+        text: String,
+    },
+    /// It was pinned or rated differently.
+    Marked {
+        /// The item.
+        id: ItemId,
+        /// Before.
+        before: Marks,
+        /// After.
+        after: Marks,
+    },
+}
+
+/// What differs between two versions.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The earlier version.
+    pub from: Seq,
+    /// The later version.
+    pub to: Seq,
+    /// Turns the earlier core document into the later one (RFC 6902).
+    pub core_patch: Patch,
+    /// The same, path by path.
+    pub core_changes: Vec<core_document::PathChange>,
+    /// Items added, removed and marked.
+    pub items: Vec<ItemChange>,
+    /// Orphans only the later version has.
+    pub orphans_new: Vec<Orphan>,
+    /// Orphans only the earlier version has: they apply again.
+    pub orphans_healed: Vec<Orphan>,
+}
+
+impl Difference {
+    /// True if nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.core_patch.0.is_empty()
+            && self.items.is_empty()
+            && self.orphans_new.is_empty()
+            && self.orphans_healed.is_empty()
+    }
+}
+
+/// Longest piece of an item's text in a difference, in characters.
+const EXCERPT_CHARS: usize = 160;
+
+fn excerpt(memory: &Memory, id: ItemId) -> String {
+    memory.get(id).map(|held| held.source.text.chars().take(EXCERPT_CHARS).collect()).unwrap_or_default()
+}
+
+/// Compares two versions of one memory.
+pub fn difference(from: &Memory, to: &Memory) -> Difference {
+    let mut items = Vec::new();
+    for held in from.sources() {
+        let id = held.source.id;
+        if to.find(id).is_none() {
+            items.push(ItemChange::Removed { id, text: excerpt(from, id) });
+        }
+    }
+    for held in to.sources() {
+        let id = held.source.id;
+        if from.find(id).is_none() {
+            items.push(ItemChange::Added { id, text: excerpt(to, id) });
+        } else if from.marks(id) != to.marks(id) {
+            items.push(ItemChange::Marked { id, before: from.marks(id), after: to.marks(id) });
+        }
+    }
+    let only_in = |one: &Memory, other: &Memory| {
+        let known: BTreeSet<Seq> = other.orphans().iter().map(|orphan| orphan.seq).collect();
+        one.orphans().iter().filter(|orphan| !known.contains(&orphan.seq)).cloned().collect()
+    };
+    Difference {
+        from: from.seq(),
+        to: to.seq(),
+        core_patch: core_document::diff(from.core(), to.core()),
+        core_changes: core_document::describe(from.core(), to.core()),
+        items,
+        orphans_new: only_in(to, from),
+        orphans_healed: only_in(from, to),
+    }
+}

@@ -1,0 +1,13 @@
+//! The ledger: sealing events into bytes, reading them back, and proving that nothing was changed.
+
+mod exchange;
+mod seal;
+mod sealed;
+mod stored;
+mod verify;
+
+pub use exchange::{read_line, write_line};
+pub use seal::{Position, check_draft, open, open_change, open_header, seal};
+pub use sealed::{Salt, SealedChange, SealedEvent};
+pub use stored::{FORMAT, FormatError};
+pub use verify::{Damage, is_intact, ErasedChange, Pin, PinOutcome, Verification, Verifier};

@@ -1,0 +1,21 @@
+//! What memory is: events, the fold, decisions, and the pure stages of recall and packing.
+//!
+//! No I/O, no clock, no randomness, no async: time and ids are arguments. What does the work with them is
+//! `quipu-engine`.
+
+pub mod core_document;
+pub mod difference;
+pub mod event;
+pub mod history;
+pub mod id;
+pub mod ledger;
+pub mod limit;
+pub mod memory;
+pub mod pack;
+pub mod recall;
+pub mod refusal;
+pub mod source;
+pub mod time;
+
+pub use memory::Memory;
+pub use refusal::Refusal;

@@ -1,0 +1,54 @@
+//! Every bound in one file: a queue, loop, document or batch without a line here is a bug.
+
+/// Longest text of one source, in bytes. Longer input is refused, never cut.
+pub const SOURCE_BYTES_MAX: usize = 1 << 20;
+/// Longest identifier a caller may choose (user, session, author, topic), in bytes.
+pub const NAME_BYTES_MAX: usize = 128;
+/// Longest rationale, origin reference or idempotency key of an event, in bytes.
+pub const NOTE_BYTES_MAX: usize = 1024;
+/// Most changes in one event.
+pub const CHANGES_PER_EVENT_MAX: usize = 256;
+/// Most events one revert, pick or erase may name.
+pub const EVENTS_PER_COMMAND_MAX: usize = 100_000;
+/// Most events that may be named as the cause of another.
+pub const CAUSES_MAX: usize = 64;
+/// Most operations in one JSON Patch.
+pub const PATCH_OPS_MAX: usize = 100;
+/// Largest core document, in bytes of compact JSON.
+pub const CORE_BYTES_MAX: usize = 256 * 1024;
+/// Deepest core document.
+pub const CORE_DEPTH_MAX: usize = 32;
+/// Most artifacts beside one source.
+pub const ARTIFACTS_MAX: usize = 64;
+/// Longest query, in bytes.
+pub const QUERY_BYTES_MAX: usize = 16 * 1024;
+/// Most items one recall returns.
+pub const RECALL_K_MAX: usize = 1000;
+/// Passages are cut at this many bytes, at a paragraph, sentence or word.
+pub const PASSAGE_BYTES_MAX: usize = 1100;
+/// From this many passages on, recall scores only what a first stage nominates.
+pub const EXHAUSTIVE_PASSAGES_MAX: usize = 4096;
+/// How many passages each arm nominates when not all are scored.
+pub const NOMINEES_PER_ARM: usize = 512;
+/// Events between two snapshots, at least.
+pub const SNAPSHOT_EVENTS: u64 = 256;
+/// Snapshots kept beside the newest one.
+pub const SNAPSHOTS_KEPT: usize = 4;
+/// How often a decision is taken again after another writer was faster.
+pub const CONFLICT_RETRIES_MAX: u32 = 8;
+/// Turns in one imported event.
+pub const IMPORT_TURNS_PER_EVENT: usize = 64;
+/// Imported events made durable in one transaction.
+pub const IMPORT_EVENTS_PER_COMMIT: usize = 16;
+/// Longest line of a line-based import, in bytes.
+pub const IMPORT_LINE_BYTES_MAX: usize = 16 << 20;
+/// Largest file read whole by an import (plain text, Markdown), in bytes.
+pub const IMPORT_FILE_BYTES_MAX: u64 = 256 << 20;
+/// Reasons an import lists one by one; the rest is counted.
+pub const IMPORT_NOTICES_MAX: usize = 100;
+/// Most tokens a pack may be asked for.
+pub const PACK_TOKENS_MAX: usize = 200_000;
+/// Texts embedded between two durable writes of their vectors.
+pub const EMBED_BATCH: usize = 64;
+/// Bytes of folded memories an engine keeps; the least recently used are let go first.
+pub const ACTIVE_BYTES_MAX: usize = 4 << 30;

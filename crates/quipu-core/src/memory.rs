@@ -1,0 +1,395 @@
+//! The fold: one user's memory at one version, a pure function of the ledger's events.
+//!
+//! An event that no longer applies (it patches something a revert took away, marks an item that is gone) is skipped
+//! whole and listed as an orphan: replay never fails and never applies half an event.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::core_document::{self, Patch};
+use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, Trust};
+use crate::id::{ItemId, Seq, UserId};
+use crate::limit;
+use crate::refusal::Refusal;
+use crate::source::Source;
+
+/// A source and the event that recorded it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// What was said.
+    pub source: Source,
+    /// The event that recorded it.
+    pub seq: Seq,
+    /// Which of the event's changes.
+    pub change: u32,
+    /// How far it may reach: the event's trust.
+    pub trust: Trust,
+}
+
+/// What people said about an item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks {
+    /// Kept in view.
+    pub pinned: bool,
+    /// From −2 to 2.
+    pub rating: i8,
+}
+
+/// An event that no longer applies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Orphan {
+    /// The event, skipped whole.
+    pub seq: Seq,
+    /// The first of its changes that did not apply.
+    pub change: u32,
+    /// Why.
+    pub reason: String,
+}
+
+/// One conversation: its sources in the order of the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its name.
+    pub id: Arc<str>,
+    /// Positions in [`Memory::sources`].
+    pub sources: Vec<u32>,
+}
+
+/// One user's memory at one version.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    user: UserId,
+    seq: Seq,
+    head: Hash,
+    skipped: BTreeSet<Seq>,
+    sources: Vec<Held>,
+    core: Value,
+    core_seq: Seq,
+    core_updated_at: Option<Timestamp>,
+    marks: BTreeMap<ItemId, Marks>,
+    orphans: Vec<Orphan>,
+    by_id: HashMap<ItemId, u32>,
+    sessions: Vec<Session>,
+    session_numbers: HashMap<Arc<str>, u32>,
+    authors: HashMap<Arc<str>, ()>,
+}
+
+/// The part of a memory that is truth; the rest follows from it.
+#[derive(Serialize, Deserialize)]
+struct Image {
+    user: UserId,
+    seq: Seq,
+    head: [u8; 32],
+    skipped: Vec<Seq>,
+    sources: Vec<Held>,
+    core: String,
+    core_seq: Seq,
+    #[serde(with = "crate::time::micros")]
+    core_updated_at: Option<Timestamp>,
+    marks: Vec<(ItemId, Marks)>,
+    orphans: Vec<Orphan>,
+}
+
+/// Names the layout of [`Memory::encode`]; a snapshot with another tag is not read but made again.
+pub const SNAPSHOT_TAG: &[u8; 8] = b"qpsnap01";
+
+impl Memory {
+    /// The empty memory. `skipped` are the events that will not count, known from the [`History`](crate::history).
+    pub fn new(user: UserId, skipped: BTreeSet<Seq>) -> Self {
+        Self {
+            user,
+            seq: 0,
+            head: NO_HASH,
+            skipped,
+            sources: Vec::new(),
+            core: Value::Object(serde_json::Map::new()),
+            core_seq: 0,
+            core_updated_at: None,
+            marks: BTreeMap::new(),
+            orphans: Vec::new(),
+            by_id: HashMap::new(),
+            sessions: Vec::new(),
+            session_numbers: HashMap::new(),
+            authors: HashMap::new(),
+        }
+    }
+
+    /// Whose memory it is.
+    pub fn user(&self) -> &UserId {
+        &self.user
+    }
+
+    /// Its version: the newest event folded in.
+    pub fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// The hash of that event.
+    pub fn head(&self) -> Hash {
+        self.head
+    }
+
+    /// Events that do not count.
+    pub fn skipped(&self) -> &BTreeSet<Seq> {
+        &self.skipped
+    }
+
+    /// Everything said and imported, in the order of the ledger.
+    pub fn sources(&self) -> &[Held] {
+        &self.sources
+    }
+
+    /// Position of an item in [`Memory::sources`].
+    pub fn find(&self, id: ItemId) -> Option<u32> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// An item by id.
+    pub fn get(&self, id: ItemId) -> Option<&Held> {
+        self.find(id).and_then(|ordinal| self.sources.get(ordinal as usize))
+    }
+
+    /// Every session, in the order of its first source.
+    pub fn sessions(&self) -> &[Session] {
+        &self.sessions
+    }
+
+    /// One session.
+    pub fn session(&self, id: &str) -> Option<&Session> {
+        self.session_numbers.get(id).and_then(|&number| self.sessions.get(number as usize))
+    }
+
+    /// The core document as it was patched, without the `_meta` Quipu adds when it is shown.
+    pub fn core(&self) -> &Value {
+        &self.core
+    }
+
+    /// The core document with `_meta`: the version that last changed it, and when.
+    pub fn core_with_meta(&self) -> Value {
+        let mut shown = self.core.clone();
+        if let Value::Object(members) = &mut shown {
+            let updated = self.core_updated_at.map(|time| time.to_string());
+            members.insert(
+                "_meta".to_owned(),
+                serde_json::json!({"version": self.core_seq, "lastUpdated": updated, "schemaEvolution": []}),
+            );
+        }
+        shown
+    }
+
+    /// What people said about an item.
+    pub fn marks(&self, id: ItemId) -> Marks {
+        self.marks.get(&id).copied().unwrap_or_default()
+    }
+
+    /// Events that no longer apply, in order.
+    pub fn orphans(&self) -> &[Orphan] {
+        &self.orphans
+    }
+
+    /// Folds in the next event.
+    ///
+    /// Total: whatever the event says, the memory moves to its position. See [`Memory::orphans`] for what did not apply.
+    pub fn apply(&mut self, event: Event) {
+        self.seq = event.header.seq;
+        self.head = event.hash;
+        if self.skipped.contains(&self.seq) {
+            return;
+        }
+        match self.stage(event.changes.iter().map(Option::as_ref)) {
+            Ok(core) => self.commit(core, event),
+            Err((change, reason)) => {
+                let reason = reason.to_string();
+                self.orphans.push(Orphan { seq: self.seq, change, reason });
+            }
+        }
+    }
+
+    /// Says whether changes would apply to the memory as it is, without applying them.
+    ///
+    /// # Errors
+    /// `Refused` or `NotFound` with the change's number and the reason.
+    pub fn check<'a>(&self, changes: impl Iterator<Item = &'a Change>) -> Result<(), Refusal> {
+        self.stage(changes.map(Some)).map(drop).map_err(|(_, reason)| reason)
+    }
+
+    /// Tries every change; hands back the new core document if it changes.
+    fn stage<'a>(&self, changes: impl Iterator<Item = Option<&'a Change>>) -> Result<Option<Value>, (u32, Refusal)> {
+        let mut core: Option<Value> = None;
+        let mut fresh: Vec<ItemId> = Vec::new();
+        for (index, change) in changes.enumerate() {
+            let Some(change) = change else { continue };
+            let fault = |reason| (index as u32, reason);
+            match change {
+                Change::SourceRecorded(source) => {
+                    if self.by_id.contains_key(&source.id) || fresh.contains(&source.id) {
+                        return Err(fault(Refusal::refused(format!("{} is already recorded", source.id))));
+                    }
+                    fresh.push(source.id);
+                }
+                Change::CorePatched(patch) => {
+                    core = Some(self.patched(core.as_ref(), patch).map_err(fault)?);
+                }
+                Change::ItemMarked(mark) => {
+                    if !self.by_id.contains_key(&mark.item) && !fresh.contains(&mark.item) {
+                        return Err(fault(Refusal::not_found(format!("there is no item {}", mark.item))));
+                    }
+                }
+                Change::Reverted { .. } | Change::Erased { .. } | Change::Forked { .. } => {}
+            }
+        }
+        Ok(core)
+    }
+
+    fn patched(&self, staged: Option<&Value>, patch: &Patch) -> Result<Value, Refusal> {
+        core_document::replay(staged.unwrap_or(&self.core), patch).map_err(|fault| Refusal::refused(fault.to_string()))
+    }
+
+    fn commit(&mut self, core: Option<Value>, event: Event) {
+        if let Some(core) = core {
+            self.core = core;
+            self.core_seq = self.seq;
+            self.core_updated_at = Some(event.header.recorded_at);
+        }
+        let trust = event.header.trust;
+        for (index, change) in event.changes.into_iter().enumerate() {
+            match change {
+                Some(Change::SourceRecorded(source)) => {
+                    self.hold(Held { source, seq: self.seq, change: index as u32, trust });
+                }
+                Some(Change::ItemMarked(mark)) => self.mark(&mark),
+                _ => {}
+            }
+        }
+    }
+
+    fn mark(&mut self, mark: &ItemMark) {
+        let marks = self.marks.entry(mark.item).or_default();
+        marks.pinned = mark.pinned.unwrap_or(marks.pinned);
+        marks.rating = mark.rating.unwrap_or(marks.rating);
+        if *marks == Marks::default() {
+            self.marks.remove(&mark.item);
+        }
+    }
+
+    fn hold(&mut self, mut held: Held) {
+        let ordinal = self.sources.len() as u32;
+        self.by_id.insert(held.source.id, ordinal);
+        if let Some(session) = &mut held.source.session {
+            let number = match self.session_numbers.get(session) {
+                Some(&number) => number,
+                None => {
+                    let number = self.sessions.len() as u32;
+                    self.sessions.push(Session { id: session.clone(), sources: Vec::new() });
+                    self.session_numbers.insert(session.clone(), number);
+                    number
+                }
+            };
+            let entry = &mut self.sessions[number as usize];
+            *session = entry.id.clone();
+            entry.sources.push(ordinal);
+        }
+        // One allocation for a name, however many turns carry it.
+        if let Some(author) = &mut held.source.author {
+            match self.authors.get_key_value(author) {
+                Some((shared, ())) => *author = shared.clone(),
+                None => {
+                    self.authors.insert(author.clone(), ());
+                }
+            }
+        }
+        self.sources.push(held);
+    }
+
+    /// The memory as bytes: equal memories give equal bytes.
+    ///
+    /// # Errors
+    /// `Invalid` if a value cannot be written; that would be a bug.
+    pub fn encode(&self) -> Result<Vec<u8>, Refusal> {
+        #[derive(Serialize)]
+        struct View<'a> {
+            user: &'a UserId,
+            seq: Seq,
+            head: &'a [u8; 32],
+            skipped: Vec<Seq>,
+            sources: &'a [Held],
+            core: String,
+            core_seq: Seq,
+            #[serde(with = "crate::time::micros")]
+            core_updated_at: Option<Timestamp>,
+            marks: Vec<(ItemId, Marks)>,
+            orphans: &'a [Orphan],
+        }
+        let view = View {
+            user: &self.user,
+            seq: self.seq,
+            head: self.head.as_bytes(),
+            skipped: self.skipped.iter().copied().filter(|&seq| seq <= self.seq).collect(),
+            sources: &self.sources,
+            core: self.core.to_string(),
+            core_seq: self.core_seq,
+            core_updated_at: self.core_updated_at,
+            marks: self.marks.iter().map(|(id, marks)| (*id, *marks)).collect(),
+            orphans: &self.orphans,
+        };
+        postcard::to_extend(&view, SNAPSHOT_TAG.to_vec()).map_err(|error| Refusal::invalid(error.to_string()))
+    }
+
+    /// Reads a memory back.
+    ///
+    /// # Errors
+    /// `Invalid` if the bytes are no snapshot of this program's; make the memory again from the ledger then.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Refusal> {
+        let body = bytes.strip_prefix(SNAPSHOT_TAG.as_slice()).ok_or_else(|| Refusal::invalid("not a snapshot of this format"))?;
+        let image: Image = postcard::from_bytes(body).map_err(|error| Refusal::invalid(error.to_string()))?;
+        let mut memory = Self::new(image.user, image.skipped.into_iter().collect());
+        memory.seq = image.seq;
+        memory.head = Hash::from_bytes(image.head);
+        memory.core = serde_json::from_str(&image.core).map_err(|error| Refusal::invalid(error.to_string()))?;
+        memory.core_seq = image.core_seq;
+        memory.core_updated_at = image.core_updated_at;
+        memory.marks = image.marks.into_iter().collect();
+        memory.orphans = image.orphans;
+        memory.sources.reserve_exact(image.sources.len());
+        memory.by_id.reserve(image.sources.len());
+        image.sources.into_iter().for_each(|held| memory.hold(held));
+        Ok(memory)
+    }
+
+    /// Replaces what will not count from here on. Only for a memory that has folded in nothing the change concerns.
+    pub fn set_skipped(&mut self, skipped: BTreeSet<Seq>) {
+        self.skipped = skipped;
+    }
+
+    /// Bytes in memory: texts and structures, estimated from their lengths.
+    pub fn bytes(&self) -> usize {
+        let source = |held: &Held| {
+            let artifacts: usize = held.source.artifacts.iter().map(|a| a.text.len() + a.kind.len() + 96).sum();
+            held.source.text.len() + held.source.native_id.as_ref().map_or(0, |id| id.len()) + artifacts
+        };
+        let texts: usize = self.sources.iter().map(source).sum();
+        texts + self.sources.len() * (size_of::<Held>() + 2 * size_of::<(ItemId, u32)>() + size_of::<u32>())
+    }
+}
+
+impl PartialEq for Memory {
+    fn eq(&self, other: &Self) -> bool {
+        let until = |memory: &Self| memory.skipped.range(..=memory.seq).copied().collect::<Vec<_>>();
+        self.user == other.user
+            && self.seq == other.seq
+            && self.head == other.head
+            && until(self) == until(other)
+            && self.sources == other.sources
+            && self.core == other.core
+            && (self.core_seq, self.core_updated_at) == (other.core_seq, other.core_updated_at)
+            && self.marks == other.marks
+            && self.orphans == other.orphans
+    }
+}
+
+/// Largest snapshot that is read: more would not be one of ours.
+pub const SNAPSHOT_BYTES_MAX: usize = limit::ACTIVE_BYTES_MAX;

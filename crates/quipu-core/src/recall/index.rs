@@ -1,0 +1,342 @@
+//! Everything recall reads: the passages of a memory's sources with their words, neighbours, days and vectors.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::dense::{DenseRows, EmbeddingKey, StoredVector, embedding_key, quantise};
+use super::passages::{self, searchable};
+use super::plan::Filter;
+use super::tokens;
+use super::words::WordIndex;
+use crate::id::{ItemId, ItemKind};
+use crate::memory::Held;
+use crate::source::Source;
+use crate::{limit, time};
+
+/// No neighbour, session or author.
+pub(super) const NONE: u32 = u32::MAX;
+/// No day.
+pub(super) const NO_DAY: i32 = i32::MIN;
+
+/// What an embedder is given at most, in bytes, as far as the passage before is concerned: about 256 tokens of English.
+/// The passage itself is never cut.
+const EMBEDDING_INPUT_BYTES: usize = 1000;
+
+/// The sources an index was built from, by ordinal.
+pub trait Sources {
+    /// The source at a position; none beyond the end.
+    fn source(&self, ordinal: u32) -> Option<&Source>;
+}
+
+impl Sources for [Source] {
+    fn source(&self, ordinal: u32) -> Option<&Source> {
+        self.get(ordinal as usize)
+    }
+}
+
+impl Sources for [Held] {
+    fn source(&self, ordinal: u32) -> Option<&Source> {
+        self.get(ordinal as usize).map(|held| &held.source)
+    }
+}
+
+/// One column entry a passage, in ledger order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct PassageColumns {
+    pub(super) ordinal: Vec<u32>,
+    /// Bytes of [`Source::searchable`].
+    pub(super) start: Vec<u32>,
+    pub(super) end: Vec<u32>,
+    /// The passage before and after it in the same session, or [`NONE`].
+    pub(super) previous: Vec<u32>,
+    pub(super) next: Vec<u32>,
+    pub(super) session: Vec<u32>,
+    pub(super) author: Vec<u32>,
+    /// Days since 1970, or [`NO_DAY`].
+    pub(super) day: Vec<i32>,
+    /// 1 if it ends with a question mark.
+    pub(super) question: Vec<u8>,
+}
+
+/// An author's name in lower-case words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AuthorName {
+    pub(super) number: u32,
+    pub(super) name: Vec<String>,
+}
+
+/// The search index of one memory: a projection, made again from the sources at any time.
+///
+/// Adding sources one by one gives the same index as building it at once.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Index {
+    pub(super) model: String,
+    /// By ordinal.
+    pub(super) items: Vec<ItemId>,
+    pub(super) passages: PassageColumns,
+    pub(super) sessions: Vec<Arc<str>>,
+    /// The newest passage of each session.
+    pub(super) session_last: Vec<u32>,
+    pub(super) session_numbers: HashMap<Arc<str>, u32>,
+    pub(super) authors: Vec<Arc<str>>,
+    author_numbers: HashMap<String, u32>,
+    authors_by_first: HashMap<String, Vec<AuthorName>>,
+    /// First and last day of any passage.
+    pub(super) days: Option<(i32, i32)>,
+    pub(super) words: WordIndex,
+    pub(super) dense: DenseRows,
+}
+
+impl Index {
+    /// An empty index for vectors of one model. With 0 dimensions there are no vectors, and recall goes by words alone.
+    pub fn new(dimensions: usize, model_id: impl Into<String>) -> Self {
+        Self {
+            model: model_id.into(),
+            items: Vec::new(),
+            passages: PassageColumns::default(),
+            sessions: Vec::new(),
+            session_last: Vec::new(),
+            session_numbers: HashMap::new(),
+            authors: Vec::new(),
+            author_numbers: HashMap::new(),
+            authors_by_first: HashMap::new(),
+            days: None,
+            words: WordIndex::default(),
+            dense: DenseRows::new(dimensions),
+        }
+    }
+
+    /// The model whose vectors these are.
+    pub fn model_id(&self) -> &str {
+        &self.model
+    }
+
+    /// Length of a vector.
+    pub fn dimensions(&self) -> usize {
+        self.dense.dimensions
+    }
+
+    /// Sources added, those without passages included: the ordinal to add next.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// True if nothing was added.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Passages of all sources.
+    pub fn passage_count(&self) -> usize {
+        self.passages.ordinal.len()
+    }
+
+    /// Passages that have their vector.
+    pub fn vector_count(&self) -> usize {
+        self.dense.present_count
+    }
+
+    /// Adds the source at position `ordinal` of the memory's list: the next one, or one further on where those between
+    /// cannot be found. A source that is already in is left as it is.
+    pub fn add(&mut self, ordinal: u32, source: &Source) {
+        if (ordinal as usize) < self.items.len() {
+            return;
+        }
+        self.items.resize(ordinal as usize, ItemId { kind: ItemKind::Import, bits: 0 });
+        self.items.push(source.id);
+        if !source.is_item() {
+            return;
+        }
+        let session = source.session.as_ref().map(|session| self.intern_session(session));
+        let author = source.author.as_ref().map_or(NONE, |author| self.intern_author(author));
+        let day = source.said_at.map_or(NO_DAY, time::day_number);
+        if day != NO_DAY {
+            self.days = Some(self.days.map_or((day, day), |(first, last)| (first.min(day), last.max(day))));
+        }
+        let text = searchable(source);
+        for range in passages::cut(&text) {
+            // What counts is how the words end, not the caption after them.
+            let words_end = if range.contains(&source.text.len()) { source.text.len() } else { range.end };
+            let question = passages::is_question(&text[range.start..words_end]);
+            self.words.add(session, &text[range.clone()]);
+            self.dense.push_empty();
+            self.push(ordinal, range, session.unwrap_or(NONE), author, day, question);
+        }
+    }
+
+    fn push(&mut self, ordinal: u32, range: Range<usize>, session: u32, author: u32, day: i32, question: bool) {
+        let columns = &mut self.passages;
+        let number = columns.ordinal.len() as u32;
+        let mut previous = NONE;
+        if let Some(last) = self.session_last.get_mut(session as usize) {
+            previous = std::mem::replace(last, number);
+        }
+        if let Some(next) = columns.next.get_mut(previous as usize) {
+            *next = number;
+        }
+        columns.ordinal.push(ordinal);
+        columns.start.push(range.start as u32);
+        columns.end.push(range.end as u32);
+        columns.previous.push(previous);
+        columns.next.push(NONE);
+        columns.session.push(session);
+        columns.author.push(author);
+        columns.day.push(day);
+        columns.question.push(u8::from(question));
+    }
+
+    pub(super) fn intern_session(&mut self, session: &Arc<str>) -> u32 {
+        if let Some(&number) = self.session_numbers.get(session) {
+            return number;
+        }
+        let number = self.sessions.len() as u32;
+        self.session_numbers.insert(session.clone(), number);
+        self.sessions.push(session.clone());
+        self.session_last.push(NONE);
+        number
+    }
+
+    /// Names that differ in case only are one author.
+    pub(super) fn intern_author(&mut self, author: &Arc<str>) -> u32 {
+        let lower = author.to_lowercase();
+        if let Some(&number) = self.author_numbers.get(&lower) {
+            return number;
+        }
+        let number = self.authors.len() as u32;
+        self.authors.push(author.clone());
+        let name: Vec<String> = tokens::words(author).into_iter().map(|word| word.lower).collect();
+        let is_role = matches!(lower.as_str(), "user" | "assistant" | "system" | "tool");
+        if let Some(first) = name.first().filter(|_| !is_role) {
+            self.authors_by_first.entry(first.clone()).or_default().push(AuthorName { number, name });
+        }
+        self.author_numbers.insert(lower, number);
+        number
+    }
+
+    pub(super) fn author(&self, number: u32) -> Option<&Arc<str>> {
+        self.authors.get(number as usize)
+    }
+
+    pub(super) fn authors_starting_with(&self, first: &str) -> &[AuthorName] {
+        self.authors_by_first.get(first).map_or(&[], Vec::as_slice)
+    }
+
+    /// Bytes of the source's searchable text that a passage covers.
+    pub(super) fn span(&self, passage: u32) -> Range<usize> {
+        self.passages.start[passage as usize] as usize..self.passages.end[passage as usize] as usize
+    }
+
+    /// Passages a filter lets through, one bit each.
+    pub(super) fn mask(&self, filter: &Filter) -> Vec<u64> {
+        let count = self.passage_count();
+        let mut mask = vec![0u64; count.div_ceil(64)];
+        if filter.is_open() {
+            mask.fill(u64::MAX);
+            if let Some(last) = mask.last_mut().filter(|_| !count.is_multiple_of(64)) {
+                *last = (1 << (count % 64)) - 1;
+            }
+            return mask;
+        }
+        let mut set = |passage: u32| {
+            let kind = self.items[self.passages.ordinal[passage as usize] as usize].kind;
+            if filter.kinds.is_empty() || filter.kinds.contains(&kind) {
+                mask[passage as usize / 64] |= 1 << (passage % 64);
+            }
+        };
+        if filter.sessions.is_empty() {
+            (0..count as u32).for_each(&mut set);
+        }
+        for session in filter.sessions.iter().filter_map(|session| self.session_numbers.get(session)) {
+            self.session_passages(*session).for_each(&mut set);
+        }
+        mask
+    }
+
+    /// A session's passages, newest first.
+    pub(super) fn session_passages(&self, session: u32) -> impl Iterator<Item = u32> {
+        let real = |passage: u32| (passage != NONE).then_some(passage);
+        let last = self.session_last.get(session as usize).copied().and_then(real);
+        std::iter::successors(last, move |&passage| real(self.passages.previous[passage as usize]))
+    }
+
+    /// The text whose vector stands for a passage: the passage before it in the session, then the passage, each with its
+    /// speaker. The passage itself is whole; of the one before it, what fits from its end.
+    ///
+    /// None if there is no such passage or its source is not in `sources`.
+    pub fn embedding_input<S: Sources + ?Sized>(&self, sources: &S, passage: u32) -> Option<String> {
+        let (source, text) = self.passage_text(sources, passage)?;
+        let own = format!("{}: {text}", source.speaker());
+        let previous = self.passages.previous[passage as usize];
+        let Some((before, before_text)) = self.passage_text(sources, previous) else { return Some(own) };
+        let room = EMBEDDING_INPUT_BYTES.saturating_sub(own.len() + before.speaker().len() + 3);
+        let from = before_text.len().saturating_sub(room);
+        let kept = &before_text[passages::ceil_char_boundary(&before_text, from)..];
+        if kept.is_empty() { Some(own) } else { Some(format!("{}: {kept}\n{own}", before.speaker())) }
+    }
+
+    fn passage_text<'a, S: Sources + ?Sized>(&self, sources: &'a S, passage: u32) -> Option<(&'a Source, Cow<'a, str>)> {
+        let ordinal = *self.passages.ordinal.get(passage as usize)?;
+        let source = sources.source(ordinal).filter(|source| source.id == self.items[ordinal as usize])?;
+        let span = self.span(passage);
+        let text = match searchable(source) {
+            Cow::Borrowed(text) => Cow::Borrowed(text.get(span)?),
+            Cow::Owned(text) => Cow::Owned(text.get(span)?.to_owned()),
+        };
+        Some((source, text))
+    }
+
+    /// Passages without a vector, ascending from passage `from`, with the text to embed for each.
+    pub fn missing<'a, S: Sources + ?Sized>(&'a self, sources: &'a S, from: u32) -> impl Iterator<Item = (u32, String)> + 'a {
+        let until = if self.dimensions() == 0 { 0 } else { self.passage_count() as u32 };
+        let absent = (from..until).filter(|&passage| !self.dense.is_present(passage));
+        absent.filter_map(move |passage| Some((passage, self.embedding_input(sources, passage)?)))
+    }
+
+    /// Keeps the vector of a passage, made from exactly `embedded`. It need not have length 1.
+    ///
+    /// False, and nothing is kept, if there is no such passage, the length is wrong or the vector has no direction.
+    pub fn set_vector(&mut self, passage: u32, embedded: &str, vector: &[f32]) -> bool {
+        match quantise(vector) {
+            Some((scale, steps)) => self.set_stored(passage, &StoredVector { key: embedding_key(embedded), scale, steps: &steps }),
+            None => false,
+        }
+    }
+
+    /// Keeps a vector that was stored before. False, and nothing is kept, if it does not fit.
+    pub fn set_stored(&mut self, passage: u32, vector: &StoredVector<'_>) -> bool {
+        self.dense.set(passage, vector)
+    }
+
+    /// A passage's vector as it is kept, if it has one.
+    pub fn vector(&self, passage: u32) -> Option<StoredVector<'_>> {
+        self.dense.get(passage)
+    }
+
+    /// Takes over every vector of an older index that was made from a text this one needs; hands back how many.
+    ///
+    /// After a revert only what really changed is embedded again. Nothing is taken from another model's index.
+    pub fn reuse_vectors<S: Sources + ?Sized>(&mut self, old: &Index, sources: &S) -> usize {
+        if (old.model_id(), old.dimensions()) != (self.model_id(), self.dimensions()) {
+            return 0;
+        }
+        let present = (0..old.passage_count() as u32).filter_map(|passage| Some((old.vector(passage)?.key, passage)));
+        let by_key: HashMap<EmbeddingKey, u32> = present.collect();
+        let wanted: Vec<(u32, EmbeddingKey)> = self.missing(sources, 0).map(|(passage, text)| (passage, embedding_key(&text))).collect();
+        let found = wanted.into_iter().filter_map(|(passage, key)| Some((passage, old.vector(*by_key.get(&key)?)?)));
+        found.filter(|(passage, vector)| self.dense.set(*passage, vector)).count()
+    }
+
+    /// Bytes in memory, estimated from capacities.
+    pub fn memory_bytes(&self) -> usize {
+        let columns = &self.passages;
+        let numbers = [&columns.ordinal, &columns.start, &columns.end, &columns.previous, &columns.next, &columns.session, &columns.author];
+        let numbers: usize = numbers.iter().map(|column| column.capacity() * 4).sum();
+        let names: usize = self.sessions.iter().map(|name| name.len() + 64).sum::<usize>() + self.authors.iter().map(|name| 4 * name.len() + 160).sum::<usize>();
+        let items = self.items.capacity() * size_of::<ItemId>();
+        numbers + columns.day.capacity() * 4 + columns.question.capacity() + names + items + self.words.bytes() + self.dense.bytes()
+    }
+}
+
+const _: () = assert!(limit::SOURCE_BYTES_MAX * (limit::ARTIFACTS_MAX + 1) < u32::MAX as usize);

@@ -1,0 +1,181 @@
+//! From a question to what will be looked for.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::dates::{self, NamedDate};
+use super::index::Index;
+use super::tokens::{self, Word};
+use crate::id::ItemKind;
+use crate::limit;
+use crate::refusal::Refusal;
+
+/// What may be returned. An empty list leaves its side open.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// Only items of these sessions.
+    pub sessions: Vec<Arc<str>>,
+    /// Only items of these kinds.
+    pub kinds: Vec<ItemKind>,
+}
+
+impl Filter {
+    /// True if everything may be returned.
+    pub fn is_open(&self) -> bool {
+        self.sessions.is_empty() && self.kinds.is_empty()
+    }
+}
+
+/// A question to a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// The question, in words.
+    pub text: String,
+    /// How many items to return at most.
+    pub k: usize,
+    /// What "today" and "yesterday" refer to; without it they are ordinary words.
+    pub now: Option<Timestamp>,
+    /// What may be returned.
+    pub filter: Filter,
+}
+
+/// What a question asks for, as far as it can be told from its words and the index's authors.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Distinct terms to find, names of authors left out unless nothing else is asked.
+    pub terms: Vec<String>,
+    /// Authors the question names, each once, by number in the index.
+    pub(super) named: Vec<u32>,
+    /// The author the question names, if it names exactly one.
+    pub speaker: Option<Arc<str>>,
+    /// Dates the question names.
+    pub dates: Vec<NamedDate>,
+    /// What to embed: the question as the named speaker would put it.
+    pub first_person_text: String,
+    /// How many items to return at most.
+    pub k: usize,
+    /// What may be returned.
+    pub filter: Filter,
+}
+
+impl Plan {
+    /// Reads a question.
+    ///
+    /// # Errors
+    /// `Invalid`: the text is blank or longer than [`limit::QUERY_BYTES_MAX`], or `k` is 0 or over
+    /// [`limit::RECALL_K_MAX`].
+    pub fn new(index: &Index, query: Query) -> Result<Self, Refusal> {
+        if query.text.trim().is_empty() {
+            return Err(Refusal::invalid("the query is empty"));
+        }
+        if query.text.len() > limit::QUERY_BYTES_MAX {
+            return Err(Refusal::invalid(format!("the query has {} bytes, at most {} are read", query.text.len(), limit::QUERY_BYTES_MAX)));
+        }
+        if query.k == 0 || query.k > limit::RECALL_K_MAX {
+            return Err(Refusal::invalid(format!("1 to {} items can be asked for, not {}", limit::RECALL_K_MAX, query.k)));
+        }
+        let words = tokens::words(&query.text);
+        let mentions = mentions(index, &query.text, &words);
+        let mut named: Vec<u32> = mentions.iter().map(|mention| mention.author).collect();
+        named.sort_unstable();
+        named.dedup();
+        let mut dates = dates::named_dates(&query.text);
+        dates.extend(days_around_now(&words, query.now));
+        let only = if let [only] = named[..] { Some(only) } else { None };
+        Ok(Self {
+            terms: terms(&words, &mentions),
+            speaker: only.and_then(|author| index.author(author)).cloned(),
+            dates,
+            first_person_text: if only.is_some() { first_person(&query.text, &words, &mentions) } else { query.text },
+            named,
+            k: query.k,
+            filter: query.filter,
+        })
+    }
+
+    /// The one author named, by number in the index.
+    pub(super) fn speaker_number(&self) -> Option<u32> {
+        if let [only] = self.named[..] { Some(only) } else { None }
+    }
+}
+
+/// Words of a question that name an author.
+struct Mention {
+    author: u32,
+    first: usize,
+    /// The word after the last.
+    end: usize,
+}
+
+fn mentions(index: &Index, text: &str, words: &[Word]) -> Vec<Mention> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        match longest_name(index, text, words, at) {
+            Some((author, length)) => {
+                found.push(Mention { author, first: at, end: at + length });
+                at += length;
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// The author whose whole name starts at a word, else the only one with that first name.
+fn longest_name(index: &Index, text: &str, words: &[Word], at: usize) -> Option<(u32, usize)> {
+    let candidates = index.authors_starting_with(&words[at].lower);
+    let is_whole = |name: &[String]| words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower);
+    let whole = candidates.iter().filter(|author| is_whole(&author.name)).max_by_key(|author| author.name.len());
+    let (author, length) = match (whole, candidates) {
+        (Some(author), _) => (author.number, author.name.len()),
+        (None, [only]) => (only.number, 1),
+        _ => return None,
+    };
+    let word = &words[at];
+    // "Will", "May" and "Art" are names only where they are written like one and do not open the sentence.
+    let doubtful = length == 1 && (tokens::is_stop_word(&word.lower) || matches!(word.lower.as_str(), "will" | "may" | "mark" | "art" | "grace" | "hope" | "april" | "june"));
+    let written_like_a_name = text[word.start..].starts_with(char::is_uppercase);
+    let opens = at == 0 && !word.is_possessive();
+    (!doubtful || (written_like_a_name && !opens)).then_some((author, length))
+}
+
+fn terms(words: &[Word], mentions: &[Mention]) -> Vec<String> {
+    let is_name = |at: usize| mentions.iter().any(|mention| (mention.first..mention.end).contains(&at));
+    let distinct = |keep_names: bool| {
+        let mut terms: Vec<String> = Vec::new();
+        for (at, word) in words.iter().enumerate().filter(|(at, _)| keep_names || !is_name(*at)) {
+            let _ = at;
+            if let Some(term) = tokens::term_of(&word.lower).filter(|term| !terms.contains(term)) {
+                terms.push(term);
+            }
+        }
+        terms
+    };
+    let without = distinct(false);
+    if without.is_empty() { distinct(true) } else { without }
+}
+
+/// `Anna's` becomes `my`, `Anna` becomes `I`: turns are said in the first person, and so should the question be.
+fn first_person(text: &str, words: &[Word], mentions: &[Mention]) -> String {
+    let mut said = String::with_capacity(text.len());
+    let mut copied = 0;
+    for mention in mentions {
+        let (first, last) = (&words[mention.first], &words[mention.end - 1]);
+        said.push_str(&text[copied..first.start]);
+        said.push_str(if last.is_possessive() { "my" } else { "I" });
+        copied = last.end_possessive;
+    }
+    said.push_str(&text[copied..]);
+    said
+}
+
+fn days_around_now(words: &[Word], now: Option<Timestamp>) -> Vec<NamedDate> {
+    let Some(today) = now.map(|now| now.to_zoned(jiff::tz::TimeZone::UTC).date()) else { return Vec::new() };
+    let named = |word: &str| words.iter().any(|other| other.lower == word);
+    let today_named = named("today").then_some(today);
+    let yesterday_named = today.yesterday().ok().filter(|_| named("yesterday"));
+    let day = |date: jiff::civil::Date| NamedDate::Day { year: Some(date.year()), month: date.month(), day: date.day() };
+    today_named.into_iter().chain(yesterday_named).map(day).collect()
+}

@@ -1,0 +1,224 @@
+//! The two loops that touch every vector: integer dot products and Hamming distances.
+//!
+//! Written as plain loops and compiled once for each instruction set, chosen when run. All give the same integers.
+#![expect(unsafe_code, reason = "a function compiled for an instruction set may only be called where the processor has it")]
+
+/// Dot products of a query with rows of the same length, one after another; `rows` is a whole number of them.
+///
+/// Fits an `i32` up to 131,071 dimensions.
+pub(super) fn dots(query: &[i8], rows: &[i8], found: &mut Vec<i32>) {
+    found.clear();
+    if query.is_empty() {
+        return;
+    }
+    found.reserve(rows.len() / query.len());
+    match level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx512 => unsafe { dots_avx512(query, rows, found) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx2 => unsafe { dots_avx2(query, rows, found) },
+        Level::Portable => dots_portable(query, rows, found),
+    }
+}
+
+/// Dot products of a query with the chosen rows, in the order of `chosen`. A row that is not there gives 0.
+pub(super) fn dots_at(query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>) {
+    found.clear();
+    found.reserve(chosen.len());
+    match level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx512 => unsafe { dots_at_avx512(query, rows, chosen, found) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx2 => unsafe { dots_at_avx2(query, rows, chosen, found) },
+        Level::Portable => dots_at_portable(query, rows, chosen, found),
+    }
+}
+
+/// Differing bits between a query and every row.
+pub(super) fn hammings(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
+    found.clear();
+    if query.is_empty() {
+        return;
+    }
+    found.reserve(rows.len() / query.len());
+    match level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx512 => unsafe { hammings_avx512(query, rows, found) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx2 => unsafe { hammings_avx2(query, rows, found) },
+        Level::Portable => hammings_portable(query, rows, found),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    Portable,
+}
+
+fn level() -> Level {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if has_avx512() {
+            return Level::Avx512;
+        }
+        if has_avx2() {
+            return Level::Avx2;
+        }
+    }
+    Level::Portable
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx512() -> bool {
+    has_avx2()
+        && is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("avx512vpopcntdq")
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
+}
+
+/// Compiles a loop for every instruction set.
+macro_rules! compiled_for_each_level {
+    ($body:ident, $portable:ident, $avx2:ident, $avx512:ident, ($($name:ident: $type:ty),*)) => {
+        fn $portable($($name: $type),*) {
+            $body($($name),*);
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,popcnt")]
+        fn $avx2($($name: $type),*) {
+            $body($($name),*);
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,popcnt,avx512f,avx512bw,avx512vl,avx512vpopcntdq")]
+        fn $avx512($($name: $type),*) {
+            $body($($name),*);
+        }
+    };
+}
+
+compiled_for_each_level!(dots_body, dots_portable, dots_avx2, dots_avx512, (query: &[i8], rows: &[i8], found: &mut Vec<i32>));
+compiled_for_each_level!(dots_at_body, dots_at_portable, dots_at_avx2, dots_at_avx512, (query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>));
+compiled_for_each_level!(hammings_body, hammings_portable, hammings_avx2, hammings_avx512, (query: &[u64], rows: &[u64], found: &mut Vec<u16>));
+
+#[inline(always)]
+fn dot(a: &[i8], b: &[i8]) -> i32 {
+    // Whole blocks first: their length is known, so they become straight-line code.
+    const BLOCK: usize = 64;
+    let blocks = a.len().min(b.len()) / BLOCK * BLOCK;
+    let whole: i32 = a[..blocks].chunks_exact(BLOCK).zip(b[..blocks].chunks_exact(BLOCK)).map(|(a, b)| products(a, b)).sum();
+    whole + products(&a[blocks..], &b[blocks..])
+}
+
+#[inline(always)]
+fn products(a: &[i8], b: &[i8]) -> i32 {
+    a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
+}
+
+#[inline(always)]
+fn dots_body(query: &[i8], rows: &[i8], found: &mut Vec<i32>) {
+    found.extend(rows.chunks_exact(query.len()).map(|row| dot(query, row)));
+}
+
+#[inline(always)]
+fn dots_at_body(query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>) {
+    let row = |number: u32| {
+        let start = number as usize * query.len();
+        rows.get(start..start + query.len())
+    };
+    found.extend(chosen.iter().map(|&number| row(number).map_or(0, |row| dot(query, row))));
+}
+
+#[inline(always)]
+fn hammings_body(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
+    // 384 dimensions, the default model's, deserve a loop of known length.
+    if let &[a, b, c, d, e, f] = query {
+        let (rows, _) = rows.as_chunks::<6>();
+        found.extend(rows.iter().map(|row| {
+            let bits = (row[0] ^ a).count_ones() + (row[1] ^ b).count_ones() + (row[2] ^ c).count_ones();
+            (bits + (row[3] ^ d).count_ones() + (row[4] ^ e).count_ones() + (row[5] ^ f).count_ones()) as u16
+        }));
+    } else {
+        let differing = |row: &[u64]| row.iter().zip(query).map(|(a, b)| (a ^ b).count_ones() as u16).sum::<u16>();
+        found.extend(rows.chunks_exact(query.len()).map(|row| differing(row)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(seed: u64, count: usize) -> Vec<i8> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as i8
+        };
+        (0..count).map(|_| next().max(-127)).collect()
+    }
+
+    #[test]
+    fn every_instruction_set_gives_the_same_integers() {
+        for dimensions in [1, 7, 63, 64, 65, 256, 384, 1000] {
+            let query = bytes(1, dimensions);
+            let rows = bytes(2, dimensions * 9);
+            let expected: Vec<i32> =
+                rows.chunks_exact(dimensions).map(|row| row.iter().zip(&query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()).collect();
+            let chosen = [8, 0, 3, 9];
+            let expected_at = [expected[8], expected[0], expected[3], 0];
+            let (mut found, mut found_at) = (Vec::new(), Vec::new());
+            dots(&query, &rows, &mut found);
+            dots_at(&query, &rows, &chosen, &mut found_at);
+            assert_eq!((&found, found_at.as_slice()), (&expected, expected_at.as_slice()));
+            found.clear();
+            dots_portable(&query, &rows, &mut found);
+            assert_eq!(found, expected);
+            #[cfg(target_arch = "x86_64")]
+            if has_avx2() {
+                found.clear();
+                // SAFETY: checked the line before.
+                unsafe { dots_avx2(&query, &rows, &mut found) };
+                assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn every_instruction_set_counts_the_same_bits() {
+        for words in [1, 2, 6, 7, 12] {
+            let row = |seed| bytes(seed, words * 8).chunks_exact(8).map(|b| b.iter().fold(0, |all, &x| all << 8 | u64::from(x as u8))).collect::<Vec<u64>>();
+            let query = row(1);
+            let rows: Vec<u64> = (2..9).flat_map(row).collect();
+            let expected: Vec<u16> = rows.chunks_exact(words).map(|row| row.iter().zip(&query).map(|(a, b)| (a ^ b).count_ones() as u16).sum()).collect();
+            let mut found = Vec::new();
+            hammings(&query, &rows, &mut found);
+            assert_eq!(found, expected);
+            found.clear();
+            hammings_portable(&query, &rows, &mut found);
+            assert_eq!(found, expected);
+            #[cfg(target_arch = "x86_64")]
+            if has_avx2() {
+                found.clear();
+                // SAFETY: checked the line before.
+                unsafe { hammings_avx2(&query, &rows, &mut found) };
+                assert_eq!(found, expected);
+            }
+        }
+    }
+}

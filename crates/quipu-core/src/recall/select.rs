@@ -1,0 +1,99 @@
+//! From scored passages to the best items.
+
+use std::ops::Range;
+
+use super::candidates::{Arms, Candidates, Evidence};
+use super::index::Index;
+use super::score::{Contributions, Weights, contributions};
+use super::trace::{LeftOut, Reason};
+
+/// Runners-up an explanation lists.
+const LEFT_OUT_MAX: usize = 20;
+
+/// An item that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// Its position in the memory's list of sources.
+    pub ordinal: u32,
+    /// Its best passage, in bytes of [`Source::searchable`](crate::source::Source::searchable).
+    pub span: Range<usize>,
+    /// The passage's score: the sum of the contributions.
+    pub score: f32,
+    /// The score as a part of the highest there can be, 0 … 1. Comparable between queries.
+    pub relevance: f32,
+    /// What the score is made of.
+    pub contributions: Contributions,
+    /// Who nominated the passage.
+    pub arms: Arms,
+}
+
+/// A passage and what speaks for it.
+#[derive(Clone, Copy)]
+pub(super) struct Scored {
+    passage: u32,
+    score: f32,
+    contributions: Contributions,
+    arms: Arms,
+}
+
+pub(super) struct Selected {
+    pub(super) hits: Vec<Hit>,
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// Scores the candidates and keeps the best passage of each item, in ledger order; among equals the earlier one.
+pub(super) fn score(evidence: &Evidence<'_>, candidates: &Candidates, speaker: Option<u32>, weights: &Weights) -> Vec<Scored> {
+    let dense = &evidence.index.dense;
+    let cosines = match evidence.vector {
+        Some(query) if candidates.passages.len() == evidence.index.passage_count() => dense.cosines(query),
+        Some(query) => dense.cosines_at(query, &candidates.passages),
+        None => vec![0.0; candidates.passages.len()],
+    };
+    let ordinals = &evidence.index.passages.ordinal;
+    let mut best: Vec<Scored> = Vec::with_capacity(candidates.passages.len());
+    for ((&passage, &arms), cosine) in candidates.passages.iter().zip(&candidates.arms).zip(cosines) {
+        let contributions = contributions(evidence, speaker, weights, passage, cosine);
+        let scored = Scored { passage, score: contributions.sum(), contributions, arms };
+        match best.last_mut() {
+            Some(last) if ordinals[last.passage as usize] == ordinals[passage as usize] => {
+                if scored.score > last.score {
+                    *last = scored;
+                }
+            }
+            _ => best.push(scored),
+        }
+    }
+    best
+}
+
+/// The `k` best items for which anything speaks, best first, ties broken by id.
+pub(super) fn select(index: &Index, mut scored: Vec<Scored>, k: usize, weights: &Weights, explain: bool) -> Selected {
+    let wanted = if explain { k + LEFT_OUT_MAX } else { k };
+    let id = |scored: &Scored| index.items[index.passages.ordinal[scored.passage as usize] as usize];
+    let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)));
+    if scored.len() > wanted {
+        scored.select_nth_unstable_by(wanted, better);
+        scored.truncate(wanted);
+    }
+    scored.sort_unstable_by(better);
+    let found = scored.iter().take(k).take_while(|scored| scored.score > 0.0).count();
+    let ordinal = |scored: &Scored| index.passages.ordinal[scored.passage as usize];
+    let score_max = weights.score_max();
+    let hit = |scored: &Scored| Hit {
+        ordinal: ordinal(scored),
+        span: index.span(scored.passage),
+        score: scored.score,
+        relevance: if score_max > 0.0 { (scored.score / score_max).clamp(0.0, 1.0) } else { 0.0 },
+        contributions: scored.contributions,
+        arms: scored.arms,
+    };
+    let left_out = |scored: &Scored| LeftOut {
+        ordinal: ordinal(scored),
+        score: scored.score,
+        contributions: scored.contributions,
+        arms: scored.arms,
+        reason: if scored.score > 0.0 { Reason::BelowTheBest } else { Reason::NoEvidence },
+    };
+    let rest = if explain { &scored[found..] } else { &[] };
+    Selected { hits: scored[..found].iter().map(hit).collect(), left_out: rest.iter().take(LEFT_OUT_MAX).map(left_out).collect() }
+}

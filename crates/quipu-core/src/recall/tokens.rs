@@ -1,0 +1,172 @@
+//! From a text to the terms it is found by.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use frostem::{Algorithm, Stemmer};
+
+/// A longer run of letters is cut: nobody searches for the tail of a base64 blob.
+const TERM_BYTES_MAX: usize = 64;
+
+/// The NLTK list. Of the lists tried it is the smallest, and the longer ISO list costs recall: it drops words such as
+/// "new", "work" and "home".
+static STOP_WORDS: LazyLock<HashSet<&'static str>> =
+    LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().collect());
+
+static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
+
+/// True for English words too common to search for; expects lower case.
+pub(super) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(word)
+}
+
+/// A word of a text: lower case, without possessive 's, and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) lower: String,
+    /// First byte in the text.
+    pub(super) start: usize,
+    /// First byte after the word, the possessive 's not counted.
+    pub(super) end: usize,
+    /// First byte after the word and its possessive 's.
+    pub(super) end_possessive: usize,
+}
+
+impl Word {
+    pub(super) fn is_possessive(&self) -> bool {
+        self.end_possessive > self.end
+    }
+}
+
+/// Calls `each` with every term: words in lower case, English stop words out, Porter2 stems of the rest.
+///
+/// A word is a run of letters and digits of any script. Scripts written without spaces give one term a character.
+pub(super) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
+    let mut lower = String::new();
+    for_each_word(text, &mut lower, |lower, _| {
+        if is_stop_word(lower) {
+            return;
+        }
+        if lower.is_ascii() { each(&STEMMER.stem(lower)) } else { each(lower) }
+    });
+}
+
+/// The term a word is found by; none for a stop word.
+pub(super) fn term_of(lower: &str) -> Option<String> {
+    let mut term = None;
+    for_each_term(lower, |found| term = Some(found.to_owned()));
+    term
+}
+
+/// The words of a text, stop words included.
+pub(super) fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    for_each_word(text, &mut String::new(), |lower, span| {
+        words.push(Word { lower: lower.to_owned(), start: span.start, end: span.end, end_possessive: span.end_possessive });
+    });
+    words
+}
+
+struct Span {
+    start: usize,
+    end: usize,
+    end_possessive: usize,
+}
+
+fn for_each_word(text: &str, lower: &mut String, mut each: impl FnMut(&str, Span)) {
+    let mut at = 0;
+    while let Some(c) = char_at(text, at) {
+        if !c.is_alphanumeric() {
+            at += c.len_utf8();
+            continue;
+        }
+        let start = at;
+        lower.clear();
+        while let Some(c) = char_at(text, at).filter(|c| c.is_alphanumeric()) {
+            let alone = is_unspaced(c);
+            if alone && at > start {
+                break;
+            }
+            at += c.len_utf8();
+            push_lower(lower, c);
+            if alone {
+                break;
+            }
+        }
+        let end = at;
+        at += possessive_length(&text[at..]);
+        each(lower, Span { start, end, end_possessive: at });
+    }
+}
+
+fn char_at(text: &str, at: usize) -> Option<char> {
+    // Most texts are ASCII; decoding is for the rest.
+    match text.as_bytes().get(at) {
+        Some(&byte) if byte.is_ascii() => Some(char::from(byte)),
+        Some(_) => text[at..].chars().next(),
+        None => None,
+    }
+}
+
+fn push_lower(lower: &mut String, c: char) {
+    if lower.len() + 4 > TERM_BYTES_MAX {
+        return;
+    }
+    if c.is_ascii() { lower.push(c.to_ascii_lowercase()) } else { lower.extend(c.to_lowercase()) }
+}
+
+/// Bytes of a possessive `'s` at the start of `rest`, or 0.
+fn possessive_length(rest: &str) -> usize {
+    let Some(tail) = rest.strip_prefix(['\'', '\u{2019}']) else { return 0 };
+    let mut chars = tail.chars();
+    let ends = matches!(chars.next(), Some('s' | 'S')) && !chars.next().is_some_and(char::is_alphanumeric);
+    if ends { rest.len() - tail.len() + 1 } else { 0 }
+}
+
+/// Han, Hiragana and Katakana are written without spaces.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_become_terms() {
+        let table: &[(&str, &[&str])] = &[
+            ("", &[]),
+            ("The of and", &[]),
+            ("Running runs RAN", &["run", "run", "ran"]),
+            ("Anna's dog, the dogs' bowl", &["anna", "dog", "dog", "bowl"]),
+            ("Anna\u{2019}s cat", &["anna", "cat"]),
+            ("don't we'll I've", &[]),
+            ("it's 5'start", &["5", "start"]),
+            ("C3PO at 10:30", &["c3po", "10", "30"]),
+            ("LGBTQ+ support-group", &["lgbtq", "support", "group"]),
+            ("Überraschung in Köln", &["überraschung", "köln"]),
+            ("Привет, МИР", &["привет", "мир"]),
+            ("東京タワー", &["東", "京", "タ", "ワ", "ー"]),
+            ("🎉 party 🎉", &["parti"]),
+        ];
+        for (text, expected) in table {
+            let mut terms = Vec::new();
+            for_each_term(text, |term| terms.push(term.to_owned()));
+            assert_eq!(&terms, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn words_know_where_they_stand() {
+        let text = "Is Zoë's café open?";
+        let found: Vec<_> = words(text).into_iter().map(|w| (text[w.start..w.end].to_owned(), w.is_possessive())).collect();
+        assert_eq!(found, [("Is", false), ("Zoë", true), ("café", false), ("open", false)].map(|(w, p)| (w.to_owned(), p)));
+    }
+
+    #[test]
+    fn endless_words_are_cut() {
+        let mut longest = 0;
+        for_each_term(&"x".repeat(10_000), |term| longest = longest.max(term.len()));
+        assert!((32..=TERM_BYTES_MAX).contains(&longest));
+    }
+}

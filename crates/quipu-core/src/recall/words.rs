@@ -1,0 +1,221 @@
+//! BM25 in memory, over passages and over whole sessions, with one vocabulary.
+
+use std::collections::HashMap;
+
+use super::tokens;
+
+/// BM25's saturation of repeated terms, and the weight of a text's length (Robertson and Zaragoza 2009, §3).
+const K1: f32 = 0.9;
+const B: f32 = 0.4;
+
+/// A normalised score never exceeds this: the limit of the term frequency part for ever more repetitions.
+pub(super) const SCORE_MAX: f32 = K1 + 1.0;
+
+/// How often a text has a term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Posting {
+    /// Number of the passage or session.
+    pub(super) text: u32,
+    pub(super) count: u32,
+}
+
+/// One collection of texts: the passages, or the sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Texts {
+    /// One list a term, each ascending by text.
+    pub(super) postings: Vec<Vec<Posting>>,
+    /// Terms in each text.
+    pub(super) lengths: Vec<u32>,
+    /// Their sum.
+    pub(super) length_sum: u64,
+}
+
+/// What a query's terms weigh and where they are found.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TermFigure {
+    pub(super) idf: f32,
+    /// Texts that have it.
+    pub(super) texts: u32,
+}
+
+impl Texts {
+    /// Adds a term's count to a text; a text grows at any time, a new text is usually the last.
+    fn count(&mut self, term: u32, text: u32, count: u32) {
+        let list = &mut self.postings[term as usize];
+        match list.last_mut() {
+            Some(last) if last.text == text => last.count += count,
+            Some(last) if last.text > text => match list.binary_search_by_key(&text, |posting| posting.text) {
+                Ok(at) => list[at].count += count,
+                Err(at) => list.insert(at, Posting { text, count }),
+            },
+            _ => list.push(Posting { text, count }),
+        }
+    }
+
+    /// `ln(1 + (N − df + ½) / (df + ½))`, never negative; a term never seen counts at df = 0.
+    fn figure(&self, term: Option<u32>) -> TermFigure {
+        let texts = term.map_or(0, |term| self.postings[term as usize].len());
+        let (all, having) = (self.lengths.len() as f64, texts as f64);
+        TermFigure { idf: (1.0 + (all - having + 0.5) / (having + 0.5)).ln() as f32, texts: texts as u32 }
+    }
+
+    /// BM25 of every text divided by the sum of the terms' idf, so that it lies in 0 … [`SCORE_MAX`] for any query.
+    fn score(&self, terms: &[Option<u32>]) -> (Vec<f32>, Vec<TermFigure>) {
+        let figures: Vec<TermFigure> = terms.iter().map(|&term| self.figure(term)).collect();
+        let idf_sum: f32 = figures.iter().map(|figure| figure.idf).sum();
+        let mut scores = vec![0.0; self.lengths.len()];
+        if idf_sum <= 0.0 || self.length_sum == 0 {
+            return (scores, figures);
+        }
+        let slope = (f64::from(K1 * B) * self.lengths.len() as f64 / self.length_sum as f64) as f32;
+        for (term, figure) in terms.iter().zip(&figures) {
+            let Some(term) = *term else { continue };
+            let weight = figure.idf / idf_sum * (K1 + 1.0);
+            for posting in &self.postings[term as usize] {
+                let length = self.lengths[posting.text as usize] as f32;
+                let count = posting.count as f32;
+                scores[posting.text as usize] += weight * count / (count + K1 * (1.0 - B) + slope * length);
+            }
+        }
+        (scores, figures)
+    }
+
+    fn bytes(&self) -> usize {
+        let lists: usize = self.postings.iter().map(|list| list.capacity() * size_of::<Posting>()).sum();
+        lists + self.postings.capacity() * size_of::<Vec<Posting>>() + self.lengths.capacity() * 4
+    }
+}
+
+/// The words of all passages and sessions.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct WordIndex {
+    /// Every term and its number, in the order first seen.
+    pub(super) terms: HashMap<Box<str>, u32>,
+    pub(super) passages: Texts,
+    pub(super) sessions: Texts,
+}
+
+/// The scores of one query.
+pub(super) struct WordScores {
+    /// By passage, 0 … [`SCORE_MAX`].
+    pub(super) passages: Vec<f32>,
+    /// By session, 0 … [`SCORE_MAX`].
+    pub(super) sessions: Vec<f32>,
+    /// By query term, over the passages.
+    pub(super) figures: Vec<TermFigure>,
+}
+
+impl WordIndex {
+    /// Adds the next passage and lets its session grow by it. A session's number is new or one more than the last.
+    pub(super) fn add(&mut self, session: Option<u32>, text: &str) {
+        let mut terms = Vec::new();
+        tokens::for_each_term(text, |term| terms.push(self.intern(term)));
+        terms.sort_unstable();
+        let passage = self.passages.lengths.len() as u32;
+        let length = terms.len() as u32;
+        self.passages.lengths.push(length);
+        self.passages.length_sum += u64::from(length);
+        if let Some(session) = session {
+            let sessions = &mut self.sessions;
+            sessions.lengths.resize(sessions.lengths.len().max(session as usize + 1), 0);
+            sessions.lengths[session as usize] += length;
+            sessions.length_sum += u64::from(length);
+        }
+        for same in terms.chunk_by(|a, b| a == b) {
+            self.passages.count(same[0], passage, same.len() as u32);
+            if let Some(session) = session {
+                self.sessions.count(same[0], session, same.len() as u32);
+            }
+        }
+    }
+
+    fn intern(&mut self, term: &str) -> u32 {
+        if let Some(&number) = self.terms.get(term) {
+            return number;
+        }
+        let number = self.terms.len() as u32;
+        self.terms.insert(term.into(), number);
+        self.passages.postings.push(Vec::new());
+        self.sessions.postings.push(Vec::new());
+        number
+    }
+
+    /// Scores every passage and session for a query's distinct terms.
+    pub(super) fn score(&self, terms: &[String]) -> WordScores {
+        let numbers: Vec<Option<u32>> = terms.iter().map(|term| self.terms.get(term.as_str()).copied()).collect();
+        let (passages, figures) = self.passages.score(&numbers);
+        let (sessions, _) = self.sessions.score(&numbers);
+        WordScores { passages, sessions, figures }
+    }
+
+    /// Bytes in memory, estimated from capacities.
+    pub(super) fn bytes(&self) -> usize {
+        let vocabulary = self.terms.capacity() * (size_of::<(Box<str>, u32)>() + 1) + self.terms.keys().map(|term| term.len().max(16)).sum::<usize>();
+        vocabulary + self.passages.bytes() + self.sessions.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// BM25 straight from the definition, in f64, over whole texts.
+    fn naive(texts: &[Vec<String>], query: &[String]) -> Vec<f64> {
+        let all = texts.len() as f64;
+        let average = texts.iter().map(Vec::len).sum::<usize>() as f64 / all;
+        let idf = |term: &String| {
+            let having = texts.iter().filter(|text| text.contains(term)).count() as f64;
+            (1.0 + (all - having + 0.5) / (having + 0.5)).ln()
+        };
+        let part = |text: &Vec<String>, term: &String| {
+            let count = text.iter().filter(|word| *word == term).count() as f64;
+            if count == 0.0 { 0.0 } else { count * 1.9 / (count + 0.9 * (0.6 + 0.4 * text.len() as f64 / average)) }
+        };
+        let sum: f64 = query.iter().map(idf).sum();
+        texts.iter().map(|text| query.iter().map(|term| idf(term) * part(text, term)).sum::<f64>() / sum).collect()
+    }
+
+    fn close(found: &[f32], expected: &[f64]) -> bool {
+        found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-5)
+    }
+
+    proptest! {
+        #[test]
+        fn scores_follow_the_definition(
+            texts in prop::collection::vec((0u32..4, prop::collection::vec("[bcdfg]{2}", 1..9)), 1..20),
+            query in prop::collection::btree_set("[bcdfg]{2}", 1..6),
+        ) {
+            // Session numbers in the order of their first passage.
+            let mut order = Vec::new();
+            let mut index = WordIndex::default();
+            let mut sessions: Vec<Vec<String>> = Vec::new();
+            for (session, words) in &texts {
+                let number = order.iter().position(|s| s == session).unwrap_or_else(|| {
+                    order.push(*session);
+                    sessions.push(Vec::new());
+                    order.len() - 1
+                });
+                sessions[number].extend(words.iter().cloned());
+                index.add(Some(number as u32), &words.join(" "));
+            }
+            let query: Vec<String> = query.into_iter().collect();
+            let passages: Vec<Vec<String>> = texts.into_iter().map(|(_, words)| words).collect();
+            let scores = index.score(&query);
+            prop_assert!(close(&scores.passages, &naive(&passages, &query)));
+            prop_assert!(close(&scores.sessions, &naive(&sessions, &query)));
+            prop_assert!(scores.passages.iter().all(|&score| (0.0..=SCORE_MAX).contains(&score)));
+        }
+    }
+
+    #[test]
+    fn an_empty_index_and_unseen_terms_score_nothing() {
+        let mut index = WordIndex::default();
+        assert!(index.score(&["x".to_owned()]).passages.is_empty());
+        index.add(None, "the of");
+        index.add(None, "dog");
+        assert_eq!(index.score(&["cat".to_owned()]).passages, [0.0, 0.0]);
+        assert_eq!(index.score(&[]).passages, [0.0, 0.0]);
+    }
+}

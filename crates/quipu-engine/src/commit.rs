@@ -1,0 +1,187 @@
+//! Appending: decide on what is there, seal, make durable, fold in. The only way into a ledger.
+
+use quipu_core::Refusal;
+use quipu_core::event::{Change, Draft, Hash, Idempotency};
+use quipu_core::id::{EventId, ItemId, Seq};
+use quipu_core::ledger::{self, Position, SealedEvent};
+use quipu_core::limit;
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper::{self, Keeper, State, Writer};
+use crate::ports::StoreError;
+use crate::upkeep;
+
+/// Proof that an event is durable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Receipt {
+    /// The event.
+    pub event_id: EventId,
+    /// Its position: the memory's version from here on.
+    pub seq: Seq,
+    /// Its hash; pin it to notice tampering later.
+    pub hash: String,
+    /// Items it recorded.
+    pub items: Vec<ItemId>,
+    /// True if the same request was answered before and nothing was appended now.
+    pub replayed: bool,
+}
+
+impl Receipt {
+    fn of(event: &SealedEvent, replayed: bool) -> Result<Self> {
+        let opened = ledger::open(event)?;
+        let items = opened.changes.iter().flatten().filter_map(|change| match change {
+            Change::SourceRecorded(source) => Some(source.id),
+            _ => None,
+        });
+        Ok(Self {
+            event_id: event.id,
+            seq: event.seq,
+            hash: event.hash.to_hex().to_string(),
+            items: items.collect(),
+            replayed,
+        })
+    }
+}
+
+/// The key of a request and the hash that tells another request with the same key apart.
+pub(crate) fn idempotency(key: Option<&str>, request: &[&[u8]]) -> Option<Idempotency> {
+    let key = key?.to_owned();
+    let mut hasher = blake3::Hasher::new_derive_key("quipu request v1");
+    for part in request {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    Some(Idempotency { key, request: hasher.finalize() })
+}
+
+/// Appends what `decide` drafts on the memory as it is; decides again if another writer was faster.
+///
+/// Returns once the events are durable and readers see them. All drafts become durable together or not at all.
+pub(crate) fn commit(
+    engine: &Engine,
+    keeper: &Keeper,
+    request: Option<&Idempotency>,
+    decide: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
+) -> Result<Vec<Receipt>> {
+    let mut writer = keeper.writer();
+    // A request answered before is not judged again: it may no longer fit the memory, and need not.
+    if let Some(receipt) = answered_before(&mut writer, request)? {
+        return Ok(vec![receipt]);
+    }
+    for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+        let mut drafts = decide(&keeper.read())?;
+        if let Some(first) = drafts.first_mut() {
+            first.idempotency = request.cloned();
+        }
+        if drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sealed = {
+            let state = keeper.read();
+            drafts.iter().try_for_each(|draft| check(&state, draft))?;
+            seal_all(engine, &state, &drafts)?
+        };
+        match writer.ledger.append(sealed.first().map_or(0, |event| event.seq - 1), &sealed) {
+            Ok(()) => {
+                fold_in(engine, keeper, &mut writer, &sealed)?;
+                return sealed.iter().map(|event| Receipt::of(event, false)).collect();
+            }
+            Err(StoreError::Conflict { .. }) => reload(engine, keeper, &mut writer)?,
+            Err(other) => return Err(other.into()),
+        }
+    }
+    Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
+}
+
+/// Appends one event.
+pub(crate) fn commit_one(
+    engine: &Engine,
+    keeper: &Keeper,
+    request: Option<&Idempotency>,
+    decide: &mut dyn FnMut(&State) -> Result<Draft>,
+) -> Result<Receipt> {
+    let mut receipts = commit(engine, keeper, request, &mut |state| Ok(vec![decide(state)?]))?;
+    receipts.pop().ok_or_else(|| Error::Bug("a commit returned no receipt".to_owned()))
+}
+
+fn answered_before(writer: &mut Writer, request: Option<&Idempotency>) -> Result<Option<Receipt>> {
+    let Some(used) = request else { return Ok(None) };
+    let Some(earlier) = writer.ledger.key_use(&used.key)? else { return Ok(None) };
+    if earlier.request != used.request {
+        return Err(Error::Refused(format!(
+            "the idempotency key {:?} was used for another request at event {}; choose a new key",
+            used.key, earlier.seq
+        )));
+    }
+    let event = keeper::sealed_at(writer.ledger.as_mut(), earlier.seq)?;
+    Receipt::of(&event, true).map(Some)
+}
+
+/// Everything that is checked before an event may become durable.
+fn check(state: &State, draft: &Draft) -> Result<()> {
+    ledger::check_draft(draft)?;
+    for change in &draft.changes {
+        if let Change::SourceRecorded(source) = change {
+            source.check()?;
+        }
+    }
+    state.memory.check(draft.changes.iter()).map_err(|refusal| match refusal {
+        Refusal::Refused(text) => Error::Refused(text),
+        other => other.into(),
+    })
+}
+
+fn seal_all(engine: &Engine, state: &State, drafts: &[Draft]) -> Result<Vec<SealedEvent>> {
+    let mut prev: Hash = state.memory.head();
+    let mut seq = state.memory.seq();
+    let mut sealed = Vec::with_capacity(drafts.len());
+    let recorded_at = quipu_core::time::to_micros(engine.clock.now());
+    for draft in drafts {
+        seq += 1;
+        let mut salts = vec![[0u8; 32]; draft.changes.len()];
+        salts.iter_mut().for_each(|salt| engine.entropy.fill(salt));
+        let position =
+            Position { user: state.memory.user().clone(), seq, id: engine.new_event_id(), recorded_at, prev };
+        let (event, _) = ledger::seal(draft, position, &salts)?;
+        prev = event.hash;
+        sealed.push(event);
+    }
+    Ok(sealed)
+}
+
+/// Brings readers level with what was appended.
+fn fold_in(engine: &Engine, keeper: &Keeper, writer: &mut Writer, sealed: &[SealedEvent]) -> Result<()> {
+    if sealed.iter().any(|event| event.control) {
+        return reload(engine, keeper, writer);
+    }
+    let mut state = keeper.write();
+    let known = state.memory.sources().len();
+    for event in sealed {
+        // What was written is what is read back: the fold sees the stored bytes, never the draft.
+        state.memory.apply(ledger::open(event)?);
+    }
+    let State { memory, index, .. } = &mut *state;
+    upkeep::index_new(index, memory, known);
+    Ok(())
+}
+
+/// Reads the memory again, as it is on disk; vectors of what is still there are kept.
+pub(crate) fn reload(engine: &Engine, keeper: &Keeper, writer: &mut Writer) -> Result<()> {
+    let user = keeper.read().memory.user().clone();
+    let history = keeper::read_history(writer.ledger.as_mut())?;
+    let head = writer.ledger.head()?.seq;
+    let memory = keeper::fold_to(writer.ledger.as_mut(), &user, &history, head)?;
+    let index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
+    *keeper.write() = State { memory, history, index };
+    writer.snapshot_seq = writer.ledger.snapshots()?.last().copied().unwrap_or(0);
+    Ok(())
+}
+
+/// Seals one checked draft as the next event, for a store call that appends it together with something else.
+pub(crate) fn seal_checked(engine: &Engine, state: &State, draft: &Draft) -> Result<SealedEvent> {
+    check(state, draft)?;
+    let mut sealed = seal_all(engine, state, std::slice::from_ref(draft))?;
+    sealed.pop().ok_or_else(|| Error::Bug("sealing one draft gave no event".to_owned()))
+}

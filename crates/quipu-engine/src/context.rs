@@ -1,0 +1,74 @@
+//! Context: a budgeted block of memory for a model's prompt.
+
+use quipu_core::id::UserId;
+use quipu_core::limit;
+use quipu_core::memory::Memory;
+use quipu_core::pack::{self, Budgets, Evidence, Pack};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::recall::{self, Answer, RecallOptions};
+use crate::versions::When;
+
+/// What to pack.
+#[derive(Debug, Clone)]
+pub struct ContextOptions {
+    /// The question or task.
+    pub query: String,
+    /// The most the block may cost, in estimated tokens.
+    pub max_tokens: usize,
+    /// Only this conversation.
+    pub session: Option<String>,
+    /// As of which version.
+    pub at: When,
+}
+
+/// Items asked of recall for a pack: more than fit, so that what was left out can be named.
+const CANDIDATES: usize = 40;
+
+/// Makes the pack for a question.
+///
+/// Pinned items come first and always; then what recall finds, best first. What did not fit is listed by id.
+///
+/// # Errors
+/// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX`.
+pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<Pack> {
+    if options.max_tokens > limit::PACK_TOKENS_MAX {
+        return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
+    }
+    let asked = RecallOptions { k: CANDIDATES, session: options.session.clone(), ..RecallOptions::of(&options.query) };
+    recall::on_version(engine, user, options.at, &mut |memory, index| {
+        let found = recall::recall_in(engine, memory, index, &asked)?;
+        let request = pack::Request {
+            user: memory.user(),
+            version: memory.seq(),
+            core: memory.core(),
+            pinned: pinned(memory),
+            evidence: found.hits.iter().map(evidence).collect(),
+            budgets: Budgets::of_total(options.max_tokens),
+        };
+        Ok(pack::pack(&request))
+    })
+}
+
+fn evidence(answer: &Answer) -> Evidence {
+    Evidence {
+        id: answer.id,
+        speaker: answer.speaker.clone(),
+        said_at: answer.said_at,
+        trust: answer.trust,
+        text: answer.text.clone(),
+    }
+}
+
+fn pinned(memory: &Memory) -> Vec<Evidence> {
+    let kept = memory.sources().iter().filter(|held| memory.marks(held.source.id).pinned);
+    kept.map(|held| Evidence {
+        id: held.source.id,
+        speaker: held.source.speaker().to_owned(),
+        said_at: held.source.said_at,
+        trust: held.trust,
+        text: held.source.text.to_string(),
+    })
+    .collect()
+}

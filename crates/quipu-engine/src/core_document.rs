@@ -1,0 +1,69 @@
+//! The core document: reading it, and changing it by guarded patches.
+
+use quipu_core::core_document::{self, Patch};
+use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::id::UserId;
+use serde_json::Value;
+
+use crate::commit::{self, Receipt};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::upkeep;
+
+/// How to patch.
+#[derive(Debug, Clone, Default)]
+pub struct PatchOptions {
+    /// Sending the same patch with the same key again has no second effect.
+    pub idempotency_key: Option<String>,
+    /// Why the document changes.
+    pub rationale: Option<String>,
+    /// How sure, 0 to 1.
+    pub confidence: Option<f64>,
+}
+
+/// A change of the document as the caller thinks of it.
+#[derive(Debug, Clone)]
+pub enum Edit {
+    /// An RFC 6902 patch.
+    Patch(Patch),
+    /// Put a value at a pointer, making what is missing on the way.
+    Set(String, Value),
+    /// Take away what is at a pointer.
+    Unset(String),
+}
+
+/// Patches the core document.
+///
+/// The recorded patch carries `test` operations for everything it replaces or removes, so that it can never hit another
+/// value when it is replayed on a history with reverts. Returns once the event is durable.
+///
+/// # Errors
+/// - `Invalid`, `Refused` or `NotFound`: the patch is malformed, too large, does not apply, or leaves the document
+///   invalid under its category's schema. The text names the operation or path. Nothing is changed.
+/// - `Conflict`, `Unavailable`: as for every append.
+pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOptions) -> Result<Receipt> {
+    let keeper = engine.keeper(user, true)?;
+    let request = match edit {
+        Edit::Patch(patch) => serde_json::to_string(patch),
+        Edit::Set(pointer, value) => serde_json::to_string(&("set", pointer, value)),
+        Edit::Unset(pointer) => serde_json::to_string(&("unset", pointer)),
+    }
+    .map_err(|error| Error::Invalid(error.to_string()))?;
+    let idempotency = commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]);
+    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |state| {
+        let document = state.memory.core();
+        let wanted = match edit {
+            Edit::Patch(patch) => patch.clone(),
+            Edit::Set(pointer, value) => core_document::set(document, pointer, value.clone())?,
+            Edit::Unset(pointer) => core_document::unset(document, pointer)?,
+        };
+        let (guarded, _) = core_document::check(&engine.registry, document, &wanted)?;
+        Ok(Draft {
+            rationale: options.rationale.clone(),
+            confidence: options.confidence,
+            ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::CorePatched(guarded)])
+        })
+    })?;
+    upkeep::checkpoint(engine, &keeper, false)?;
+    Ok(receipt)
+}

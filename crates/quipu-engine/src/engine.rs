@@ -1,0 +1,120 @@
+//! The engine: the ports it was given, and the memories it keeps open.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use quipu_core::core_document::Registry;
+use quipu_core::id::{EventId, UserId};
+use quipu_core::limit;
+use quipu_core::source::Source;
+
+use crate::error::Result;
+use crate::keeper::Keeper;
+use crate::ports::{Clock, Embedder, Entropy, LedgerStore};
+
+/// What an engine is made of.
+pub struct Parts {
+    /// Where ledgers live.
+    pub store: Box<dyn LedgerStore>,
+    /// What turns text into vectors.
+    pub embedder: Arc<dyn Embedder>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The dice.
+    pub entropy: Arc<dyn Entropy>,
+    /// The categories of the core document.
+    pub registry: Registry,
+}
+
+/// A memory engine over one store. Every verb takes it by reference; it may be shared between threads.
+pub struct Engine {
+    pub(crate) store: Box<dyn LedgerStore>,
+    pub(crate) embedder: Arc<dyn Embedder>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) registry: Registry,
+    open: Mutex<Open>,
+}
+
+/// The memories in use, with the turn at which each was last asked for.
+#[derive(Default)]
+struct Open {
+    keepers: HashMap<UserId, (Arc<Keeper>, u64)>,
+    turn: u64,
+}
+
+impl Engine {
+    /// Puts the parts together. Nothing is read before the first verb.
+    pub fn new(parts: Parts) -> Self {
+        Self {
+            store: parts.store,
+            embedder: parts.embedder,
+            clock: parts.clock,
+            entropy: parts.entropy,
+            registry: parts.registry,
+            open: Mutex::default(),
+        }
+    }
+
+    /// The store, for doctor and backup tools.
+    pub fn store(&self) -> &dyn LedgerStore {
+        self.store.as_ref()
+    }
+
+    /// The embedder in use.
+    pub fn embedder(&self) -> &dyn Embedder {
+        self.embedder.as_ref()
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        // A panic elsewhere leaves the map itself whole.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The open memory of a user; reads it from the store the first time.
+    pub(crate) fn keeper(&self, user: &UserId, create: bool) -> Result<Arc<Keeper>> {
+        let mut open = self.open();
+        open.turn += 1;
+        let turn = open.turn;
+        if let Some((keeper, last)) = open.keepers.get_mut(user) {
+            *last = turn;
+            return Ok(keeper.clone());
+        }
+        let keeper = Arc::new(Keeper::open(self, user, create)?);
+        open.keepers.insert(user.clone(), (keeper.clone(), turn));
+        evict(&mut open, user);
+        Ok(keeper)
+    }
+
+    /// Lets go of a user's memory; the next verb reads it again.
+    pub(crate) fn forget_open(&self, user: &UserId) {
+        self.open().keepers.remove(user);
+    }
+
+    pub(crate) fn new_event_id(&self) -> EventId {
+        let mut random = [0u8; 10];
+        self.entropy.fill(&mut random);
+        let millis = u64::try_from(self.clock.now().as_millisecond()).unwrap_or(0);
+        uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
+    }
+
+    /// Gives a source a random id of its kind.
+    pub(crate) fn name(&self, source: &mut Source) {
+        let mut random = [0u8; 8];
+        self.entropy.fill(&mut random);
+        source.id.bits = u64::from_le_bytes(random);
+    }
+}
+
+/// Lets go of the least recently used memories beyond the bound; one that is in use stays.
+fn evict(open: &mut Open, keep: &UserId) {
+    let mut total: usize = open.keepers.values().map(|(keeper, _)| keeper.bytes()).sum();
+    while total > limit::ACTIVE_BYTES_MAX {
+        let idle = |(user, (keeper, last)): (&UserId, &(Arc<Keeper>, u64))| {
+            (user != keep && Arc::strong_count(keeper) == 1).then(|| (*last, user.clone(), keeper.bytes()))
+        };
+        let Some((_, user, bytes)) = open.keepers.iter().filter_map(idle).min() else { return };
+        open.keepers.remove(&user);
+        total -= bytes.min(total);
+    }
+}

@@ -1,0 +1,135 @@
+//! Erase: destroys the payload of changes. The digests stay, so the chain still verifies, and an event says what is gone.
+
+use std::collections::BTreeSet;
+
+use quipu_core::event::{Actor, Change, ChangeRef, Draft, SourceKind};
+use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::limit;
+use serde::Serialize;
+
+use crate::commit;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper::{self, Keeper};
+use crate::upkeep::{self, Watch};
+
+/// What to erase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EraseTarget {
+    /// One change of one event.
+    Change(ChangeRef),
+    /// Every change of an event.
+    Event(Seq),
+    /// What recorded an item.
+    Item(ItemId),
+}
+
+impl std::str::FromStr for EraseTarget {
+    type Err = Error;
+
+    /// `12.0` (a change), `12` (an event) or an item id.
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some((seq, index)) = text.split_once('.')
+            && let (Ok(seq), Ok(index)) = (seq.parse(), index.parse())
+        {
+            return Ok(Self::Change(ChangeRef { seq, index }));
+        }
+        match text.parse() {
+            Ok(seq) => Ok(Self::Event(seq)),
+            Err(_) => text.parse().map(Self::Item).map_err(|_| {
+                Error::Invalid(format!("{text:?} is no change (12.0), no event (12) and no item id (turn_0r5k2m9c4t7wz)"))
+            }),
+        }
+    }
+}
+
+/// Proof of an erasure.
+#[derive(Debug, Clone, Serialize)]
+pub struct ErasureReceipt {
+    /// The event that records it.
+    pub event_seq: Seq,
+    /// The changes whose payload is gone.
+    pub erased: Vec<ChangeRef>,
+    /// Later events that no longer apply without them.
+    pub orphans_new: Vec<quipu_core::memory::Orphan>,
+    /// Places that held copies and were made again without them.
+    pub rebuilt: Vec<&'static str>,
+}
+
+/// Destroys the payload of changes, here and in every projection. This cannot be undone.
+///
+/// Returns once no file of the store holds the payload. Headers stay: a rationale or a key someone put there is not a
+/// payload. Backups made before still hold it.
+///
+/// # Errors
+/// `NotFound` if a target does not exist; `Refused` if it is gone already or is itself an erasure or a fork.
+pub fn erase(engine: &Engine, user: &UserId, targets: &[EraseTarget], reason: &str, watch: Watch<'_>) -> Result<ErasureReceipt> {
+    let keeper = engine.keeper(user, false)?;
+    let erased = resolve(&keeper, targets)?;
+    let before = keeper.read().memory.clone();
+    let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
+    let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
+    let event_seq = {
+        let mut writer = keeper.writer();
+        let sealed = commit::seal_checked(engine, &keeper.read(), &draft)?;
+        writer.ledger.erase(sealed.seq - 1, &erased, &sealed)?;
+        // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
+        commit::reload(engine, &keeper, &mut writer)?;
+        sealed.seq
+    };
+    upkeep::catch_up(engine, &keeper, watch)?;
+    upkeep::checkpoint(engine, &keeper, true)?;
+    let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
+    let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
+    Ok(ErasureReceipt { event_seq, erased, orphans_new, rebuilt })
+}
+
+fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<Vec<ChangeRef>> {
+    let mut wanted = BTreeSet::new();
+    let mut writer = keeper.writer();
+    let state = keeper.read();
+    for target in targets {
+        match *target {
+            EraseTarget::Change(change) => {
+                wanted.insert(change);
+            }
+            EraseTarget::Event(seq) => {
+                let event = keeper::event_at(writer.ledger.as_mut(), seq)?;
+                let present = (0..event.changes.len()).filter(|&index| event.changes[index].is_some());
+                wanted.extend(present.map(|index| ChangeRef { seq, index: index as u32 }));
+            }
+            EraseTarget::Item(id) => {
+                let held = state.memory.get(id).ok_or_else(|| Error::NotFound(format!("there is no item {id}")))?;
+                wanted.insert(ChangeRef { seq: held.seq, index: held.change });
+            }
+        }
+    }
+    if wanted.is_empty() {
+        return Err(Error::NotFound("there is nothing left to erase there".to_owned()));
+    }
+    if wanted.len() > limit::EVENTS_PER_COMMAND_MAX {
+        return Err(Error::Invalid(format!("at most {} changes are erased at once", limit::EVENTS_PER_COMMAND_MAX)));
+    }
+    for target in &wanted {
+        let event = keeper::event_at(writer.ledger.as_mut(), target.seq)?;
+        match event.changes.get(target.index as usize) {
+            None => return Err(Error::NotFound(format!("event {} has no change {}", target.seq, target.index))),
+            Some(None) => return Err(Error::Refused(format!("change {target} is erased already"))),
+            Some(Some(change)) if change.is_control() => {
+                return Err(Error::Refused(format!("change {target} says what happened to other events; it holds no content")));
+            }
+            Some(Some(_)) => {}
+        }
+    }
+    Ok(wanted.into_iter().collect())
+}
+
+/// Deletes a user's whole ledger and everything made from it. This cannot be undone; backups made before stay.
+///
+/// # Errors
+/// `NotFound` without such a user; `Unavailable` if the store cannot delete it.
+pub fn delete_user(engine: &Engine, user: &UserId) -> Result<()> {
+    engine.keeper(user, false)?;
+    engine.forget_open(user);
+    Ok(engine.store.remove(user)?)
+}

@@ -1,0 +1,128 @@
+//! Fork and pick: another memory that shares a past, or a chosen part of one.
+
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::id::{EventId, Seq, UserId};
+use quipu_core::ledger::{self, SealedEvent};
+use serde::Serialize;
+
+use crate::commit::{self, Receipt};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::upkeep::{self, Progress, Watch};
+use crate::versions::{self, EventRef, When};
+
+/// Events copied in one durable step.
+const COPY_BATCH: usize = 512;
+
+/// Copies a memory up to a version into a new user's ledger.
+///
+/// The shared events are the same bytes with the same hashes, so a head pinned on the one holds on the other; the
+/// first event of the copy's own says where it came from. Afterwards neither knows of the other.
+///
+/// # Errors
+/// `Refused` if the new user has a memory already; `NotFound` without such a user or version.
+pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watch<'_>) -> Result<Receipt> {
+    if from == into {
+        return Err(Error::Invalid("a fork needs another user id".to_owned()));
+    }
+    let source = engine.keeper(from, false)?;
+    let at = versions::position(&source, at)?;
+    if engine.store.users()?.contains(into) {
+        return Err(Error::Refused(format!("user {into} has a memory already; choose a new id")));
+    }
+    engine.forget_open(into);
+    let mut target = engine.store.open(into, true)?;
+    let mut batch: Vec<SealedEvent> = Vec::with_capacity(COPY_BATCH);
+    let mut copied: Seq = 0;
+    let mut head = quipu_core::event::NO_HASH;
+    while copied < at {
+        let until = at.min(copied + COPY_BATCH as Seq);
+        source.writer().ledger.read(copied + 1..=until, &mut |event| {
+            batch.push(event);
+            true
+        })?;
+        head = batch.last().map_or(head, |event| event.hash);
+        target.append(copied, &batch)?;
+        copied = until;
+        batch.clear();
+        watch(Progress::Events(copied, at));
+    }
+    drop(target);
+    let keeper = engine.keeper(into, false)?;
+    let change = Change::Forked { from: from.clone(), at, head };
+    let receipt = commit::commit_one(engine, &keeper, None, &mut |_| {
+        Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change.clone()]))
+    })?;
+    upkeep::catch_up(engine, &keeper, watch)?;
+    upkeep::checkpoint(engine, &keeper, true)?;
+    Ok(receipt)
+}
+
+/// What a pick did.
+#[derive(Debug, Clone, Serialize)]
+pub struct Picked {
+    /// The events it appended.
+    pub receipts: Vec<Receipt>,
+    /// Chosen events that were left out, and why.
+    pub left_out: Vec<(Seq, String)>,
+}
+
+/// The chosen events of a memory, in the order of the ledger, as they are stored.
+///
+/// # Errors
+/// `NotFound` if one does not exist.
+pub fn chosen(engine: &Engine, from: &UserId, events: &[EventRef]) -> Result<Vec<SealedEvent>> {
+    let keeper = engine.keeper(from, false)?;
+    let mut seqs = events.iter().map(|&event| versions::event_position(&keeper, event)).collect::<Result<Vec<_>>>()?;
+    seqs.sort_unstable();
+    seqs.dedup();
+    let mut writer = keeper.writer();
+    seqs.into_iter().map(|seq| crate::keeper::sealed_at(writer.ledger.as_mut(), seq)).collect()
+}
+
+/// Replays chosen events into another memory. Each becomes a new event there that names the old one as its cause.
+///
+/// An event that does not apply there (its item is there already, its patch's `test` fails, its payload was erased, or
+/// it is about its own ledger) is left out and listed; the others go on.
+///
+/// # Errors
+/// `Unavailable` and the like; what was appended before stays.
+pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch<'_>) -> Result<Picked> {
+    let keeper = engine.keeper(into, true)?;
+    let mut picked = Picked { receipts: Vec::new(), left_out: Vec::new() };
+    for sealed in events {
+        let event = ledger::open(sealed)?;
+        let seq = event.header.seq;
+        let Some(changes) = event.changes.into_iter().collect::<Option<Vec<Change>>>() else {
+            picked.left_out.push((seq, "its payload was erased".to_owned()));
+            continue;
+        };
+        if changes.iter().any(Change::is_control) {
+            picked.left_out.push((seq, "it is about events of its own ledger".to_owned()));
+            continue;
+        }
+        let draft = draft(event.header.id, event.header, changes);
+        match commit::commit_one(engine, &keeper, None, &mut |_| Ok(draft.clone())) {
+            Ok(receipt) => picked.receipts.push(receipt),
+            Err(Error::Refused(reason) | Error::NotFound(reason) | Error::Invalid(reason)) => {
+                picked.left_out.push((seq, reason));
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    upkeep::catch_up(engine, &keeper, watch)?;
+    upkeep::checkpoint(engine, &keeper, false)?;
+    Ok(picked)
+}
+
+fn draft(id: EventId, header: quipu_core::event::Header, changes: Vec<Change>) -> Draft {
+    Draft {
+        actor: header.actor,
+        origin: Origin { ..header.origin },
+        confidence: header.confidence,
+        rationale: header.rationale,
+        caused_by: vec![id],
+        idempotency: None,
+        changes,
+    }
+}

@@ -1,0 +1,81 @@
+//! Collects sources into batches and hands them on.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use quipu_core::id::ItemId;
+use quipu_core::source::Source;
+
+use super::draft::Draft;
+use super::fault::Stop;
+use super::report::Report;
+use super::{Batch, name};
+
+/// Where batches go.
+pub(super) struct Sink<'a> {
+    pub(super) report: &'a mut Report,
+    deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>,
+}
+
+impl<'a> Sink<'a> {
+    pub(super) fn new(report: &'a mut Report, deliver: &'a mut dyn FnMut(Batch) -> ControlFlow<()>) -> Self {
+        Self { report, deliver }
+    }
+}
+
+/// The batch being filled.
+pub(super) struct Filling {
+    conversation: String,
+    sources: Vec<Source>,
+    ids: HashSet<ItemId>,
+    natives: HashSet<Box<str>>,
+}
+
+impl Filling {
+    pub(super) fn new(conversation: &str) -> Self {
+        Self { conversation: conversation.to_owned(), sources: Vec::new(), ids: HashSet::new(), natives: HashSet::new() }
+    }
+
+    /// How many sources wait.
+    pub(super) fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Adds what the draft becomes: usually one source, several for a very long text, none for one that cannot be kept.
+    ///
+    /// What is already in the batch is skipped; a used native id with other content is kept. Both are reported.
+    pub(super) fn push(&mut self, draft: Draft, sink: &mut Sink<'_>) {
+        let place = draft.place.clone();
+        for source in draft.into_sources(sink.report) {
+            if !self.ids.insert(source.id) {
+                sink.report.notice(&place, "the same was already there; the repetition was skipped");
+                continue;
+            }
+            if let Some(native) = &source.native_id
+                && !self.natives.insert(native.clone())
+            {
+                let native = name::quote(native);
+                sink.report.notice(&place, format!("the id {native} occurs twice with different content; both were kept"));
+            }
+            self.sources.push(source);
+        }
+    }
+
+    /// Hands on what waits, if anything.
+    pub(super) fn flush(&mut self, sink: &mut Sink<'_>) -> Result<(), Stop> {
+        if self.sources.is_empty() {
+            return Ok(());
+        }
+        let batch = Batch { conversation: self.conversation.clone(), sources: std::mem::take(&mut self.sources) };
+        self.ids.clear();
+        self.natives.clear();
+        let counts = Report::of(&batch.sources);
+        match (sink.deliver)(batch) {
+            ControlFlow::Continue(()) => {
+                sink.report.count(&counts);
+                Ok(())
+            }
+            ControlFlow::Break(()) => Err(Stop::Caller),
+        }
+    }
+}

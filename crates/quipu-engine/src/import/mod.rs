@@ -1,0 +1,181 @@
+//! Reads what other systems wrote: each format becomes sources, streamed, checked and named by their content.
+//!
+//! Nothing here stores anything: [`read`] hands [`Batch`]es to its caller and counts in a [`Report`]. Times come from the
+//! input only; a time that is missing or cannot be understood stays unknown. Because an id follows from the content,
+//! reading the same input again gives the same ids, and an import that broke off is continued by running it again.
+
+mod batch;
+mod chop;
+mod draft;
+mod fault;
+mod fence;
+mod lines;
+pub mod locomo;
+mod markdown;
+mod name;
+mod openai;
+mod report;
+mod text;
+mod when;
+mod whole;
+
+use std::fmt;
+use std::io::{BufRead, Cursor, Read};
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use quipu_core::Refusal;
+use quipu_core::source::Source;
+
+use batch::Sink;
+pub use fault::{Fault, ReadError};
+use fault::Stop;
+pub use report::{Notice, Report};
+
+/// What an import can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// The LoCoMo benchmark's JSON: long conversations of two people.
+    Locomo,
+    /// Chat messages, one conversation a line: `{"messages":[{"role":…,"content":…}]}`.
+    OpenAi,
+    /// A plain text file.
+    Text,
+    /// A Markdown file, with or without front matter.
+    Markdown,
+    /// A ledger another memory exported. [`read`] refuses it: it holds events, not sources.
+    Ledger,
+}
+
+impl Format {
+    /// Every format, in the order of their declaration.
+    pub const ALL: [Self; 5] = [Self::Locomo, Self::OpenAi, Self::Text, Self::Markdown, Self::Ledger];
+
+    /// The format as one word, as `FromStr` reads it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Locomo => "locomo",
+            Self::OpenAi => "openai",
+            Self::Text => "text",
+            Self::Markdown => "markdown",
+            Self::Ledger => "ledger",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Refusal;
+
+    /// # Errors
+    /// `Invalid` lists the formats there are.
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|format| format.word() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::word).join(", ");
+            Refusal::invalid(format!("{} is not an import format; there are {known}", name::quote(text)))
+        })
+    }
+}
+
+/// Sources that belong together, in the order they were said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// Whose history it is: a LoCoMo sample's id, else the name of the input. Not yet a user id: it may hold any
+    /// printable character, within `limit::NAME_BYTES_MAX` bytes.
+    pub conversation: String,
+    /// At least one. Each passes [`Source::check`] and carries the id that follows from its content; no id occurs twice.
+    pub sources: Vec<Source>,
+}
+
+/// Reads the whole input and hands it on batch by batch.
+///
+/// `name` is what the input is called, such as a file's stem; it names sessions the input does not name itself. A batch
+/// is a LoCoMo conversation, a line of chat messages, or up to `limit::IMPORT_TURNS_PER_EVENT` passages of a text.
+/// Memory use is bounded by one of these, save for plain text and Markdown, which are read whole and at most
+/// `limit::IMPORT_FILE_BYTES_MAX` bytes long. A byte order mark at the start is dropped.
+///
+/// What cannot be kept is skipped or repaired, and said in the report, which is valid whether reading succeeds or not.
+///
+/// # Errors
+/// - `Fault`: the input is empty, damaged, over a bound, cut, not of this format or unreadable. What came before the fault has been
+///   handed on, except that plain text and Markdown must be UTF-8 throughout before anything is handed on.
+/// - `Caller`: `each` failed; nothing was read after that.
+pub fn read<E>(
+    format: Format,
+    input: &mut dyn BufRead,
+    name: &str,
+    report: &mut Report,
+    each: &mut dyn FnMut(Batch) -> Result<(), E>,
+) -> Result<(), ReadError<E>> {
+    let mut failed = None;
+    let mut deliver = |batch: Batch| match each(batch) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    let outcome = dispatch(format, input, name, &mut Sink::new(report, &mut deliver));
+    match (outcome, failed) {
+        (Ok(()), _) => Ok(()),
+        (Err(Stop::Fault(fault)), _) => Err(ReadError::Fault(fault.after(report.sources))),
+        (Err(Stop::Caller), Some(error)) => Err(ReadError::Caller(error)),
+        (Err(Stop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
+    }
+}
+
+fn dispatch(format: Format, input: &mut dyn BufRead, name: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let (start, mut input) = without_mark(input)?;
+    let name = name::label(sink.report, name, "the input's name", name).unwrap_or_else(|| "import".into());
+    match format {
+        Format::Locomo => locomo::read(&mut input, start, sink)?,
+        Format::OpenAi => openai::read(&mut input, &name, sink)?,
+        Format::Text => text::read(&mut input, start, &name, sink)?,
+        Format::Markdown => markdown::read(&mut input, start, &name, sink)?,
+        Format::Ledger => {
+            let reason = "a ledger is not read as sources: it is imported event by event".to_owned();
+            return Err(Fault::Refused(reason).into());
+        }
+    }
+    if sink.report.sources > 0 {
+        return Ok(());
+    }
+    Err(Fault::Nothing(match sink.report.notices.first() {
+        None => "the input is empty".to_owned(),
+        Some(notice) => format!("everything was skipped, first {notice}"),
+    })
+    .into())
+}
+
+/// Drops a UTF-8 byte order mark. Gives how many bytes were dropped, and the rest of the input.
+fn without_mark(input: &mut dyn BufRead) -> Result<(u64, impl BufRead), Fault> {
+    let mut head = Vec::new();
+    (&mut *input).take(3).read_to_end(&mut head).map_err(|source| Fault::unreadable("byte 0", source))?;
+    let mark = if head == [0xEF, 0xBB, 0xBF] { 3 } else { 0 };
+    head.drain(..mark);
+    Ok((mark as u64, Cursor::new(head).chain(input)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_read_back_as_written() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse::<Format>(), Ok(format));
+        }
+    }
+
+    #[test]
+    fn an_unknown_format_is_answered_with_the_known_ones() {
+        let answer = "chatgpt".parse::<Format>().map_err(|refusal| refusal.to_string());
+        let expected = "\"chatgpt\" is not an import format; there are locomo, openai, text, markdown, ledger";
+        assert_eq!(answer, Err(expected.to_owned()));
+    }
+}

@@ -1,0 +1,72 @@
+//! What an import found, and what it had to skip or repair.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use quipu_core::limit;
+use quipu_core::source::Source;
+
+/// Something that was skipped or repaired.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// Where in the input: `line 12, message 3`, `conv-26 D3:4`.
+    pub place: String,
+    /// What was wrong with it and what was done.
+    pub reason: String,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.reason)
+    }
+}
+
+/// What was read so far. Only what was handed on is counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Batches handed on.
+    pub batches: u64,
+    /// Sources handed on.
+    pub sources: u64,
+    /// Sources handed on whose time is unknown.
+    pub undated: u64,
+    /// The earliest known time.
+    pub earliest: Option<Timestamp>,
+    /// The latest known time.
+    pub latest: Option<Timestamp>,
+    /// The first `limit::IMPORT_NOTICES_MAX` things that were skipped or repaired.
+    pub notices: Vec<Notice>,
+    /// How many more there were.
+    pub notices_more: u64,
+}
+
+impl Report {
+    pub(super) fn notice(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+        if self.notices.len() < limit::IMPORT_NOTICES_MAX {
+            self.notices.push(Notice { place: place.into(), reason: reason.into() });
+        } else {
+            self.notices_more += 1;
+        }
+    }
+
+    /// What a batch adds to the counts.
+    pub(super) fn of(sources: &[Source]) -> Self {
+        Self {
+            batches: 1,
+            sources: sources.len() as u64,
+            undated: sources.iter().filter(|source| source.said_at.is_none()).count() as u64,
+            earliest: sources.iter().filter_map(|source| source.said_at).min(),
+            latest: sources.iter().filter_map(|source| source.said_at).max(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the counts of another report, but not its notices.
+    pub(super) fn count(&mut self, other: &Self) {
+        self.batches += other.batches;
+        self.sources += other.sources;
+        self.undated += other.undated;
+        self.earliest = self.earliest.into_iter().chain(other.earliest).min();
+        self.latest = self.latest.into_iter().chain(other.latest).max();
+    }
+}

@@ -1,0 +1,355 @@
+//! Ingest: from a file or folder to events, idempotently.
+//!
+//! A source's id follows from its content, so what is known already is met again and left out: an import that was cut
+//! in the middle is finished by running it again.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::limit;
+use quipu_core::source::{Role, Source};
+use serde::Serialize;
+
+use crate::commit;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::import::{self, Batch, Format, ReadError};
+use crate::keeper::State;
+use crate::upkeep::{self, Progress, Watch};
+
+/// How to ingest.
+#[derive(Debug, Clone)]
+pub struct IngestOptions {
+    /// Only count what would be recorded.
+    pub dry_run: bool,
+    /// Only this conversation of the input.
+    pub conversation: Option<String>,
+    /// Everything into this user's memory.
+    pub into: Option<UserId>,
+    /// Where it goes when `into` is not given and the format names no users of its own.
+    pub default_user: UserId,
+}
+
+/// What became of one conversation.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConversationReport {
+    /// Its name in the input.
+    pub name: String,
+    /// Whose memory it went into.
+    pub user_id: UserId,
+    /// Sources recorded now.
+    pub new: u64,
+    /// Sources that were there already.
+    pub known: u64,
+    /// Sessions they belong to.
+    pub sessions: usize,
+    /// The earliest known time.
+    pub first_said_at: Option<Timestamp>,
+    /// The latest known time.
+    pub last_said_at: Option<Timestamp>,
+    /// Sources whose time is unknown.
+    pub undated: u64,
+}
+
+/// Something that was skipped or repaired.
+#[derive(Debug, Clone, Serialize)]
+pub struct IngestNotice {
+    /// Where in the input.
+    pub place: String,
+    /// What was wrong with it and what was done.
+    pub reason: String,
+}
+
+/// What an import did, or would do.
+#[derive(Debug, Clone, Serialize)]
+pub struct IngestReport {
+    /// Names the import in the ledger: revert by it to undo it.
+    pub reference: String,
+    /// True if nothing was recorded because only a report was asked for.
+    pub dry_run: bool,
+    /// Conversation by conversation.
+    pub conversations: Vec<ConversationReport>,
+    /// What was skipped or repaired.
+    pub notices: Vec<IngestNotice>,
+    /// How many more notices there were.
+    pub notices_more: u64,
+    /// What stopped the import before its end.
+    pub stopped_by: Option<String>,
+}
+
+/// Imports a file, or for plain text and Markdown a folder.
+///
+/// The report is valid whatever happens: when the input turns out to be damaged, everything before the fault is durable
+/// and counted, and the error says where the fault is. Times come from the input; unknown stays unknown.
+pub fn ingest(
+    engine: &Engine,
+    format: Format,
+    path: &Path,
+    options: &IngestOptions,
+    watch: Watch<'_>,
+) -> (IngestReport, Option<Error>) {
+    let called = path.file_name().map_or_else(|| "input".to_owned(), |name| name.to_string_lossy().into_owned());
+    let mut run = Run {
+        engine,
+        format,
+        options,
+        parts: BTreeMap::new(),
+        sessions: BTreeMap::new(),
+        recorded: 0,
+        report: IngestReport {
+            reference: shortened(&format!("{format}:{called}")),
+            dry_run: options.dry_run,
+            conversations: Vec::new(),
+            notices: Vec::new(),
+            notices_more: 0,
+            stopped_by: None,
+        },
+    };
+    let outcome = run.read_all(path, watch).and_then(|()| run.finish(watch));
+    run.report.conversations = run.parts.into_values().collect();
+    let nothing = outcome.is_ok() && run.report.conversations.is_empty();
+    let outcome = if nothing { Err(no_such_conversation(options)) } else { outcome };
+    run.report.stopped_by = outcome.as_ref().err().map(ToString::to_string);
+    (run.report, outcome.err())
+}
+
+fn no_such_conversation(options: &IngestOptions) -> Error {
+    match &options.conversation {
+        Some(name) => Error::NotFound(format!("the input has no conversation {name:?}")),
+        None => Error::Invalid("nothing to import".to_owned()),
+    }
+}
+
+/// A reference within its bound, cut at a character.
+fn shortened(text: &str) -> String {
+    let end = (0..=text.len().min(limit::NAME_BYTES_MAX)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    text[..end].replace('\0', "")
+}
+
+struct Run<'a> {
+    engine: &'a Engine,
+    format: Format,
+    options: &'a IngestOptions,
+    parts: BTreeMap<(String, UserId), ConversationReport>,
+    sessions: BTreeMap<(String, UserId), BTreeSet<String>>,
+    recorded: u64,
+    report: IngestReport,
+}
+
+impl Run<'_> {
+    fn read_all(&mut self, path: &Path, watch: Watch<'_>) -> Result<()> {
+        for (file, name) in files(self.format, path)? {
+            let opened = File::open(&file).map_err(|error| Error::NotFound(format!("cannot read {}: {error}", file.display())))?;
+            let mut read = import::Report::default();
+            let outcome = import::read(self.format, &mut BufReader::new(opened), &name, &mut read, &mut |batch| {
+                self.take(batch, watch)
+            });
+            for notice in read.notices {
+                if self.report.notices.len() < limit::IMPORT_NOTICES_MAX {
+                    self.report.notices.push(IngestNotice { place: notice.place, reason: notice.reason });
+                } else {
+                    self.report.notices_more += 1;
+                }
+            }
+            self.report.notices_more += read.notices_more;
+            match outcome {
+                Ok(()) => {}
+                Err(ReadError::Caller(error)) => return Err(error),
+                Err(ReadError::Fault(fault)) => return Err(Error::Invalid(format!("{}: {fault}", file.display()))),
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, batch: Batch, watch: Watch<'_>) -> Result<()> {
+        if self.options.conversation.as_ref().is_some_and(|only| *only != batch.conversation) {
+            return Ok(());
+        }
+        let user = match (&self.options.into, self.format) {
+            (Some(user), _) => user.clone(),
+            (None, Format::Locomo) => UserId::parse(&batch.conversation).map_err(|refusal| {
+                Error::Invalid(format!("conversation {:?} cannot name a user: {refusal}; give one with -u", batch.conversation))
+            })?,
+            (None, _) => self.options.default_user.clone(),
+        };
+        let new = if self.options.dry_run {
+            self.count_new(&user, &batch.sources)?
+        } else {
+            record(self.engine, &user, &batch.sources, &self.report.reference)?
+        };
+        self.recorded += new;
+        watch(Progress::Imported(self.recorded));
+        self.count(batch, user, new);
+        Ok(())
+    }
+
+    fn count_new(&self, user: &UserId, sources: &[Source]) -> Result<u64> {
+        match self.engine.keeper(user, false) {
+            Ok(keeper) => {
+                let state = keeper.read();
+                Ok(sources.iter().filter(|source| state.memory.find(source.id).is_none()).count() as u64)
+            }
+            Err(Error::NotFound(_)) => Ok(sources.len() as u64),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn count(&mut self, batch: Batch, user: UserId, new: u64) {
+        let key = (batch.conversation.clone(), user.clone());
+        let part = self.parts.entry(key.clone()).or_insert_with(|| ConversationReport {
+            name: batch.conversation,
+            user_id: user,
+            new: 0,
+            known: 0,
+            sessions: 0,
+            first_said_at: None,
+            last_said_at: None,
+            undated: 0,
+        });
+        part.new += new;
+        part.known += batch.sources.len() as u64 - new;
+        let times = || batch.sources.iter().filter_map(|source| source.said_at);
+        part.undated += batch.sources.iter().filter(|source| source.said_at.is_none()).count() as u64;
+        part.first_said_at = part.first_said_at.into_iter().chain(times()).min();
+        part.last_said_at = part.last_said_at.into_iter().chain(times()).max();
+        let names = self.sessions.entry(key).or_default();
+        names.extend(batch.sources.iter().filter_map(|source| source.session.as_deref().map(str::to_owned)));
+        part.sessions = names.len();
+    }
+
+    /// Makes everything that was recorded searchable, and saves it.
+    fn finish(&mut self, watch: Watch<'_>) -> Result<()> {
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let users: BTreeSet<UserId> = self.parts.keys().map(|(_, user)| user.clone()).collect();
+        for user in users {
+            let keeper = self.engine.keeper(&user, false)?;
+            upkeep::catch_up(self.engine, &keeper, watch)?;
+            upkeep::checkpoint(self.engine, &keeper, true)?;
+        }
+        Ok(())
+    }
+}
+
+/// The files an import reads, and what each is called.
+fn files(format: Format, path: &Path) -> Result<Vec<(PathBuf, String)>> {
+    let unreadable = |path: &Path, error: &std::io::Error| Error::NotFound(format!("cannot read {}: {error}", path.display()));
+    let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    if about.is_file() {
+        let stem = path.file_stem().map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned());
+        return Ok(vec![(path.to_owned(), stem)]);
+    }
+    let endings: &[&str] = match format {
+        Format::Text => &["txt"],
+        Format::Markdown => &["md", "markdown"],
+        _ => return Err(Error::Invalid(format!("{} is a folder; {format} is imported from a file", path.display()))),
+    };
+    let mut found = Vec::new();
+    let mut folders = vec![path.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| unreadable(&folder, &error))?;
+            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
+            // Hidden folders hold settings, not notes; links are not followed, so a walk ends and stays inside.
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                continue;
+            }
+            let file = entry.path();
+            let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+            if kind.is_dir() {
+                folders.push(file);
+            } else if kind.is_file() && endings.contains(&ending.as_str()) {
+                let name = file.strip_prefix(path).unwrap_or(&file).with_extension("").to_string_lossy().into_owned();
+                found.push((file, name));
+            }
+        }
+    }
+    found.sort();
+    if found.is_empty() {
+        return Err(Error::NotFound(format!("{} has no file ending in {}", path.display(), endings.join(" or "))));
+    }
+    Ok(found)
+}
+
+/// Records those of the sources that are not known yet. Returns how many; they are durable then, and searchable after
+/// the next catch-up.
+fn record(engine: &Engine, user: &UserId, sources: &[Source], reference: &str) -> Result<u64> {
+    let keeper = engine.keeper(user, true)?;
+    let mut recorded = 0;
+    for chunk in sources.chunks(limit::IMPORT_TURNS_PER_EVENT * limit::IMPORT_EVENTS_PER_COMMIT) {
+        let receipts = commit::commit(engine, &keeper, None, &mut |state| Ok(drafts(state, chunk, reference)))?;
+        let items = receipts.iter().flat_map(|receipt| &receipt.items);
+        recorded += items.filter(|id| id.kind != ItemKind::Import).count() as u64;
+    }
+    Ok(recorded)
+}
+
+fn drafts(state: &State, sources: &[Source], reference: &str) -> Vec<Draft> {
+    let fresh: Vec<&Source> = sources.iter().filter(|source| state.memory.find(source.id).is_none()).collect();
+    let mark = import_mark(reference);
+    let mut first = state.memory.find(mark.id).is_none().then_some(mark);
+    let event = |sources: &[&Source]| {
+        let mut changes: Vec<Change> = first.take().map(Change::SourceRecorded).into_iter().collect();
+        changes.extend(sources.iter().map(|&source| Change::SourceRecorded(source.clone())));
+        let session = sources.first().and_then(|source| source.session.as_deref());
+        let shared = session.filter(|name| sources.iter().all(|source| source.session.as_deref() == Some(name)));
+        let origin = Origin {
+            kind: SourceKind::Imported,
+            reference: Some(reference.to_owned()),
+            session: shared.map(str::to_owned),
+            author: None,
+        };
+        Draft { origin, ..Draft::new(Actor::User, SourceKind::Imported, changes) }
+    };
+    by_session(&fresh).into_iter().map(event).collect()
+}
+
+/// Groups of one session each, in order, none larger than an event should be.
+fn by_session<'a, 'b>(sources: &'b [&'a Source]) -> Vec<&'b [&'a Source]> {
+    let sessions = sources.chunk_by(|one, other| one.session == other.session);
+    sessions.flat_map(|session| session.chunks(limit::IMPORT_TURNS_PER_EVENT)).collect()
+}
+
+/// The record that an import took place: the same for every run of it.
+fn import_mark(reference: &str) -> Source {
+    let mut mark = Source {
+        id: ItemId { kind: ItemKind::Import, bits: 0 },
+        session: None,
+        topic: None,
+        role: Role::System,
+        author: None,
+        said_at: None,
+        text: reference.into(),
+        artifacts: Vec::new(),
+        native_id: None,
+    };
+    mark.id = mark.content_id();
+    mark
+}
+
+/// Records ready-made sources batch by batch, as an import does, and makes them searchable.
+///
+/// # Errors
+/// As for every append; what was recorded before stays.
+pub fn record_sources(
+    engine: &Engine,
+    user: &UserId,
+    batches: impl Iterator<Item = Vec<Source>>,
+    reference: &str,
+) -> Result<u64> {
+    let mut recorded = 0;
+    for batch in batches {
+        recorded += record(engine, user, &batch, reference)?;
+    }
+    let keeper = engine.keeper(user, true)?;
+    upkeep::catch_up(engine, &keeper, &mut |_| {})?;
+    Ok(recorded)
+}

@@ -1,0 +1,232 @@
+//! Get, list, why: looking at single items.
+
+use jiff::Timestamp;
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Change, Draft, ItemMark, SourceKind};
+use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::memory::{Held, Marks};
+use quipu_core::source::{Artifact, Role};
+use serde::Serialize;
+
+use crate::commit::{self, Receipt};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper;
+use crate::log::{self, Entry};
+use crate::upkeep;
+use crate::versions::{self, When};
+
+/// An item as it is shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct Item {
+    /// Its name.
+    pub id: ItemId,
+    /// What it is.
+    pub kind: ItemKind,
+    /// The conversation or file.
+    pub session_id: Option<String>,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// Who spoke, in the model's sense.
+    pub role: Role,
+    /// Who spoke, by name.
+    pub author: Option<String>,
+    /// When it was said.
+    pub said_at: Option<Timestamp>,
+    /// The words.
+    pub text: String,
+    /// What came with them.
+    pub artifacts: Vec<Artifact>,
+    /// Its name where it was imported from.
+    pub native_id: Option<String>,
+    /// Hash of what was said, by whom and when.
+    pub content_hash: String,
+    /// Pinned and rated.
+    pub marks: Marks,
+    /// The event that recorded it.
+    pub event_seq: Seq,
+}
+
+impl Item {
+    pub(crate) fn of(memory: &Memory, held: &Held) -> Self {
+        let source = &held.source;
+        let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
+        Self {
+            id: source.id,
+            kind: source.kind(),
+            session_id: text(&source.session),
+            topic: text(&source.topic),
+            role: source.role,
+            author: text(&source.author),
+            said_at: source.said_at,
+            text: source.text.to_string(),
+            artifacts: source.artifacts.clone(),
+            native_id: source.native_id.as_deref().map(str::to_owned),
+            content_hash: source.content_hash().to_hex().to_string(),
+            marks: memory.marks(source.id),
+            event_seq: held.seq,
+        }
+    }
+}
+
+/// Finds an item by its id, by the start of its id if only one fits, or by its name where it was imported from.
+fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a Held> {
+    if let Ok(id) = name.parse::<ItemId>()
+        && let Some(held) = memory.get(id)
+    {
+        return Ok(held);
+    }
+    let fits = |held: &&Held| {
+        held.source.native_id.as_deref() == Some(name) || (name.len() > 5 && held.source.id.to_string().starts_with(name))
+    };
+    let mut found = memory.sources().iter().filter(fits);
+    match (found.next(), found.next()) {
+        (Some(held), None) => Ok(held),
+        (None, _) => Err(Error::NotFound(format!("there is no item {name:?} in version {}", memory.seq()))),
+        (Some(one), Some(other)) => Err(Error::Invalid(format!(
+            "{name:?} fits several items, {} and {} among them; give the whole id",
+            one.source.id, other.source.id
+        ))),
+    }
+}
+
+/// One item, by id, the start of one, or its name where it was imported from.
+///
+/// # Errors
+/// `NotFound` if nothing fits; `Invalid` if several do.
+pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item> {
+    let keeper = engine.keeper(user, false)?;
+    if at == When::Now {
+        let state = keeper.read();
+        return Ok(Item::of(&state.memory, find(&state.memory, name)?));
+    }
+    let memory = versions::memory_at(&keeper, at)?;
+    Ok(Item::of(&memory, find(&memory, name)?))
+}
+
+/// Which items to list.
+#[derive(Debug, Clone)]
+pub struct ListOptions {
+    /// As of which version.
+    pub at: When,
+    /// Only of this session.
+    pub session: Option<String>,
+    /// Only of this kind.
+    pub kind: Option<ItemKind>,
+    /// Skip so many.
+    pub offset: usize,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A page of items.
+#[derive(Debug, Clone, Serialize)]
+pub struct ItemPage {
+    /// How many there are in all.
+    pub total: usize,
+    /// This page.
+    pub items: Vec<Item>,
+}
+
+/// Lists items in the order in which they were recorded.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn list(engine: &Engine, user: &UserId, options: &ListOptions) -> Result<ItemPage> {
+    let keeper = engine.keeper(user, false)?;
+    if options.at == When::Now {
+        return Ok(page(&keeper.read().memory, options));
+    }
+    Ok(page(&versions::memory_at(&keeper, options.at)?, options))
+}
+
+fn page(memory: &Memory, options: &ListOptions) -> ItemPage {
+    let wanted = |held: &&Held| {
+        let source = &held.source;
+        options.kind.map_or(source.is_item(), |kind| source.kind() == kind)
+            && options.session.as_ref().is_none_or(|session| source.session.as_deref() == Some(session))
+    };
+    let total = memory.sources().iter().filter(wanted).count();
+    let shown = memory.sources().iter().filter(wanted).skip(options.offset).take(options.limit);
+    ItemPage { total, items: shown.map(|held| Item::of(memory, held)).collect() }
+}
+
+/// Where an item comes from.
+#[derive(Debug, Clone, Serialize)]
+pub struct Why {
+    /// The item.
+    pub item: Item,
+    /// The event that recorded it.
+    pub event: Entry,
+    /// Which of the event's changes, and the digest that holds its words fast.
+    pub change: u32,
+    /// Salted digest of the change.
+    pub digest: String,
+    /// True if the stored bytes match the digest and the event its hash.
+    pub intact: bool,
+    /// What was said before it in the same session.
+    pub before: Option<Item>,
+    /// What was said after it.
+    pub after: Option<Item>,
+    /// Later events about it.
+    pub later: Vec<Entry>,
+}
+
+/// The receipts of an item: its event, its evidence, its surroundings, what happened to it.
+///
+/// # Errors
+/// As [`get`].
+pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
+    let keeper = engine.keeper(user, false)?;
+    let mut writer = keeper.writer();
+    let state = keeper.read();
+    let held = find(&state.memory, name)?;
+    let sealed = keeper::sealed_at(writer.ledger.as_mut(), held.seq)?;
+    let event = quipu_core::ledger::open(&sealed)?;
+    let digest = event.header.digests.get(held.change as usize).map(|digest| digest.to_hex().to_string());
+    let mut later = Vec::new();
+    writer.ledger.read(held.seq + 1..=state.memory.seq(), &mut |sealed| {
+        if let Ok(event) = quipu_core::ledger::open(&sealed) {
+            let about = |change: &Change| matches!(change, Change::ItemMarked(mark) if mark.item == held.source.id);
+            if event.changes.iter().flatten().any(about) {
+                later.push(log::entry(&state, &event));
+            }
+        }
+        true
+    })?;
+    let neighbour = |offset: isize| {
+        let session = state.memory.session(held.source.session.as_deref()?)?;
+        let own = state.memory.find(held.source.id)?;
+        let place = session.sources.iter().position(|&ordinal| ordinal == own)?;
+        let ordinal = *session.sources.get(place.checked_add_signed(offset)?)?;
+        Some(Item::of(&state.memory, &state.memory.sources()[ordinal as usize]))
+    };
+    Ok(Why {
+        item: Item::of(&state.memory, held),
+        event: log::entry(&state, &event),
+        change: held.change,
+        digest: digest.unwrap_or_default(),
+        intact: quipu_core::ledger::is_intact(&sealed),
+        before: neighbour(-1),
+        after: neighbour(1),
+        later,
+    })
+}
+
+/// Pins, unpins or rates an item. A rating goes from −2 to 2.
+///
+/// # Errors
+/// `Invalid` for another rating; `NotFound` without such an item.
+pub fn mark(engine: &Engine, user: &UserId, name: &str, pinned: Option<bool>, rating: Option<i8>) -> Result<Receipt> {
+    if rating.is_some_and(|stars| !(-2..=2).contains(&stars)) {
+        return Err(Error::Invalid("a rating goes from -2 to 2".to_owned()));
+    }
+    let keeper = engine.keeper(user, false)?;
+    let receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+        let item = find(&state.memory, name)?.source.id;
+        let change = Change::ItemMarked(ItemMark { item, pinned, rating });
+        Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change]))
+    })?;
+    upkeep::checkpoint(engine, &keeper, false)?;
+    Ok(receipt)
+}

@@ -1,0 +1,51 @@
+//! What memory does: one file a verb, and the ports a concrete store or model plugs into.
+//!
+//! The engine decides with `quipu-core` and keeps what it decided through its [`ports`]. It reads no settings, names no
+//! concrete store or model, and asks nobody but its ports for the time or for randomness. Verbs are plain functions
+//! over an [`Engine`]; they block until done, and an engine may be shared between threads.
+
+pub mod ports;
+
+mod blame;
+mod commit;
+mod context;
+mod core_document;
+mod diff;
+mod engine;
+mod error;
+mod items;
+mod keeper;
+mod recall;
+mod remember;
+mod upkeep;
+
+pub mod backup;
+pub mod erase;
+pub mod fork;
+pub mod import;
+pub mod ingest;
+pub mod log;
+pub mod revert;
+pub mod status;
+pub mod verify;
+pub mod versions;
+
+pub use blame::{Step, blame};
+pub use commit::Receipt;
+pub use context::{ContextOptions, context};
+pub use core_document::{Edit, PatchOptions, edit_core};
+pub use diff::diff;
+pub use engine::{Engine, Parts};
+pub use erase::{ErasureReceipt, erase};
+pub use error::{Error, Result};
+pub use fork::{chosen, fork, pick};
+pub use ingest::{IngestOptions, IngestReport, ingest};
+pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why};
+pub use log::{LogOptions, log};
+pub use recall::{Answer, LeftOut, RecallOptions, RecallReport, Timing, recall};
+pub use remember::{RememberOptions, Utterance, remember};
+pub use revert::{preview_revert, revert};
+pub use status::{Status, doctor, status, users};
+pub use upkeep::{Progress, Rebuilt, Watch, rebuild, snapshot};
+pub use verify::{VerifyReport, verify};
+pub use versions::{core_at, show};

@@ -1,0 +1,161 @@
+//! Log: the events of a ledger, newest first.
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Event, SourceKind, Trust};
+use quipu_core::id::{EventId, Seq, UserId};
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::keeper::State;
+
+/// Which events to list.
+#[derive(Debug, Clone)]
+pub struct LogOptions {
+    /// Only events before this position; from the newest, if not given.
+    pub before: Option<Seq>,
+    /// At most so many.
+    pub limit: usize,
+    /// Only events of this import, file or message.
+    pub reference: Option<String>,
+}
+
+/// Whether an event counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It counts.
+    Counts,
+    /// A revert took it back.
+    Reverted,
+    /// It no longer applies.
+    Orphaned,
+}
+
+/// One event in a log.
+#[derive(Debug, Clone, Serialize)]
+pub struct Entry {
+    /// Its position.
+    pub seq: Seq,
+    /// Its name.
+    pub id: EventId,
+    /// When it was recorded.
+    pub recorded_at: Timestamp,
+    /// Who did it.
+    pub actor: Actor,
+    /// From what kind of source.
+    pub source: SourceKind,
+    /// The import, file or message.
+    pub reference: Option<String>,
+    /// How far it may reach.
+    pub trust: Trust,
+    /// Why.
+    pub rationale: Option<String>,
+    /// What it changes, in a few words.
+    pub summary: String,
+    /// Whether it counts.
+    pub standing: Standing,
+    /// Changes whose payload was erased.
+    pub erased: usize,
+    /// Its hash.
+    pub hash: String,
+}
+
+/// Lists events, newest first.
+///
+/// # Errors
+/// `NotFound` without such a user; `Corrupt` if an event cannot be read.
+pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<Entry>> {
+    const PAGE: Seq = 256;
+    let keeper = engine.keeper(user, false)?;
+    let mut writer = keeper.writer();
+    let state = keeper.read();
+    let mut until = options.before.map_or(state.memory.seq(), |seq| seq.saturating_sub(1).min(state.memory.seq()));
+    let mut entries = Vec::new();
+    while until > 0 && entries.len() < options.limit {
+        let from = until.saturating_sub(PAGE - 1).max(1);
+        let mut page = Vec::new();
+        writer.ledger.read(from..=until, &mut |sealed| {
+            page.push(sealed);
+            true
+        })?;
+        for sealed in page.iter().rev() {
+            let event = quipu_core::ledger::open(sealed)?;
+            let wanted = options.reference.as_ref().is_none_or(|r| event.header.origin.reference.as_ref() == Some(r));
+            if wanted && entries.len() < options.limit {
+                entries.push(entry(&state, &event));
+            }
+        }
+        until = from - 1;
+    }
+    Ok(entries)
+}
+
+pub(crate) fn entry(state: &State, event: &Event) -> Entry {
+    let header = &event.header;
+    let standing = if state.memory.skipped().contains(&header.seq) {
+        Standing::Reverted
+    } else if state.memory.orphans().iter().any(|orphan| orphan.seq == header.seq) {
+        Standing::Orphaned
+    } else {
+        Standing::Counts
+    };
+    Entry {
+        seq: header.seq,
+        id: header.id,
+        recorded_at: header.recorded_at,
+        actor: header.actor,
+        source: header.origin.kind,
+        reference: header.origin.reference.clone(),
+        trust: header.trust,
+        rationale: header.rationale.clone(),
+        summary: summary(&event.changes),
+        standing,
+        erased: event.changes.iter().filter(|change| change.is_none()).count(),
+        hash: event.hash.to_hex().to_string(),
+    }
+}
+
+/// Longest quotation in a summary, in characters.
+const QUOTE_CHARS: usize = 60;
+
+fn summary(changes: &[Option<Change>]) -> String {
+    let present: Vec<&Change> = changes.iter().flatten().collect();
+    match present.as_slice() {
+        [] => "erased".to_owned(),
+        [Change::SourceRecorded(source)] => {
+            let quote: String = source.text.chars().take(QUOTE_CHARS).collect();
+            let dots = if quote.len() < source.text.len() { "…" } else { "" };
+            format!("{}: \"{}{dots}\"", source.speaker(), quote)
+        }
+        [Change::CorePatched(patch)] => {
+            let edits = patch.0.iter().filter(|op| !matches!(op, json_patch::PatchOperation::Test(_)));
+            let paths: Vec<String> = edits.map(|op| op.path().to_string()).take(3).collect();
+            format!("core {}", paths.join(", "))
+        }
+        [Change::ItemMarked(mark)] => format!("marked {}", mark.item),
+        [Change::Reverted { events }] => format!("reverted {}", ranges(events)),
+        [Change::Erased { targets, .. }] => {
+            let names: Vec<String> = targets.iter().take(5).map(ToString::to_string).collect();
+            format!("erased {}", names.join(", "))
+        }
+        [Change::Forked { from, at, .. }] => format!("forked from {from} at {at}"),
+        many => {
+            let turns = many.iter().filter(|change| matches!(change, Change::SourceRecorded(_))).count();
+            if turns == many.len() { format!("{turns} sources") } else { format!("{} changes", many.len()) }
+        }
+    }
+}
+
+/// Positions in a few words: `3, 5-9`.
+pub fn ranges(seqs: &[Seq]) -> String {
+    let mut parts: Vec<(Seq, Seq)> = Vec::new();
+    for &seq in seqs {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == seq => *last = seq,
+            _ => parts.push((seq, seq)),
+        }
+    }
+    let word = |&(first, last): &(Seq, Seq)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    parts.iter().map(word).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,11 @@
+//! What the engine needs from outside: plain types, an error and a trait, one file a port.
+
+pub mod clock;
+pub mod embedder;
+pub mod ledger_store;
+
+pub use clock::{Clock, Entropy};
+pub use embedder::{EmbedError, Embedder, EmbeddingModel};
+pub use ledger_store::{
+    BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
+};

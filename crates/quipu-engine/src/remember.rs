@@ -1,0 +1,107 @@
+//! Remember: what was said becomes durable, then searchable.
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::source::{Artifact, Role, Source};
+
+use crate::commit::{self, Receipt};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::upkeep;
+
+/// Something that was just said.
+#[derive(Debug, Clone)]
+pub struct Utterance {
+    /// The words.
+    pub text: String,
+    /// Who spoke, in the model's sense.
+    pub role: Role,
+    /// Who spoke, by name.
+    pub author: Option<String>,
+    /// The conversation.
+    pub session: Option<String>,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// When it was said; now, if the caller does not say.
+    pub said_at: Option<Timestamp>,
+    /// What came with it.
+    pub artifacts: Vec<Artifact>,
+}
+
+impl Utterance {
+    /// Words of the user, with nothing else known.
+    pub fn of_user(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            role: Role::User,
+            author: None,
+            session: None,
+            topic: None,
+            said_at: None,
+            artifacts: Vec::new(),
+        }
+    }
+}
+
+/// How to remember.
+#[derive(Debug, Clone, Default)]
+pub struct RememberOptions {
+    /// Sending the same words with the same key again has no second effect.
+    pub idempotency_key: Option<String>,
+    /// Why this is recorded.
+    pub rationale: Option<String>,
+    /// Return once it is durable; recall may then lag until the next command.
+    pub durable_only: bool,
+}
+
+/// Appends what was said.
+///
+/// Returns once the event is durable on disk and, unless `durable_only`, recall finds it.
+///
+/// # Errors
+/// - `Invalid`: the text is empty, longer than `limit::SOURCE_BYTES_MAX` or contains U+0000.
+/// - `Refused`: the idempotency key was used for another request.
+/// - `Conflict`: another writer appended first and the retry budget is spent; call again.
+/// - `Unavailable`: the disk is full or the folder is locked or read-only.
+pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &RememberOptions) -> Result<Receipt> {
+    let keeper = engine.keeper(user, true)?;
+    let draft = draft(engine, said, options);
+    let request = draft.idempotency.clone();
+    let receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
+    if !options.durable_only {
+        upkeep::catch_up(engine, &keeper, &mut |_| {})?;
+        upkeep::checkpoint(engine, &keeper, false)?;
+    }
+    Ok(receipt)
+}
+
+fn draft(engine: &Engine, said: &Utterance, options: &RememberOptions) -> Draft {
+    let mut source = Source {
+        id: ItemId { kind: ItemKind::Turn, bits: 0 },
+        session: said.session.as_deref().map(Into::into),
+        topic: said.topic.as_deref().map(Into::into),
+        role: said.role,
+        author: said.author.as_deref().map(Into::into),
+        said_at: said.said_at.map(quipu_core::time::to_micros),
+        text: said.text.as_str().into(),
+        artifacts: said.artifacts.clone(),
+        native_id: None,
+    };
+    // The request is what the caller sent: before a time or an id is added.
+    let request = source.content_hash();
+    source.said_at = source.said_at.or_else(|| Some(quipu_core::time::to_micros(engine.clock.now())));
+    engine.name(&mut source);
+    let (actor, kind) = match said.role {
+        Role::User => (Actor::User, SourceKind::UserSaid),
+        Role::Assistant => (Actor::Agent, SourceKind::AssistantSaid),
+        Role::System => (Actor::System, SourceKind::Inferred),
+        Role::Tool => (Actor::Agent, SourceKind::ToolOutput),
+    };
+    Draft {
+        origin: Origin { kind, reference: None, session: said.session.clone(), author: said.author.clone() },
+        rationale: options.rationale.clone(),
+        idempotency: commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]),
+        ..Draft::new(actor, kind, vec![Change::SourceRecorded(source)])
+    }
+}

@@ -1,0 +1,176 @@
+//! Revert: earlier events no longer count. Nothing is deleted; reverting the revert brings them back.
+
+use quipu_core::difference::{Difference, difference};
+use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::id::{Seq, UserId};
+use quipu_core::limit;
+use serde::Serialize;
+
+use crate::commit::{self, Receipt};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper::{self, Keeper, State};
+use crate::recall::{self, RecallOptions};
+use crate::upkeep::{self, Watch};
+use crate::versions::{self, EventRef, When};
+
+/// Which events to revert.
+#[derive(Debug, Clone)]
+pub enum Selection {
+    /// These.
+    Events(Vec<EventRef>),
+    /// Every event of an import, file or message.
+    Reference(String),
+    /// Every event of a session.
+    Session(String),
+    /// Every event after a version.
+    Since(When),
+}
+
+/// How to revert.
+#[derive(Debug, Clone, Default)]
+pub struct RevertOptions {
+    /// Why.
+    pub rationale: Option<String>,
+    /// Questions whose first answers are compared before and after, in a preview.
+    pub probes: Vec<String>,
+}
+
+/// What a question would answer before and after.
+#[derive(Debug, Clone, Serialize)]
+pub struct Probe {
+    /// The question.
+    pub query: String,
+    /// The first answer now: item and text.
+    pub before: Option<(String, String)>,
+    /// The first answer after the revert.
+    pub after: Option<(String, String)>,
+}
+
+/// What a revert would do.
+#[derive(Debug, Clone, Serialize)]
+pub struct Preview {
+    /// The events that would no longer count.
+    pub events: Vec<Seq>,
+    /// How the memory would differ.
+    pub difference: Difference,
+    /// What the probe questions would answer.
+    pub probes: Vec<Probe>,
+}
+
+/// Reverts events.
+///
+/// Returns once the revert is durable and readers see the memory without the events.
+///
+/// # Errors
+/// `NotFound` if an event does not exist or nothing is selected; `Refused` if all are reverted already, or one is an
+/// erasure or a fork, which cannot be undone.
+pub fn revert(engine: &Engine, user: &UserId, selection: &Selection, options: &RevertOptions, watch: Watch<'_>) -> Result<(Receipt, Difference)> {
+    let keeper = engine.keeper(user, false)?;
+    let events = select(&keeper, selection)?;
+    let before = keeper.read().memory.clone();
+    let receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+        let events = decide(state, &events)?;
+        Ok(Draft {
+            rationale: options.rationale.clone(),
+            ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events }])
+        })
+    })?;
+    let difference = difference(&before, &keeper.read().memory);
+    upkeep::catch_up(engine, &keeper, watch)?;
+    upkeep::checkpoint(engine, &keeper, false)?;
+    Ok((receipt, difference))
+}
+
+/// Shows what a revert would do. Appends nothing.
+///
+/// # Errors
+/// As [`revert`].
+pub fn preview_revert(engine: &Engine, user: &UserId, selection: &Selection, options: &RevertOptions) -> Result<Preview> {
+    let keeper = engine.keeper(user, false)?;
+    let selected = select(&keeper, selection)?;
+    let (events, before, history) = {
+        let state = keeper.read();
+        (decide(&state, &selected)?, state.memory.clone(), state.history.clone())
+    };
+    let after = {
+        let mut writer = keeper.writer();
+        let skipped = history.skipped_with(before.seq(), &events);
+        keeper::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?
+    };
+    let difference = difference(&before, &after);
+    let mut probes = Vec::new();
+    if !options.probes.is_empty() {
+        let after = versions::view(engine, &keeper, after)?;
+        for query in &options.probes {
+            let asked = RecallOptions { k: 1, ..RecallOptions::of(query) };
+            let first = |answers: recall::RecallReport| {
+                answers.hits.into_iter().next().map(|hit| (hit.id.to_string(), hit.text))
+            };
+            let state = keeper.read();
+            let now = first(recall::recall_in(engine, &state.memory, &state.index, &asked)?);
+            drop(state);
+            let then = first(recall::recall_in(engine, &after.memory, &after.index, &asked)?);
+            probes.push(Probe { query: query.clone(), before: now, after: then });
+        }
+    }
+    Ok(Preview { events, difference, probes })
+}
+
+fn select(keeper: &Keeper, selection: &Selection) -> Result<Vec<Seq>> {
+    let mut found: Vec<Seq> = match selection {
+        Selection::Events(events) => {
+            events.iter().map(|&event| versions::event_position(keeper, event)).collect::<Result<_>>()?
+        }
+        Selection::Since(when) => {
+            let from = versions::position(keeper, *when)? + 1;
+            (from..=keeper.read().memory.seq()).filter(|&seq| !keeper.read().history.is_permanent(seq)).collect()
+        }
+        Selection::Reference(reference) => scan(keeper, &|header| header.origin.reference.as_ref() == Some(reference))?,
+        Selection::Session(session) => scan(keeper, &|header| header.origin.session.as_ref() == Some(session))?,
+    };
+    found.sort_unstable();
+    found.dedup();
+    match found.len() {
+        0 => Err(Error::NotFound("no event matches; `quipu log` lists them".to_owned())),
+        many if many > limit::EVENTS_PER_COMMAND_MAX => {
+            Err(Error::Invalid(format!("{many} events at once; at most {}", limit::EVENTS_PER_COMMAND_MAX)))
+        }
+        _ => Ok(found),
+    }
+}
+
+fn scan(keeper: &Keeper, wanted: &dyn Fn(&quipu_core::event::Header) -> bool) -> Result<Vec<Seq>> {
+    let mut found = Vec::new();
+    let mut fault = None;
+    let head = keeper.read().memory.seq();
+    keeper.writer().ledger.read(1..=head, &mut |sealed| match quipu_core::ledger::open_header(&sealed) {
+        Ok(header) => {
+            if wanted(&header) {
+                found.push(header.seq);
+            }
+            true
+        }
+        Err(error) => {
+            fault = Some(error);
+            false
+        }
+    })?;
+    match fault {
+        Some(error) => Err(error.into()),
+        None => Ok(found),
+    }
+}
+
+/// The events a revert will name: those that still count.
+fn decide(state: &State, selected: &[Seq]) -> Result<Vec<Seq>> {
+    if let Some(&fixed) = selected.iter().find(|&&seq| state.history.is_permanent(seq)) {
+        return Err(Error::Refused(format!("event {fixed} records an erasure or a fork, which cannot be undone")));
+    }
+    let skipped = state.memory.skipped();
+    let events: Vec<Seq> = selected.iter().copied().filter(|seq| !skipped.contains(seq)).collect();
+    if events.is_empty() {
+        return Err(Error::Refused("these events are reverted already; revert the revert to bring them back".to_owned()));
+    }
+    Ok(events)
+}

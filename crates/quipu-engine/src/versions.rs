@@ -1,0 +1,150 @@
+//! Versions: naming one, and looking at the memory as it was then.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use quipu_core::Memory;
+use quipu_core::event::Event;
+use quipu_core::id::{EventId, Seq, UserId};
+use quipu_core::limit;
+use quipu_core::recall::Index;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper::{self, Keeper};
+use crate::upkeep;
+
+/// A version of a memory, by position or by the time at which Quipu knew it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum When {
+    /// As it is now.
+    #[default]
+    Now,
+    /// After the event at this position.
+    Seq(Seq),
+    /// After the last event recorded at or before this time.
+    Time(Timestamp),
+}
+
+impl FromStr for When {
+    type Err = Error;
+
+    /// `now`, a position (`12`), a time (`2026-03-01T12:00:00Z`), or a date, meaning the end of that day in UTC.
+    fn from_str(text: &str) -> Result<Self> {
+        if text.eq_ignore_ascii_case("now") {
+            return Ok(Self::Now);
+        }
+        if let Ok(seq) = text.parse() {
+            return Ok(Self::Seq(seq));
+        }
+        if let Ok(time) = text.parse::<Timestamp>() {
+            return Ok(Self::Time(time));
+        }
+        let end_of_day = |date: Date| date.at(23, 59, 59, 999_999_999).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+        match text.parse::<Date>().ok().and_then(end_of_day) {
+            Some(time) => Ok(Self::Time(time)),
+            None => Err(Error::Invalid(format!(
+                "{text:?} is not a version; give a position (12), a date (2026-03-01), a time (2026-03-01T12:00:00Z) or `now`"
+            ))),
+        }
+    }
+}
+
+/// How a caller names an event: by position or id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventRef {
+    /// By position.
+    Seq(Seq),
+    /// By name.
+    Id(EventId),
+}
+
+impl FromStr for EventRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if let Ok(seq) = text.parse() {
+            return Ok(Self::Seq(seq));
+        }
+        EventId::parse_str(text)
+            .map(Self::Id)
+            .map_err(|_| Error::Invalid(format!("{text:?} is neither the position nor the id of an event")))
+    }
+}
+
+/// A memory and its index at one version, apart from the one in use.
+pub(crate) struct View {
+    pub(crate) memory: Memory,
+    pub(crate) index: Index,
+}
+
+/// The position of a version.
+pub(crate) fn position(keeper: &Keeper, when: When) -> Result<Seq> {
+    let mut writer = keeper.writer();
+    let head = writer.ledger.head()?.seq;
+    match when {
+        When::Now => Ok(head),
+        When::Seq(seq) if seq <= head => Ok(seq),
+        When::Seq(seq) => Err(Error::NotFound(format!("there is no version {seq}; the newest is {head}"))),
+        When::Time(time) => Ok(writer.ledger.position_at(time)?),
+    }
+}
+
+/// The position of an event.
+pub(crate) fn event_position(keeper: &Keeper, event: EventRef) -> Result<Seq> {
+    let mut writer = keeper.writer();
+    let head = writer.ledger.head()?.seq;
+    match event {
+        EventRef::Seq(seq) if (1..=head).contains(&seq) => Ok(seq),
+        EventRef::Seq(seq) => Err(Error::NotFound(format!("there is no event {seq}; the ledger has events 1 to {head}"))),
+        EventRef::Id(id) => {
+            writer.ledger.position_of(id)?.ok_or_else(|| Error::NotFound(format!("there is no event {id}")))
+        }
+    }
+}
+
+/// The memory as it was at a version, erased payloads missing.
+pub(crate) fn memory_at(keeper: &Keeper, when: When) -> Result<Memory> {
+    let seq = position(keeper, when)?;
+    let state = keeper.read();
+    if seq == state.memory.seq() {
+        return Ok(state.memory.clone());
+    }
+    let (user, history) = (state.memory.user().clone(), state.history.clone());
+    drop(state);
+    keeper::fold_to(keeper.writer().ledger.as_mut(), &user, &history, seq)
+}
+
+/// A memory at a version, or a supposed one, with an index over it. Texts without a vector are embedded for it.
+pub(crate) fn view(engine: &Engine, keeper: &Keeper, memory: Memory) -> Result<View> {
+    let mut index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
+    let absent: Vec<(u32, String)> = index.missing(memory.sources(), 0).collect();
+    for batch in absent.chunks(limit::EMBED_BATCH) {
+        let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+        for ((passage, text), vector) in batch.iter().zip(engine.embedder.embed(&texts)?) {
+            index.set_vector(*passage, text, &vector);
+        }
+    }
+    Ok(View { memory, index })
+}
+
+/// The core document at a version, with `_meta`.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn core_at(engine: &Engine, user: &UserId, when: When) -> Result<serde_json::Value> {
+    let keeper = engine.keeper(user, false)?;
+    Ok(memory_at(&keeper, when)?.core_with_meta())
+}
+
+/// One event as it was recorded.
+///
+/// # Errors
+/// `NotFound` without such a user or event.
+pub fn show(engine: &Engine, user: &UserId, event: EventRef) -> Result<Event> {
+    let keeper = engine.keeper(user, false)?;
+    let seq = event_position(&keeper, event)?;
+    keeper::event_at(keeper.writer().ledger.as_mut(), seq)
+}

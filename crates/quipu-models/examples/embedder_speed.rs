@@ -1,0 +1,105 @@
+//! Prints how fast the built-in embedder loads and runs on this machine, and how much memory it takes.
+//!
+//! `cargo run --release -p quipu-models --example embedder_speed`
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use quipu_engine::ports::embedder::{EmbedError, Embedder};
+use quipu_models::{MiniLm, threads_default};
+
+const SHORT: &str = "My sister Ana has just moved from Valencia to Porto with her two old cats.";
+const RUNS: usize = 200;
+
+fn main() -> Result<(), EmbedError> {
+    println!("memory before            {}", memory());
+    let started = Instant::now();
+    let embedder = MiniLm::new();
+    println!("make                     {:>8.2?}", started.elapsed());
+    let started = Instant::now();
+    let tokens = embedder.count_tokens(SHORT);
+    println!("read vocabulary          {:>8.2?}", started.elapsed());
+    let started = Instant::now();
+    embedder.load()?;
+    println!("read weights             {:>8.2?}", started.elapsed());
+    println!("memory loaded            {}", memory());
+
+    let started = Instant::now();
+    embedder.embed(&[SHORT])?;
+    println!("first vector             {:>8.2?}", started.elapsed());
+    let long = SHORT.repeat(11);
+    println!(
+        "{tokens} tokens, median        {:>8.2?}",
+        median(&embedder, SHORT)?
+    );
+    println!(
+        "{} tokens, median       {:>8.2?}",
+        embedder.count_tokens(&long),
+        median(&embedder, &long)?
+    );
+
+    let turns = turns();
+    let texts: Vec<&str> = turns.iter().map(String::as_str).collect();
+    let total: usize = texts.iter().map(|text| embedder.count_tokens(text)).sum();
+    println!(
+        "batch of {} texts, {} tokens each on average",
+        texts.len(),
+        total / texts.len()
+    );
+    for threads in [NonZeroUsize::MIN, threads_default()] {
+        let embedder = MiniLm::with_threads(threads);
+        embedder.load()?;
+        let started = Instant::now();
+        embedder.embed(&texts)?;
+        let rate = texts.len() as f64 / started.elapsed().as_secs_f64();
+        println!("  {threads} thread(s)            {rate:>8.0} texts/s");
+    }
+    println!("memory after, two models {}", memory());
+    Ok(())
+}
+
+fn median(embedder: &MiniLm, text: &str) -> Result<Duration, EmbedError> {
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        let started = Instant::now();
+        embedder.embed(&[text])?;
+        times.push(started.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times[RUNS / 2])
+}
+
+/// Five hundred turns of a conversation, from a few words to a few sentences.
+fn turns() -> Vec<String> {
+    let parts = [
+        "That sounds great!",
+        "I finally signed up for the pottery class you told me about last week.",
+        "How was the camping trip with your kids?",
+        "We spent the whole weekend by the lake and saw more stars than I can remember seeing before.",
+        "Thanks, it really means a lot to me.",
+        "I have been looking into adoption agencies since March, and two of them have called back.",
+        "Maybe next month, work is busy until the audit is done.",
+    ];
+    (0..500)
+        .map(|turn| {
+            let sentences = 1 + turn % 3;
+            let words: Vec<&str> = (0..sentences)
+                .map(|at| parts[(turn + at * 2) % parts.len()])
+                .collect();
+            format!("{turn}: {}", words.join(" "))
+        })
+        .collect()
+}
+
+/// Resident memory now and at its highest, where the system tells.
+fn memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find(|line| line.starts_with(name));
+        let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+        kilobytes.map_or("?".to_owned(), |kilobytes| {
+            format!("{:.0} MB", kilobytes / 1024.0)
+        })
+    };
+    format!("{}, at most {}", field("VmRSS"), field("VmHWM"))
+}

@@ -1,0 +1,93 @@
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use quipu_engine::ports::embedder::EmbedError;
+use rten::ThreadPool;
+
+use crate::network::Network;
+use crate::word_piece::WordPiece;
+
+const THREADS_DEFAULT_MAX: usize = 2;
+
+/// As many threads as there are cores, at most two: embedding should not take the whole machine unasked.
+#[must_use]
+pub fn threads_default() -> NonZeroUsize {
+    let cores = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    NonZeroUsize::new(cores.min(THREADS_DEFAULT_MAX)).unwrap_or(NonZeroUsize::MIN)
+}
+
+/// A network and the threads it runs on.
+///
+/// Texts run one at a time, each on one thread, and a batch is shared out between the threads. Padding texts to one length
+/// would change their vectors: int8 activations are scaled by the largest value of the whole batch.
+pub(crate) struct Encoder {
+    network: Network,
+    /// Pools of one thread each.
+    lanes: Vec<Arc<ThreadPool>>,
+    /// Where the next single text runs, so that callers at the same time use different threads.
+    next_lane: AtomicUsize,
+}
+
+impl Encoder {
+    pub(crate) fn new(network: Network, threads: NonZeroUsize) -> Self {
+        let lane = || Arc::new(ThreadPool::with_num_threads(1));
+        Self {
+            network,
+            lanes: (0..threads.get()).map(|_| lane()).collect(),
+            next_lane: AtomicUsize::new(0),
+        }
+    }
+
+    /// One vector of length 1 for each text, in order; each text cut at `tokens_max`.
+    pub(crate) fn embed(
+        &self,
+        tokenizer: &WordPiece,
+        tokens_max: usize,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let batch: Vec<_> = texts
+            .iter()
+            .map(|text| tokenizer.encode(text, tokens_max))
+            .collect();
+        if let [text] = batch.as_slice() {
+            let lane = self.next_lane.fetch_add(1, Ordering::Relaxed) % self.lanes.len();
+            return Ok(vec![self.network.run(text, &self.lanes[lane])?]);
+        }
+        self.share_out(&batch)
+    }
+
+    fn share_out(&self, batch: &[Vec<i32>]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        // Longest first, so that no thread starts on a long text when the others have finished.
+        let mut order: Vec<usize> = (0..batch.len()).collect();
+        order.sort_by_key(|&text| std::cmp::Reverse(batch[text].len()));
+
+        let next = AtomicUsize::new(0);
+        let work = |lane: &Arc<ThreadPool>| -> Result<Vec<(usize, Vec<f32>)>, EmbedError> {
+            let mut done = Vec::new();
+            while let Some(&text) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                done.push((text, self.network.run(&batch[text], lane)?));
+            }
+            Ok(done)
+        };
+        let mut vectors = thread::scope(|scope| {
+            let lanes = &self.lanes[..self.lanes.len().min(batch.len())];
+            let workers: Vec<_> = lanes
+                .iter()
+                .map(|lane| scope.spawn(|| work(lane)))
+                .collect();
+            let mut vectors = Vec::with_capacity(batch.len());
+            for worker in workers {
+                vectors.extend(
+                    worker
+                        .join()
+                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
+                );
+            }
+            Ok(vectors)
+        })?;
+        vectors.sort_unstable_by_key(|&(text, _)| text);
+        Ok(vectors.into_iter().map(|(_, vector)| vector).collect())
+    }
+}

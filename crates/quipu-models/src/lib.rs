@@ -1,0 +1,37 @@
+//! Embedding models that run in process: the built-in one, one from a folder of the user's, and one for tests.
+//!
+//! [`MiniLm`] is all-MiniLM-L6-v2 with its weights inside the binary: nothing to download, nothing to configure.
+//! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling, not meaning, and costs
+//! nothing; it is for tests.
+//!
+//! The same text gives the same bits whatever else is in the batch and however many threads there are. Processors with
+//! other vector instructions may differ in the last bits.
+//!
+//! Not here: language models, remote embeddings, splitting of long texts.
+//!
+//! ```
+//! use quipu_engine::ports::embedder::Embedder;
+//! use quipu_models::MiniLm;
+//!
+//! let embedder = MiniLm::new();
+//! let vectors = embedder.embed(&["She adopted a greyhound.", "Her new pet is a dog.", "Rates rose again."])?;
+//! let cosine = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f32>();
+//! assert!(cosine(&vectors[0], &vectors[1]) > cosine(&vectors[0], &vectors[2]));
+//! # Ok::<(), quipu_engine::ports::embedder::EmbedError>(())
+//! ```
+
+mod mini_lm;
+mod model_folder;
+
+mod encoder;
+mod network;
+mod vocabulary;
+mod word_piece;
+mod word_split;
+
+mod hashed_ngrams;
+
+pub use encoder::threads_default;
+pub use hashed_ngrams::HashedNgrams;
+pub use mini_lm::MiniLm;
+pub use model_folder::ModelFolder;

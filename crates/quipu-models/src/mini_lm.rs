@@ -1,0 +1,100 @@
+use std::num::NonZeroUsize;
+use std::sync::OnceLock;
+
+use quipu_engine::ports::embedder::{EmbedError, Embedder, EmbeddingModel};
+
+use crate::encoder::{Encoder, threads_default};
+use crate::network::{Network, Pooling};
+use crate::vocabulary::Vocabulary;
+use crate::word_piece::WordPiece;
+use crate::word_split::SplitRules;
+
+static WEIGHTS: &[u8] = include_bytes!("../assets/all-MiniLM-L6-v2/model.onnx");
+static VOCABULARY: &str = include_str!("../assets/all-MiniLM-L6-v2/vocab.txt");
+
+/// all-MiniLM-L6-v2 in int8, its weights part of the binary. The default embedder.
+///
+/// Making one is free: the vocabulary is read at the first token and the weights at the first vector.
+pub struct MiniLm {
+    model: EmbeddingModel,
+    threads: NonZeroUsize,
+    tokenizer: OnceLock<Result<WordPiece, String>>,
+    encoder: OnceLock<Result<Encoder, String>>,
+}
+
+impl MiniLm {
+    /// The model on [`threads_default`] threads.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_threads(threads_default())
+    }
+
+    /// The model on so many threads. They share a batch; one text runs on one thread.
+    #[must_use]
+    pub fn with_threads(threads: NonZeroUsize) -> Self {
+        Self {
+            model: EmbeddingModel {
+                id: "all-MiniLM-L6-v2/int8-channel/v1".to_owned(),
+                dimensions: 384,
+                tokens_max: 256,
+            },
+            threads,
+            tokenizer: OnceLock::new(),
+            encoder: OnceLock::new(),
+        }
+    }
+
+    /// Reads vocabulary and weights now rather than at the first text.
+    ///
+    /// # Errors
+    /// `Model` if the embedded files are damaged.
+    pub fn load(&self) -> Result<(), EmbedError> {
+        self.tokenizer()?;
+        self.encoder()?;
+        Ok(())
+    }
+
+    fn tokenizer(&self) -> Result<&WordPiece, EmbedError> {
+        self.tokenizer
+            .get_or_init(|| {
+                WordPiece::new(Vocabulary::from_lines(VOCABULARY), SplitRules::uncased())
+            })
+            .as_ref()
+            .map_err(|why| EmbedError::Model(why.clone()))
+    }
+
+    fn encoder(&self) -> Result<&Encoder, EmbedError> {
+        self.encoder
+            .get_or_init(|| {
+                Ok(Encoder::new(
+                    Network::from_static(WEIGHTS, Pooling::Mean)?,
+                    self.threads,
+                ))
+            })
+            .as_ref()
+            .map_err(|why| EmbedError::Model(why.clone()))
+    }
+}
+
+impl Default for MiniLm {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Embedder for MiniLm {
+    fn model(&self) -> &EmbeddingModel {
+        &self.model
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        self.encoder()?
+            .embed(self.tokenizer()?, self.model.tokens_max, texts)
+    }
+
+    fn count_tokens(&self, text: &str) -> usize {
+        // A damaged vocabulary is reported by `embed`; until then a count that is never too low keeps callers safe.
+        self.tokenizer()
+            .map_or_else(|_| text.len() + 2, |tokenizer| tokenizer.count(text))
+    }
+}

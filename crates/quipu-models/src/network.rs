@@ -1,0 +1,170 @@
+use std::sync::Arc;
+
+use quipu_engine::ports::embedder::EmbedError;
+use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
+use rten_tensor::Layout;
+
+/// How the vectors of the tokens become the vector of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pooling {
+    /// The mean over all tokens.
+    Mean,
+    /// The vector of the first token.
+    First,
+}
+
+/// What an input of the graph is to be filled with.
+#[derive(Debug, Clone, Copy)]
+enum Fill {
+    TokenIds,
+    /// Every token counts: there is no padding.
+    Ones,
+    /// Every token is of the first segment.
+    Zeros,
+}
+
+/// The graph of an encoder, ready to run.
+pub(crate) struct Network {
+    graph: Model,
+    inputs: Vec<(NodeId, Fill)>,
+    output: NodeId,
+    pooling: Pooling,
+}
+
+impl Network {
+    pub(crate) fn from_static(onnx: &'static [u8], pooling: Pooling) -> Result<Self, String> {
+        Self::new(prepacked().load_static_slice(onnx), pooling)
+    }
+
+    pub(crate) fn from_bytes(onnx: Vec<u8>, pooling: Pooling) -> Result<Self, String> {
+        Self::new(prepacked().load(onnx), pooling)
+    }
+
+    fn new(graph: Result<Model, rten::LoadError>, pooling: Pooling) -> Result<Self, String> {
+        let graph = graph.map_err(|why| format!("the ONNX graph cannot be loaded: {why}"))?;
+        let name = |id: NodeId| {
+            let info = graph.node_info(id);
+            info.and_then(|info| info.name()).unwrap_or("").to_owned()
+        };
+        let inputs = graph
+            .input_ids()
+            .iter()
+            .map(|&id| match name(id).as_str() {
+                "input_ids" => Ok((id, Fill::TokenIds)),
+                "attention_mask" => Ok((id, Fill::Ones)),
+                "token_type_ids" => Ok((id, Fill::Zeros)),
+                other => Err(format!("the ONNX graph has an unknown input `{other}`")),
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        if !inputs
+            .iter()
+            .any(|(_, fill)| matches!(fill, Fill::TokenIds))
+        {
+            return Err("the ONNX graph has no input `input_ids`".to_owned());
+        }
+        let named = |wanted: &str| {
+            graph
+                .output_ids()
+                .iter()
+                .copied()
+                .find(|&id| name(id) == wanted)
+        };
+        let output = [
+            "last_hidden_state",
+            "token_embeddings",
+            "sentence_embedding",
+        ]
+        .into_iter()
+        .find_map(named)
+        .or_else(|| graph.output_ids().first().copied())
+        .ok_or("the ONNX graph has no output")?;
+        Ok(Self {
+            graph,
+            inputs,
+            output,
+            pooling,
+        })
+    }
+
+    /// The vector of one text, of length 1.
+    pub(crate) fn run(
+        &self,
+        token_ids: &[i32],
+        threads: &Arc<ThreadPool>,
+    ) -> Result<Vec<f32>, EmbedError> {
+        let tokens = token_ids.len();
+        let inputs = self
+            .inputs
+            .iter()
+            .map(|&(id, fill)| {
+                let values = match fill {
+                    Fill::TokenIds => token_ids.to_vec(),
+                    Fill::Ones => vec![1; tokens],
+                    Fill::Zeros => vec![0; tokens],
+                };
+                let value = Value::from_shape([1, tokens], values).map_err(failed)?;
+                Ok((id, ValueOrView::from(value)))
+            })
+            .collect::<Result<Vec<_>, EmbedError>>()?;
+        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
+        let outputs = self.graph.run(inputs, &[self.output], Some(options));
+        let output = outputs
+            .map_err(failed)?
+            .pop()
+            .ok_or_else(|| failed("no output"))?;
+        let pooled = self.pool(output, tokens)?;
+        unit(pooled).ok_or_else(|| failed("the vector has no direction"))
+    }
+
+    fn pool(&self, output: Value, tokens: usize) -> Result<Vec<f32>, EmbedError> {
+        let rank = output.ndim();
+        if rank == 2 {
+            // The graph pools by itself.
+            let ([rows, _], vector) = output.into_shape_vec::<f32, 2>().map_err(failed)?;
+            return if rows == 1 {
+                Ok(vector)
+            } else {
+                Err(failed("not one vector a text"))
+            };
+        }
+        let ([texts, rows, dimensions], values) =
+            output.into_shape_vec::<f32, 3>().map_err(failed)?;
+        if texts != 1 || rows != tokens || dimensions == 0 {
+            return Err(failed("not one vector a token"));
+        }
+        let mut pooled = vec![0.0; dimensions];
+        let counted = match self.pooling {
+            Pooling::Mean => rows,
+            Pooling::First => 1,
+        };
+        // The length is made 1 afterwards, so the sum is as good as the mean.
+        for token in values.chunks_exact(dimensions).take(counted) {
+            for (sum, value) in pooled.iter_mut().zip(token) {
+                *sum += value;
+            }
+        }
+        Ok(pooled)
+    }
+}
+
+fn prepacked() -> ModelOptions {
+    let mut options = ModelOptions::with_all_ops();
+    options.prepack_weights(true);
+    options
+}
+
+fn failed(why: impl ToString) -> EmbedError {
+    EmbedError::Run(why.to_string())
+}
+
+/// The vector at length 1; none if it is zero or not a number.
+pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if !length.is_normal() {
+        return None;
+    }
+    for value in &mut vector {
+        *value /= length;
+    }
+    Some(vector)
+}

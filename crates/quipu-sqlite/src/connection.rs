@@ -1,0 +1,205 @@
+//! Connections to one database: how they are hardened, and how a Quipu ledger is told from anything else.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use quipu_core::id::UserId;
+use quipu_engine::ports::StoreError;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags, OptionalExtension};
+
+use crate::{disk, fault, migration};
+
+/// Written into every database, "QIPU": other programs (`file`, a database browser) and we know it by this.
+pub(crate) const APPLICATION_ID: i64 = 0x5149_5055;
+/// Earlier versions may damage a database when a checkpoint and a writer meet (the WAL-reset bug).
+pub(crate) const SQLITE_VERSION_MIN: i32 = 3_051_003;
+/// Longest single value, in bytes. Larger blobs are kept in pieces.
+pub(crate) const VALUE_BYTES_MAX: i32 = 64 << 20;
+/// How long a statement waits for another connection.
+const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// Statements kept prepared for each connection: more than there are.
+const STATEMENTS_KEPT: usize = 64;
+
+/// Set on every connection that writes, and read back.
+const SETTINGS: [(&str, i64); 9] = [
+    ("synchronous", 2), // FULL: a commit is on the disk when it returns
+    ("foreign_keys", 1),
+    ("trusted_schema", 0),
+    ("cell_size_check", 1),
+    ("mmap_size", 0), // an I/O error must be an error, not a signal
+    ("secure_delete", 1),
+    ("journal_size_limit", 64 << 20),
+    ("fullfsync", 1), // macOS only, harmless elsewhere; so is the next
+    ("checkpoint_fullfsync", 1),
+];
+
+/// What a connection may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Write to a file that is there.
+    Write,
+    /// Read only.
+    Read,
+}
+
+/// Refuses to run on an SQLite with a known way to lose data.
+pub(crate) fn check_sqlite_version() -> Result<(), StoreError> {
+    if rusqlite::version_number() >= SQLITE_VERSION_MIN {
+        return Ok(());
+    }
+    Err(StoreError::Unavailable(format!(
+        "SQLite {} may damage a ledger under load; Quipu needs 3.51.3 or later. Build Quipu with its bundled SQLite",
+        rusqlite::version()
+    )))
+}
+
+/// Opens a database file that exists, without changing it and without saying whose it is.
+pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
+    let opened = match access {
+        Access::Write => Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX),
+        Access::Read => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(reading_uri(path), flags)
+        }
+    };
+    opened
+        .and_then(|connection| {
+            harden(&connection)?;
+            Ok(connection)
+        })
+        .map_err(|error| fault::of_sqlite(path, "open", &error))
+}
+
+/// A database that was closed cleanly is one file, and is read as such: reading a WAL database the usual way would have
+/// to create files beside it, which a read-only folder does not allow. If SQLite left files beside it, they count.
+fn reading_uri(path: &Path) -> String {
+    let bytes_of = |end| fs::metadata(disk::beside(path, end)).ok().map(|found| found.len());
+    let one_file = bytes_of("-journal").is_none()
+        && match bytes_of("-wal") {
+            None => true,
+            Some(bytes) => bytes == 0 && bytes_of("-shm").is_none(),
+        };
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri.push_str(if one_file { "?immutable=1" } else { "?mode=ro" });
+    uri
+}
+
+fn harden(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_WAIT)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    connection.execute_batch("PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
+}
+
+/// Whose ledger an open database is.
+///
+/// # Errors
+/// `Corrupt` if it is not a ledger, or one of a newer Quipu. Nothing was changed.
+pub(crate) fn identify(connection: &Connection, path: &Path) -> Result<UserId, StoreError> {
+    let read = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let fail = |error: rusqlite::Error| fault::of_sqlite(path, "open", &error);
+    let at = path.display();
+    if read("application_id").map_err(fail)? != APPLICATION_ID {
+        return Err(StoreError::Corrupt(format!(
+            "{at} is not a Quipu ledger: it is a database of another program. Nothing was changed. Move it away"
+        )));
+    }
+    let version = read("user_version").map_err(fail)?;
+    if version > migration::VERSION {
+        return Err(StoreError::Corrupt(format!(
+            "{at} was written by a newer Quipu (format {version}, this one knows up to {}). Nothing was changed. Upgrade \
+             Quipu to open it",
+            migration::VERSION
+        )));
+    }
+    whole(connection, path)?;
+    let user = connection.query_row(include_str!("sql/meta.sql"), [meta::USER], |row| row.get::<_, String>(0));
+    user.optional().map_err(fail)?.and_then(|user| UserId::parse(&user).ok()).ok_or_else(|| {
+        StoreError::Corrupt(format!("{at} does not say whose ledger it is. Nothing was changed. Restore a backup"))
+    })
+}
+
+/// SQLite notices a file that misses whole pages, not one whose last page is cut. While there is a log, the file may be
+/// shorter: the log has the rest.
+fn whole(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let read = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let told = read("page_size").and_then(|bytes| Ok(bytes * read("page_count")?));
+    let told = told.map_err(|error| fault::of_sqlite(path, "open", &error))?;
+    // In this order: a page that another handle commits meanwhile is in the log, or by then in the file.
+    let bytes_of = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+    let logged = bytes_of(&disk::beside(path, "-wal"));
+    let found = bytes_of(path);
+    if logged > 0 || i64::try_from(found).is_ok_and(|found| found >= told) {
+        return Ok(());
+    }
+    Err(StoreError::Corrupt(format!(
+        "{} is cut short: it has {found} of {told} bytes. Nothing was changed. Restore a backup",
+        path.display()
+    )))
+}
+
+/// Keys of the table `meta`.
+pub(crate) mod meta {
+    /// Whose ledger it is.
+    pub(crate) const USER: &str = "user";
+    /// What made the single vectors.
+    pub(crate) const VECTOR_TAG: &str = "vector_tag";
+    /// Present while an erasure is committed but the write-ahead log may still hold what was erased.
+    pub(crate) const SCRUB: &str = "scrub";
+}
+
+/// Makes commits of this connection durable, and proves that the settings took.
+///
+/// # Errors
+/// `Unavailable` if SQLite kept another setting than asked for.
+pub(crate) fn settle(connection: &Connection, path: &Path, pages_max: Option<u32>) -> Result<(), StoreError> {
+    apply(connection, pages_max).map_err(|error| fault::of_sqlite(path, "open", &error))?;
+    match read_back(connection).map_err(|error| fault::of_sqlite(path, "open", &error))? {
+        (_, None) => Ok(()),
+        (_, Some(wrong)) => Err(StoreError::Unavailable(format!(
+            "cannot make writes to {} durable: {wrong}. Put the data folder on a local disk",
+            path.display()
+        ))),
+    }
+}
+
+fn apply(connection: &Connection, pages_max: Option<u32>) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    for (name, value) in SETTINGS {
+        connection.execute_batch(&format!("PRAGMA {name} = {value}"))?;
+    }
+    if let Some(pages) = pages_max {
+        connection.execute_batch(&format!("PRAGMA max_page_count = {pages}"))?;
+    }
+    Ok(())
+}
+
+/// The settings as SQLite reports them, and the first that is not as it should be.
+pub(crate) fn read_back(connection: &Connection) -> rusqlite::Result<(String, Option<String>)> {
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    let mut wrong = (mode != "wal").then(|| format!("journal_mode is {mode}, not wal"));
+    let mut all = format!("journal_mode={mode}");
+    for (name, wanted) in SETTINGS {
+        // A setting that this build of SQLite does not have at all reports nothing: mmap_size, where it is compiled out.
+        let found = connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).optional()?.unwrap_or(0);
+        let _ = write!(all, " {name}={found}");
+        if found != wanted && wrong.is_none() {
+            wrong = Some(format!("{name} is {found}, not {wanted}"));
+        }
+    }
+    Ok((all, wrong))
+}

@@ -1,0 +1,118 @@
+//! Whole copies of a ledger: made online, complete before they get their name, and read back before they are reported.
+
+use std::fs;
+use std::path::Path;
+
+use quipu_core::id::UserId;
+use quipu_engine::ports::{BackupFile, Head, StoreError};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::connection::{Access, connect, identify};
+use crate::{disk, fault, migration, rows};
+
+/// Copies an open ledger to a path where nothing is yet, durable and read back when it returns.
+pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<BackupFile, StoreError> {
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(StoreError::Exists(format!(
+            "{} exists and is kept. Choose another name for the backup",
+            to.display()
+        )));
+    }
+    // Another process may be writing the same backup: its unfinished file is not ours.
+    let partial = disk::beside(to, &format!(".{}.partial", std::process::id()));
+    let made = copy_database(from, path, &partial).and_then(|()| {
+        let (_, head) = inspect(&partial)?;
+        migration::place(&partial, to)?;
+        Ok(head)
+    });
+    match made {
+        Ok(head) => {
+            let bytes = fs::metadata(to).map_err(|error| fault::of_disk(to, "look at", &error))?.len();
+            Ok(BackupFile { path: to.to_owned(), head, bytes })
+        }
+        Err(error) => {
+            // The reason matters more than the leftover.
+            let _ = disk::remove_database(&partial);
+            Err(error)
+        }
+    }
+}
+
+/// Copies a database into one new file, on the disk when it returns. `path` is where it comes from.
+pub(crate) fn copy_database(from: &Connection, path: &Path, to: &Path) -> Result<(), StoreError> {
+    let on_disk = |error| fault::of_disk(to, "write", &error);
+    disk::remove_database(to).map_err(on_disk)?;
+    disk::create_file(to).map_err(on_disk)?;
+    let done = copy_pages(from, to).map_err(|error| {
+        // A full disk is where the copy goes; damage is where it comes from.
+        fault::of_sqlite(if fault::is_full(&error) { to } else { path }, "copy", &error)
+    })?;
+    if !done {
+        return Err(StoreError::Unavailable(format!(
+            "could not copy the ledger {}: another connection holds it. Try again",
+            path.display()
+        )));
+    }
+    disk::sync_file(to).map_err(on_disk)
+}
+
+fn copy_pages(from: &Connection, to: &Path) -> rusqlite::Result<bool> {
+    let mut copy = Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Nobody sees the file before it is complete and synced as a whole.
+    copy.execute_batch("PRAGMA synchronous = OFF")?;
+    // All in one step: a copy in small steps starts over whenever another process writes, and may never end.
+    if Backup::new(from, &mut copy)?.step(-1)? != StepResult::Done {
+        return Ok(false);
+    }
+    // One file that needs no other beside it, also to be read where nothing can be written.
+    let mode: String = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
+    copy.close().map_err(|(_, error)| error)?;
+    Ok(mode == "delete")
+}
+
+/// Reads a database nobody writes to from end to end: whose it is, and its head.
+///
+/// # Errors
+/// `Corrupt` if it is damaged, foreign or newer.
+pub(crate) fn inspect(path: &Path) -> Result<(UserId, Head), StoreError> {
+    let connection = connect(path, Access::Read)?;
+    inspect_open(&connection, path)
+}
+
+fn inspect_open(connection: &Connection, path: &Path) -> Result<(UserId, Head), StoreError> {
+    let fail = |error: rusqlite::Error| fault::of_sqlite(path, "check", &error);
+    let user = identify(connection, path)?;
+    let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(fail)?;
+    if verdict != "ok" {
+        return Err(StoreError::Corrupt(format!(
+            "{} is damaged: {verdict}. Nothing was changed. Use another backup",
+            path.display()
+        )));
+    }
+    Ok((user, rows::head(connection).map_err(fail)?))
+}
+
+/// Copies a backup of `user` to `to`, where nobody looks yet, after checking that it is one.
+pub(crate) fn take_in(from: &Path, user: &UserId, to: &Path) -> Result<(), StoreError> {
+    if fs::metadata(from).is_err() {
+        return Err(StoreError::NotFound(format!("there is no backup at {}", from.display())));
+    }
+    let source = connect(from, Access::Read)?;
+    let (owner, head) = inspect_open(&source, from)?;
+    if owner != *user {
+        return Err(StoreError::Corrupt(format!(
+            "{} is the ledger of {owner}, not of {user}. Nothing was changed. Restore it for {owner}",
+            from.display()
+        )));
+    }
+    copy_database(&source, from, to)?;
+    let (_, copied) = inspect(to)?;
+    if copied != head {
+        return Err(StoreError::Unavailable(format!(
+            "{} changed while it was copied. Nothing was changed. Make a backup of it and restore that",
+            from.display()
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! The place itself, for `quipu doctor`: one line a finding, `Err` for what needs attention.
+
+use std::fs;
+
+use quipu_core::id::UserId;
+use quipu_engine::ports::StoreError;
+
+use crate::folder::Folder;
+use crate::{disk, ledger_store};
+
+type Finding = Result<String, String>;
+
+pub(crate) fn store(folder: &Folder, users: Result<Vec<UserId>, StoreError>) -> Vec<Finding> {
+    let mut findings = vec![Ok(format!("SQLite {}", rusqlite::version())), lock(folder), permissions(folder)];
+    findings.extend(space(folder));
+    findings.push(match &users {
+        Ok(users) => Ok(format!("{} ledgers in {}", users.len(), folder.users.display())),
+        Err(error) => Err(error.to_string()),
+    });
+    if let (Some(user), false) = (users.unwrap_or_default().first(), folder.options.read_only) {
+        findings.push(match ledger_store::settings_of(folder, &folder.path_of(user)) {
+            Ok((all, None)) => Ok(format!("settings: {all}")),
+            Ok((_, Some(wrong))) => Err(format!("settings: {wrong}")),
+            Err(error) => Err(format!("settings: {error}")),
+        });
+    }
+    findings.extend(copies(folder));
+    for name in folder.strangers() {
+        findings.push(Err(format!("{} does not belong there: move it away", folder.users.join(name).display())));
+    }
+    findings
+}
+
+fn lock(folder: &Folder) -> Finding {
+    let root = folder.root.display();
+    match (folder.options.read_only, folder.is_locked()) {
+        (false, _) => Ok(format!("{root} is locked by this process (pid {})", std::process::id())),
+        (true, true) => Ok(format!("{root} is open for reading, and no process can write to it")),
+        (true, false) => Err(format!("{root} is open for reading without a lock: make sure that no other process writes to it")),
+    }
+}
+
+fn permissions(folder: &Folder) -> Finding {
+    let root = folder.root.display();
+    match disk::mode(&folder.root) {
+        Some(mode) if mode & 0o077 != 0 => {
+            Err(format!("other users of this computer may enter {root} (mode {mode:03o}): chmod 700 it"))
+        }
+        Some(mode) => Ok(format!("{root} is closed to other users (mode {mode:03o})")),
+        None => Ok(format!("{root}: this system has no permission bits to look at")),
+    }
+}
+
+fn space(folder: &Folder) -> Vec<Finding> {
+    let free = disk::free_bytes(&folder.root);
+    let (wanted, present) = (folder.ballast.wanted_bytes(), folder.ballast.present_bytes());
+    let mut findings = Vec::new();
+    if let Some(free) = free {
+        let line = format!("{} MiB free on the disk of {}", free >> 20, folder.root.display());
+        // Below this the ballast would not be made again once it was used.
+        findings.push(if free < wanted.saturating_mul(4) { Err(format!("{line}: free some space")) } else { Ok(line) });
+    }
+    if !folder.options.read_only {
+        findings.push(if present == wanted {
+            Ok(format!("ballast: {} MiB", present >> 20))
+        } else {
+            Err(format!(
+                "ballast: {present} of {wanted} bytes: erasing may fail on a full disk. It is made when the store is opened \
+                 with four times as much free"
+            ))
+        });
+    }
+    findings
+}
+
+fn copies(folder: &Folder) -> Option<Finding> {
+    let copies = folder.all_copies();
+    let bytes: u64 = copies.iter().filter_map(|copy| fs::metadata(copy).ok()).map(|found| found.len()).sum();
+    let first = copies.first()?;
+    Some(Ok(format!(
+        "{} ledgers set aside, {} MiB, such as {}: delete what is not needed any more",
+        copies.len(),
+        bytes >> 20,
+        first.display()
+    )))
+}

@@ -1,0 +1,127 @@
+//! What SQLite and the file system report, told as what the caller must do.
+
+use std::io;
+use std::path::Path;
+
+use quipu_engine::ports::StoreError;
+use rusqlite::{ErrorCode, ffi};
+
+/// Why a transaction was given up.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// For a reason of ours, told already.
+    Ours(StoreError),
+    /// For a reason of SQLite's.
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Ours(error)
+    }
+}
+
+impl Failure {
+    /// True when there was no room.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Self::Sqlite(error) if is_full(error))
+    }
+
+    /// The error for the caller; see [`of_sqlite`].
+    pub(crate) fn tell(self, path: &Path, doing: &str) -> StoreError {
+        match self {
+            Self::Ours(error) => error,
+            Self::Sqlite(error) => of_sqlite(path, doing, &error),
+        }
+    }
+}
+
+/// Explains an error of SQLite met while `doing` something ("append to") with the ledger at `path`.
+pub(crate) fn of_sqlite(path: &Path, doing: &str, error: &rusqlite::Error) -> StoreError {
+    let at = path.display();
+    let rusqlite::Error::SqliteFailure(failure, _) = error else {
+        return StoreError::Corrupt(format!(
+            "could not {doing} the ledger {at}: it holds a value that was never written this way ({error}). Nothing was \
+             changed. Run a check; if it confirms the damage, restore a backup"
+        ));
+    };
+    match failure.code {
+        _ if is_full(error) => StoreError::Unavailable(format!(
+            "could not {doing} the ledger {at}: its disk or quota is full. Nothing that was acknowledged is lost and \
+             reading still works. Free space there, then try again"
+        )),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreError::Unavailable(format!(
+            "could not {doing} the ledger {at}: it was locked for longer than 5 s. Close other programs that have it \
+             open, then try again"
+        )),
+        ErrorCode::ReadOnly => StoreError::Unavailable(format!(
+            "could not {doing} the ledger {at}: it is open for reading only, or its file or folder is not writable. Open \
+             the store for writing, or make both writable for this user"
+        )),
+        ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::AuthorizationForStatementDenied => {
+            StoreError::Unavailable(format!(
+                "could not {doing} the ledger {at}: {error}. Make the file and its folder readable and writable for this \
+                 user. In a read-only folder, a ledger that was not closed cleanly cannot be opened: copy the folder \
+                 to a writable place and open it there"
+            ))
+        }
+        ErrorCode::SystemIoFailure => StoreError::Unavailable(format!(
+            "could not {doing} the ledger {at}: the disk reports an error ({error}). What was acknowledged before stays. \
+             If this was a write, look at the head before repeating it: the disk may have kept it. Check the disk"
+        )),
+        ErrorCode::NotADatabase => StoreError::Corrupt(format!(
+            "{at} is not a Quipu ledger: it is not an SQLite database, or its first page is damaged. Nothing was changed. \
+             Restore a backup, or move the file away if it does not belong there"
+        )),
+        ErrorCode::DatabaseCorrupt => StoreError::Corrupt(format!(
+            "could not {doing} the ledger {at}: it is damaged ({error}). Nothing was changed. Keep a copy of the file and \
+             of those beside it, then restore a backup"
+        )),
+        ErrorCode::OutOfMemory | ErrorCode::FileLockingProtocolFailed | ErrorCode::OperationInterrupted | ErrorCode::NoLargeFileSupport => {
+            StoreError::Unavailable(format!("could not {doing} the ledger {at}: {error}. Try again"))
+        }
+        ErrorCode::TooBig => StoreError::Unavailable(format!(
+            "could not {doing} the ledger {at}: a value is larger than {} bytes. Nothing was changed. Split it",
+            crate::connection::VALUE_BYTES_MAX
+        )),
+        _ => StoreError::Corrupt(format!(
+            "could not {doing} the ledger {at}: {error}. Its tables are not those Quipu made. Nothing was changed. Run a \
+             check; if it confirms the damage, restore a backup"
+        )),
+    }
+}
+
+/// True when there is no room left. SQLite has rolled the transaction back by itself then.
+pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
+    // Growing the shared index of a write-ahead log reports its own I/O error when there is no room.
+    let extended = error.sqlite_error().map(|failure| failure.extended_code);
+    error.sqlite_error_code() == Some(ErrorCode::DiskFull) || extended == Some(ffi::SQLITE_IOERR_SHMSIZE)
+}
+
+/// The column whose value is taken, if that is what the error says.
+pub(crate) fn taken_column(error: &rusqlite::Error) -> Option<&str> {
+    let rusqlite::Error::SqliteFailure(failure, Some(text)) = error else { return None };
+    (failure.extended_code == ffi::SQLITE_CONSTRAINT_UNIQUE).then(|| text.rsplit(' ').next().unwrap_or(text))
+}
+
+/// Explains an error of the file system met while `doing` something ("create") with `path`.
+pub(crate) fn of_disk(path: &Path, doing: &str, error: &io::Error) -> StoreError {
+    let at = path.display();
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => StoreError::Exists(format!("could not {doing} {at}: it exists and is kept")),
+        io::ErrorKind::NotFound => StoreError::NotFound(format!("could not {doing} {at}: it does not exist")),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Unavailable(format!(
+            "could not {doing} {at}: the disk is full. Nothing that was acknowledged is lost. Free space, then try again"
+        )),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreError::Unavailable(format!(
+            "could not {doing} {at}: {error}. Make it writable for this user, or open the store for reading only"
+        )),
+        _ => StoreError::Unavailable(format!("could not {doing} {at}: {error}")),
+    }
+}

@@ -1,0 +1,1 @@
+DELETE FROM piece WHERE owner = ?1 AND part >= ?2

@@ -1,0 +1,1 @@
+DELETE FROM snapshot WHERE seq = ?1

@@ -1,0 +1,1 @@
+DELETE FROM vector WHERE rowid IN (SELECT rowid FROM vector LIMIT ?1)

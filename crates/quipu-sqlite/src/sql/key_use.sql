@@ -1,0 +1,1 @@
+SELECT seq, request FROM event WHERE idempotency_key = ?1

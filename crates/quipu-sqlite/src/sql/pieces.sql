@@ -1,0 +1,1 @@
+SELECT bytes FROM piece WHERE owner = ?1 ORDER BY part

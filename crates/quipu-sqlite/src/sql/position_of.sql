@@ -1,0 +1,1 @@
+SELECT seq FROM event WHERE id = ?1

@@ -1,0 +1,1 @@
+SELECT seq, tag, length FROM projection WHERE name = ?1

@@ -1,0 +1,5 @@
+SELECT e.seq, e.id, e.format, e.recorded_at, e.control, e.idempotency_key, e.request, e.header, e.hash,
+       c.idx, c.erased, c.bytes, c.salt
+FROM event AS e INDEXED BY event_control LEFT JOIN change AS c ON c.seq = e.seq
+WHERE e.control = 1 AND e.seq BETWEEN ?1 AND ?2
+ORDER BY e.seq, c.idx

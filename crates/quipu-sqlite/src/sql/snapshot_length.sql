@@ -1,0 +1,1 @@
+SELECT length FROM snapshot WHERE seq = ?1

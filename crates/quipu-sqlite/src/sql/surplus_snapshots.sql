@@ -1,0 +1,1 @@
+SELECT seq FROM snapshot ORDER BY seq DESC LIMIT -1 OFFSET ?1

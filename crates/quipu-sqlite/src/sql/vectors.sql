@@ -1,0 +1,1 @@
+SELECT key, bytes FROM vector ORDER BY key

@@ -1,0 +1,197 @@
+//! One user's ledger in one database.
+
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use quipu_core::event::ChangeRef;
+use quipu_core::id::{EventId, Seq};
+use quipu_core::ledger::SealedEvent;
+use quipu_engine::ports::{BackupFile, Checkpoint, Head, KeyUse, Projection, StoreError, UserLedger, VectorKey};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+
+use crate::fault::{self, Failure};
+use crate::folder::Folder;
+use crate::lock::OpenMark;
+use crate::rows::{self, Position, StoredHash};
+use crate::{checks, copy, derived, disk, erase};
+
+/// The open ledger of one user.
+#[derive(Debug)]
+pub(crate) struct SqliteLedger {
+    // Closed before the mark says so: fields drop in this order.
+    pub(crate) connection: Connection,
+    pub(crate) path: PathBuf,
+    pub(crate) folder: Arc<Folder>,
+    pub(crate) _mark: OpenMark,
+}
+
+impl SqliteLedger {
+    /// Runs `work` in one durable transaction, or not at all.
+    ///
+    /// It takes the write lock first: one that only later turns out to write would fail at once when another writer
+    /// was faster, whatever the busy timeout.
+    pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let done = work(&transaction)?;
+        transaction.commit()?;
+        Ok(done)
+    }
+
+    fn fail(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+        let path = self.path.clone();
+        move |error| fault::of_sqlite(&path, doing, &error)
+    }
+
+    /// Looks one value up, by statement and key.
+    fn find<T>(
+        &self,
+        sql: &str,
+        key: impl rusqlite::Params,
+        take: impl FnOnce(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let found = self.connection.prepare_cached(sql).and_then(|mut query| query.query_row(key, take).optional());
+        found.map_err(self.fail("read"))
+    }
+}
+
+/// Appends events if the ledger is at `expected`.
+pub(crate) fn append(transaction: &Transaction<'_>, expected: Seq, events: &[SealedEvent]) -> Result<(), Failure> {
+    let head = rows::head(transaction)?.seq;
+    if head != expected {
+        return Err(StoreError::Conflict { expected, head }.into());
+    }
+    for (seq, event) in (expected + 1..).zip(events) {
+        if event.seq != seq {
+            return Err(StoreError::Corrupt(format!(
+                "an event with position {} was given to be appended at {seq}. Nothing was changed. This is a bug in Quipu",
+                event.seq
+            ))
+            .into());
+        }
+        rows::insert(transaction, event).map_err(|error| taken(event, error))?;
+    }
+    Ok(())
+}
+
+fn taken(event: &SealedEvent, error: rusqlite::Error) -> Failure {
+    let text = match (fault::taken_column(&error), &event.idempotency) {
+        (Some("event.idempotency_key"), Some((key, _))) => format!("the idempotency key {key:?} was used before"),
+        (Some("event.id"), _) => format!("the event {} is in the ledger already", event.id),
+        _ => return error.into(),
+    };
+    StoreError::Exists(text).into()
+}
+
+impl UserLedger for SqliteLedger {
+    fn head(&mut self) -> Result<Head, StoreError> {
+        rows::head(&self.connection).map_err(self.fail("read"))
+    }
+
+    fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
+        let done = self.write(|transaction| append(transaction, expected, events));
+        done.map_err(|failure| failure.tell(&self.path, "append to"))
+    }
+
+    fn read(&mut self, range: RangeInclusive<Seq>, each: &mut dyn FnMut(SealedEvent) -> bool) -> Result<(), StoreError> {
+        // In batches, each read to its end before it is handed over: a reader that takes its time would keep the
+        // write-ahead log from shrinking, and an erasure from finishing.
+        let (mut first, last) = range.into_inner();
+        while first <= last {
+            let events = rows::batch(&self.connection, &self.path, include_str!("sql/read_events.sql"), first, last)?;
+            let Some(end) = events.last().map(|event| event.seq) else { return Ok(()) };
+            for event in events {
+                if !each(event) {
+                    return Ok(());
+                }
+            }
+            first = end + 1;
+        }
+        Ok(())
+    }
+
+    fn controls(&mut self, up_to: Seq) -> Result<Vec<SealedEvent>, StoreError> {
+        let mut all = Vec::new();
+        loop {
+            let first = all.last().map_or(1, |event: &SealedEvent| event.seq + 1);
+            let events = rows::batch(&self.connection, &self.path, include_str!("sql/read_controls.sql"), first, up_to)?;
+            if events.is_empty() {
+                return Ok(all);
+            }
+            all.extend(events);
+        }
+    }
+
+    fn position_of(&mut self, id: EventId) -> Result<Option<Seq>, StoreError> {
+        self.find(include_str!("sql/position_of.sql"), [id.as_bytes()], |row| Ok(row.get::<_, Position>(0)?.0))
+    }
+
+    fn key_use(&mut self, key: &str) -> Result<Option<KeyUse>, StoreError> {
+        self.find(include_str!("sql/key_use.sql"), [key], |row| {
+            Ok(KeyUse { seq: row.get::<_, Position>(0)?.0, request: row.get::<_, StoredHash>(1)?.0 })
+        })
+    }
+
+    fn position_at(&mut self, time: Timestamp) -> Result<Seq, StoreError> {
+        // Rounded down, also before 1970: an event of the microsecond after must not count.
+        let micros = i64::try_from(time.as_nanosecond().div_euclid(1000)).unwrap_or(i64::MAX);
+        let seq = self.find(include_str!("sql/position_at.sql"), [micros], |row| row.get::<_, Option<Position>>(0))?;
+        Ok(seq.flatten().map_or(0, |seq| seq.0))
+    }
+
+    fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
+        erase::erase(self, expected, targets, event)
+    }
+
+    fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {
+        derived::snapshots(&self.connection).map_err(self.fail("read"))
+    }
+
+    fn snapshot(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+        derived::snapshot(&mut self.connection, seq).map_err(|failure| failure.tell(&self.path, "read"))
+    }
+
+    fn projection(&mut self, name: &str) -> Result<Option<Projection>, StoreError> {
+        derived::projection(&mut self.connection, name).map_err(|failure| failure.tell(&self.path, "read"))
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        let done = self.write(|transaction| derived::write_checkpoint(transaction, checkpoint));
+        done.map_err(|failure| failure.tell(&self.path, "write a checkpoint to"))?;
+        // The transaction is durable already; what follows is housekeeping that the next checkpoint repeats.
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        let _ = erase::scrub_if_pending(self);
+        let _ = self.folder.ballast.restore();
+        Ok(())
+    }
+
+    fn drop_projections(&mut self) -> Result<(), StoreError> {
+        let done = self.write(|transaction| Ok(derived::drop_all(transaction)?));
+        done.map_err(|failure| failure.tell(&self.path, "drop the projections of"))
+    }
+
+    fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+        let done = self.write(|transaction| Ok(derived::put_vectors(transaction, tag, vectors)?));
+        done.map_err(|failure| failure.tell(&self.path, "add vectors to"))
+    }
+
+    fn vectors(&mut self, tag: &str) -> Result<Vec<(VectorKey, Vec<u8>)>, StoreError> {
+        derived::vectors(&mut self.connection, tag).map_err(self.fail("read"))
+    }
+
+    fn backup(&mut self, to: &Path) -> Result<BackupFile, StoreError> {
+        copy::backup(&self.connection, &self.path, to)
+    }
+
+    fn check(&mut self) -> Result<Vec<String>, StoreError> {
+        checks::ledger(&self.connection, &self.path)
+    }
+
+    fn bytes(&mut self) -> Result<u64, StoreError> {
+        let size = |path: &Path| fs::metadata(path).map(|found| found.len());
+        let file = size(&self.path).map_err(|error| fault::of_disk(&self.path, "look at", &error))?;
+        Ok(disk::SIDECARS.iter().fold(file, |sum, end| sum + size(&disk::beside(&self.path, end)).unwrap_or(0)))
+    }
+}

@@ -1,0 +1,87 @@
+//! No room left: what was acknowledged stays, and room made helps at once.
+
+use std::path::Path;
+
+use quipu_core::event::ChangeRef;
+use quipu_engine::ports::{Checkpoint, LedgerStore, StoreError, UserLedger};
+use quipu_sqlite::{Options, SqliteStore};
+
+use crate::fixture::{Place, check_error, event, files_with, fill, me, open, small};
+
+/// Appends until it fails; returns the last position acknowledged.
+fn append_until_full(ledger: &mut dyn UserLedger, text: &str) -> (u64, StoreError) {
+    let mut seq = ledger.head().unwrap().seq;
+    loop {
+        match ledger.append(seq, &[event(seq + 1, text)]) {
+            Ok(()) => seq += 1,
+            Err(error) => return (seq, error),
+        }
+    }
+}
+
+#[test]
+fn quota_reached_and_raised() {
+    let place = Place::new();
+    let with_pages = |pages| SqliteStore::open(&place.folder(), Options { pages_max: Some(pages), ..small() }).unwrap();
+    let store = with_pages(100);
+    let mut ledger = open(&store);
+    let (acknowledged, error) = append_until_full(&mut *ledger, &"x".repeat(3000));
+    check_error::<()>(Err(error), "Unavailable", &["full", "Free space", "is lost"]);
+    assert!(acknowledged > 20);
+    assert_eq!(ledger.head().unwrap().seq, acknowledged);
+    assert_eq!(crate::fixture::read_all(&mut *ledger).len() as u64, acknowledged);
+    assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
+    check_error(
+        ledger.checkpoint(&Checkpoint { snapshot: Some((1, vec![1; 1 << 20])), ..Default::default() }),
+        "Unavailable",
+        &["full"],
+    );
+    drop((ledger, store));
+
+    let store = with_pages(200);
+    let mut ledger = store.open(&me(), false).unwrap();
+    assert_eq!(ledger.head().unwrap().seq, acknowledged);
+    fill(&mut *ledger, acknowledged + 1, acknowledged + 5);
+}
+
+#[test]
+fn the_ballast_is_given_up_and_taken_again() {
+    let place = Place::new();
+    let ballast = place.folder().join("ballast");
+    let store = place.store();
+    assert_eq!(std::fs::metadata(&ballast).unwrap().len(), 64 << 10);
+    assert_eq!(store.release_ballast().unwrap(), 64 << 10);
+    assert_eq!(store.release_ballast().unwrap(), 0);
+    assert!(!ballast.exists());
+    open(&store).checkpoint(&Checkpoint::default()).unwrap();
+    assert_eq!(std::fs::metadata(&ballast).unwrap().len(), 64 << 10);
+}
+
+/// Fills a real file system. To run it as root:
+/// `mount -t tmpfs -o size=24m none DIR`, then `QUIPU_TEST_SMALL_DISK=DIR cargo test -p quipu-sqlite -- --ignored small_disk`.
+#[test]
+#[ignore = "needs a small file system of its own"]
+fn small_disk() {
+    let disk = std::env::var_os("QUIPU_TEST_SMALL_DISK").unwrap();
+    let folder = Path::new(&disk).join("memory");
+    let store = SqliteStore::open(&folder, Options { ballast_bytes: 4 << 20, ..Options::default() }).unwrap();
+    let mut ledger = open(&store);
+    let (mut snapshot, mut round) = (vec![0; 6 << 20], 0);
+    ledger.append(0, &[event(1, "CANARY")]).unwrap();
+    snapshot[..6].copy_from_slice(b"CANARY");
+    ledger.checkpoint(&Checkpoint { snapshot: Some((1, snapshot)), snapshots_kept: 1, ..Default::default() }).unwrap();
+    let acknowledged = loop {
+        let (acknowledged, error) = append_until_full(&mut *ledger, &"x".repeat(4000 >> round));
+        check_error::<()>(Err(error), "Unavailable", &["full"]);
+        round += 1;
+        if round == 8 {
+            break acknowledged;
+        }
+    };
+    assert!(folder.join("ballast").exists());
+    assert_eq!(crate::fixture::read_all(&mut *ledger).len() as u64, acknowledged);
+    ledger.erase(acknowledged, &[ChangeRef { seq: 1, index: 0 }], &event(acknowledged + 1, "erasure")).unwrap();
+    assert_eq!(files_with(&folder, &[b"CANARY"]), []);
+    assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
+    fill(&mut *ledger, acknowledged + 2, acknowledged + 20);
+}
