@@ -49,7 +49,9 @@ pub(crate) fn reader(engine: &Engine, settings: &Settings) -> Result<UserId> {
     }
     match users.as_slice() {
         [only] => Ok(only.clone()),
-        [] => Err(Error::NotFound("nothing is remembered here yet; try `quipu demo`, `quipu add` or `quipu import`".to_owned())),
+        [] => Err(Error::NotFound(
+            "nothing is remembered here yet; try `quipu demo`, `quipu add` or `quipu import`".to_owned(),
+        )),
         many => {
             let names: Vec<&str> = many.iter().map(UserId::as_str).take(10).collect();
             Err(Error::Invalid(format!("whose memory? give -u with one of: {}", names.join(", "))))

@@ -315,7 +315,7 @@ pub(crate) enum Read {
 #[derive(Debug, Args)]
 pub(crate) struct Revert {
     /// Positions or ids of events
-    #[arg(required_unless_present_any = ["source", "since"])]
+    #[arg(required_unless_present_any = ["source", "since", "session"])]
     pub(crate) events: Vec<String>,
     /// Every event of this import, file or message
     #[arg(long, value_name = "REF", conflicts_with = "events")]

@@ -37,7 +37,9 @@ impl Printer {
                 let value = serde_json::to_value(report).map_err(|error| Error::Bug(error.to_string()))?;
                 let mut members = match value {
                     Value::Object(members) => members,
-                    Value::Array(entries) => serde_json::Map::from_iter([("entries".to_owned(), Value::Array(entries))]),
+                    Value::Array(entries) => {
+                        serde_json::Map::from_iter([("entries".to_owned(), Value::Array(entries))])
+                    }
                     other => serde_json::Map::from_iter([("value".to_owned(), other)]),
                 };
                 members.insert("schema_version".to_owned(), SCHEMA_VERSION.into());

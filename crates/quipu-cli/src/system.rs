@@ -21,7 +21,11 @@ pub(crate) struct SystemEntropy;
 impl Entropy for SystemEntropy {
     fn fill(&self, bytes: &mut [u8]) {
         // Without randomness there are no salts and no ids: going on would write guessable digests.
-        #[expect(clippy::expect_used, reason = "the operating system without random bytes is no place to go on")]
+        #[expect(
+            clippy::expect_used,
+            clippy::disallowed_methods,
+            reason = "the operating system without random bytes is no place to go on"
+        )]
         getrandom::fill(bytes).expect("the operating system gives random bytes");
     }
 }

@@ -149,7 +149,11 @@ impl FromStr for ItemId {
 
 impl Serialize for ItemId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() { serializer.collect_str(self) } else { (self.kind, self.bits).serialize(serializer) }
+        if serializer.is_human_readable() {
+            serializer.collect_str(self)
+        } else {
+            (self.kind, self.bits).serialize(serializer)
+        }
     }
 }
 
@@ -196,7 +200,16 @@ mod tests {
 
     #[test]
     fn wrong_item_ids_are_refused() {
-        for text in ["", "turn", "turn_", "turn_0", "fish_0000000000000", "turn_000000000000u", "turn_zzzzzzzzzzzzz", "TURN_0000000000000"] {
+        for text in [
+            "",
+            "turn",
+            "turn_",
+            "turn_0",
+            "fish_0000000000000",
+            "turn_000000000000u",
+            "turn_zzzzzzzzzzzzz",
+            "TURN_0000000000000",
+        ] {
             assert!(text.parse::<ItemId>().is_err(), "{text:?} was taken");
         }
     }

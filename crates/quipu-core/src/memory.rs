@@ -336,7 +336,11 @@ impl Memory {
             marks: self.marks.iter().map(|(id, marks)| (*id, *marks)).collect(),
             orphans: &self.orphans,
         };
-        postcard::to_extend(&view, SNAPSHOT_TAG.to_vec()).map_err(|error| Refusal::invalid(error.to_string()))
+        let body = postcard::to_stdvec(&view).map_err(|error| Refusal::invalid(error.to_string()))?;
+        let mut bytes = SNAPSHOT_TAG.to_vec();
+        bytes.extend_from_slice(blake3::hash(&body).as_bytes());
+        bytes.extend_from_slice(&body);
+        Ok(bytes)
     }
 
     /// Reads a memory back.
@@ -344,7 +348,14 @@ impl Memory {
     /// # Errors
     /// `Invalid` if the bytes are no snapshot of this program's; make the memory again from the ledger then.
     pub fn decode(bytes: &[u8]) -> Result<Self, Refusal> {
-        let body = bytes.strip_prefix(SNAPSHOT_TAG.as_slice()).ok_or_else(|| Refusal::invalid("not a snapshot of this format"))?;
+        let body = bytes
+            .strip_prefix(SNAPSHOT_TAG.as_slice())
+            .ok_or_else(|| Refusal::invalid("not a snapshot of this format"))?;
+        let (sum, body) =
+            body.split_first_chunk::<32>().ok_or_else(|| Refusal::invalid("the snapshot is cut short"))?;
+        if blake3::hash(body) != *sum {
+            return Err(Refusal::invalid("the snapshot is damaged"));
+        }
         let image: Image = postcard::from_bytes(body).map_err(|error| Refusal::invalid(error.to_string()))?;
         let mut memory = Self::new(image.user, image.skipped.into_iter().collect());
         memory.seq = image.seq;

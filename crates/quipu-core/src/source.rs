@@ -86,10 +86,11 @@ impl Source {
         self.kind() != ItemKind::Import
     }
 
-    /// What a search sees: the words, then the captions and contents of what came with them.
+    /// What a search sees: the words, then the captions and contents of what came with them and does not stand in
+    /// them already.
     pub fn searchable(&self) -> String {
         let mut all = self.text.to_string();
-        for artifact in &self.artifacts {
+        for artifact in self.artifacts.iter().filter(|artifact| !self.text.contains(&artifact.text)) {
             all.push('\n');
             all.push_str(&artifact.text);
         }

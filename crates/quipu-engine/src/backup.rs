@@ -111,7 +111,8 @@ pub struct Restored {
 /// `NotFound` without one; `Corrupt` if it cannot be read.
 pub fn read_manifest(folder: &Path) -> Result<Manifest> {
     let path = folder.join(MANIFEST);
-    let bytes = std::fs::read(&path).map_err(|error| Error::NotFound(format!("no backup in {}: {error}", folder.display())))?;
+    let bytes =
+        std::fs::read(&path).map_err(|error| Error::NotFound(format!("no backup in {}: {error}", folder.display())))?;
     serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt(format!("{}: {error}", path.display())))
 }
 
@@ -124,7 +125,9 @@ pub fn read_manifest(folder: &Path) -> Result<Manifest> {
 /// ledger stays in place for inspection and the message says so.
 pub fn restore(engine: &Engine, folder: &Path, users: Option<&[UserId]>, replace: bool) -> Result<Vec<Restored>> {
     let manifest = read_manifest(folder)?;
-    if let Some(missing) = users.into_iter().flatten().find(|user| !manifest.users.iter().any(|held| held.user_id == **user)) {
+    if let Some(missing) =
+        users.into_iter().flatten().find(|user| !manifest.users.iter().any(|held| held.user_id == **user))
+    {
         return Err(Error::NotFound(format!("the backup in {} has no user {missing}", folder.display())));
     }
     let wanted = manifest.users.iter().filter(|held| users.is_none_or(|users| users.contains(&held.user_id)));

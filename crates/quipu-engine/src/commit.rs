@@ -135,11 +135,10 @@ fn check(state: &State, draft: &Draft) -> Result<()> {
 
 fn seal_all(engine: &Engine, state: &State, drafts: &[Draft]) -> Result<Vec<SealedEvent>> {
     let mut prev: Hash = state.memory.head();
-    let mut seq = state.memory.seq();
+    let first = state.memory.seq() + 1;
     let mut sealed = Vec::with_capacity(drafts.len());
     let recorded_at = quipu_core::time::to_micros(engine.clock.now());
-    for draft in drafts {
-        seq += 1;
+    for (seq, draft) in (first..).zip(drafts) {
         let mut salts = vec![[0u8; 32]; draft.changes.len()];
         salts.iter_mut().for_each(|salt| engine.entropy.fill(salt));
         let position =

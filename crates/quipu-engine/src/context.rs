@@ -28,7 +28,7 @@ const CANDIDATES: usize = 40;
 
 /// Makes the pack for a question.
 ///
-/// Pinned items come first and always; then what recall finds, best first. What did not fit is listed by id.
+/// Pinned items come first; then what recall finds, best first. What did not fit is listed by id, pinned or not.
 ///
 /// # Errors
 /// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX`.

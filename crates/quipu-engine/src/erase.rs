@@ -37,7 +37,9 @@ impl std::str::FromStr for EraseTarget {
         match text.parse() {
             Ok(seq) => Ok(Self::Event(seq)),
             Err(_) => text.parse().map(Self::Item).map_err(|_| {
-                Error::Invalid(format!("{text:?} is no change (12.0), no event (12) and no item id (turn_0r5k2m9c4t7wz)"))
+                Error::Invalid(format!(
+                    "{text:?} is no change (12.0), no event (12) and no item id (turn_0r5k2m9c4t7wz)"
+                ))
             }),
         }
     }
@@ -63,7 +65,13 @@ pub struct ErasureReceipt {
 ///
 /// # Errors
 /// `NotFound` if a target does not exist; `Refused` if it is gone already or is itself an erasure or a fork.
-pub fn erase(engine: &Engine, user: &UserId, targets: &[EraseTarget], reason: &str, watch: Watch<'_>) -> Result<ErasureReceipt> {
+pub fn erase(
+    engine: &Engine,
+    user: &UserId,
+    targets: &[EraseTarget],
+    reason: &str,
+    watch: Watch<'_>,
+) -> Result<ErasureReceipt> {
     let keeper = engine.keeper(user, false)?;
     let erased = resolve(&keeper, targets)?;
     let before = keeper.read().memory.clone();
@@ -116,7 +124,9 @@ fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<Vec<ChangeRef>> {
             None => return Err(Error::NotFound(format!("event {} has no change {}", target.seq, target.index))),
             Some(None) => return Err(Error::Refused(format!("change {target} is erased already"))),
             Some(Some(change)) if change.is_control() => {
-                return Err(Error::Refused(format!("change {target} says what happened to other events; it holds no content")));
+                return Err(Error::Refused(format!(
+                    "change {target} says what happened to other events; it holds no content"
+                )));
             }
             Some(Some(_)) => {}
         }

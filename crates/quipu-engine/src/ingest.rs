@@ -145,7 +145,8 @@ struct Run<'a> {
 impl Run<'_> {
     fn read_all(&mut self, path: &Path, watch: Watch<'_>) -> Result<()> {
         for (file, name) in files(self.format, path)? {
-            let opened = File::open(&file).map_err(|error| Error::NotFound(format!("cannot read {}: {error}", file.display())))?;
+            let opened = File::open(&file)
+                .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", file.display())))?;
             let mut read = import::Report::default();
             let outcome = import::read(self.format, &mut BufReader::new(opened), &name, &mut read, &mut |batch| {
                 self.take(batch, watch)
@@ -174,7 +175,10 @@ impl Run<'_> {
         let user = match (&self.options.into, self.format) {
             (Some(user), _) => user.clone(),
             (None, Format::Locomo) => UserId::parse(&batch.conversation).map_err(|refusal| {
-                Error::Invalid(format!("conversation {:?} cannot name a user: {refusal}; give one with -u", batch.conversation))
+                Error::Invalid(format!(
+                    "conversation {:?} cannot name a user: {refusal}; give one with -u",
+                    batch.conversation
+                ))
             })?,
             (None, _) => self.options.default_user.clone(),
         };
@@ -240,7 +244,8 @@ impl Run<'_> {
 
 /// The files an import reads, and what each is called.
 fn files(format: Format, path: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let unreadable = |path: &Path, error: &std::io::Error| Error::NotFound(format!("cannot read {}: {error}", path.display()));
+    let unreadable =
+        |path: &Path, error: &std::io::Error| Error::NotFound(format!("cannot read {}: {error}", path.display()));
     let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     if about.is_file() {
         let stem = path.file_stem().map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned());
@@ -263,7 +268,8 @@ fn files(format: Format, path: &Path) -> Result<Vec<(PathBuf, String)>> {
                 continue;
             }
             let file = entry.path();
-            let ending = file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+            let ending =
+                file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
             if kind.is_dir() {
                 folders.push(file);
             } else if kind.is_file() && endings.contains(&ending.as_str()) {

@@ -77,7 +77,8 @@ fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a Held> {
         return Ok(held);
     }
     let fits = |held: &&Held| {
-        held.source.native_id.as_deref() == Some(name) || (name.len() > 5 && held.source.id.to_string().starts_with(name))
+        held.source.native_id.as_deref() == Some(name)
+            || (name.len() > 5 && held.source.id.to_string().starts_with(name))
     };
     let mut found = memory.sources().iter().filter(fits);
     match (found.next(), found.next()) {

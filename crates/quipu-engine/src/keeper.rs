@@ -37,7 +37,8 @@ pub(crate) struct Keeper {
 
 impl Keeper {
     pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Self> {
-        let mut ledger = engine.store.open(user, create).map_err(|error| explain_missing(engine, user, error.into()))?;
+        let mut ledger =
+            engine.store.open(user, create).map_err(|error| explain_missing(engine, user, error.into()))?;
         let history = read_history(ledger.as_mut())?;
         let head = ledger.head()?.seq;
         let memory = fold_to(ledger.as_mut(), user, &history, head)?;
@@ -119,7 +120,12 @@ pub(crate) fn fold_skipping(
 }
 
 /// The memory at a version, from the first event on, whatever snapshots say.
-pub(crate) fn fold_from_start(ledger: &mut dyn UserLedger, user: &UserId, history: &History, version: Seq) -> Result<Memory> {
+pub(crate) fn fold_from_start(
+    ledger: &mut dyn UserLedger,
+    user: &UserId,
+    history: &History,
+    version: Seq,
+) -> Result<Memory> {
     let mut memory = Memory::new(user.clone(), history.skipped_at(version));
     replay(ledger, &mut memory, version)?;
     Ok(memory)
@@ -129,6 +135,11 @@ fn replay(ledger: &mut dyn UserLedger, memory: &mut Memory, version: Seq) -> Res
     let mut expected = memory.seq() + 1;
     let mut fault = None;
     ledger.read(expected..=version, &mut |sealed| {
+        if !ledger::is_intact(&sealed) {
+            // Wrong words are worse than none: what does not match its digest is never folded in.
+            fault = Some(Error::Corrupt(format!("event {} is damaged; `quipu verify` says where", sealed.seq)));
+            return false;
+        }
         match ledger::open(&sealed) {
             Ok(event) if event.header.seq == expected => {
                 memory.apply(event);
@@ -148,7 +159,9 @@ fn replay(ledger: &mut dyn UserLedger, memory: &mut Memory, version: Seq) -> Res
     })?;
     match fault {
         Some(fault) => Err(fault),
-        None if expected <= version => Err(Error::Corrupt(format!("events {expected} to {version} are missing; run `quipu verify`"))),
+        None if expected <= version => {
+            Err(Error::Corrupt(format!("events {expected} to {version} are missing; run `quipu verify`")))
+        }
         None => Ok(()),
     }
 }

@@ -144,9 +144,15 @@ fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn recall_in(engine: &Engine, memory: &Memory, index: &Index, options: &RecallOptions) -> Result<RecallReport> {
+pub(crate) fn recall_in(
+    engine: &Engine,
+    memory: &Memory,
+    index: &Index,
+    options: &RecallOptions,
+) -> Result<RecallReport> {
     let start = started();
-    let filter = Filter { sessions: options.session.iter().map(|name| name.as_str().into()).collect(), kinds: Vec::new() };
+    let filter =
+        Filter { sessions: options.session.iter().map(|name| name.as_str().into()).collect(), kinds: Vec::new() };
     let query = Query { text: options.query.clone(), k: options.k, now: Some(engine.clock.now()), filter };
     let plan = Plan::new(index, query)?;
     let planned = micros(start);
@@ -160,7 +166,8 @@ pub(crate) fn recall_in(engine: &Engine, memory: &Memory, index: &Index, options
     let how = stages::Options { explain: options.explain, ..stages::Options::default() };
     let found = stages::recall(index, &plan, vector.as_deref(), &how);
     let hits = found.hits.iter().map(|hit| answer(memory, hit)).collect();
-    let left_out = found.trace.detail.iter().flat_map(|detail| &detail.left_out).map(|out| left_out(memory, out)).collect();
+    let left_out =
+        found.trace.detail.iter().flat_map(|detail| &detail.left_out).map(|out| left_out(memory, out)).collect();
     Ok(RecallReport {
         query: options.query.clone(),
         version: memory.seq(),

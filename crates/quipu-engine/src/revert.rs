@@ -65,7 +65,13 @@ pub struct Preview {
 /// # Errors
 /// `NotFound` if an event does not exist or nothing is selected; `Refused` if all are reverted already, or one is an
 /// erasure or a fork, which cannot be undone.
-pub fn revert(engine: &Engine, user: &UserId, selection: &Selection, options: &RevertOptions, watch: Watch<'_>) -> Result<(Receipt, Difference)> {
+pub fn revert(
+    engine: &Engine,
+    user: &UserId,
+    selection: &Selection,
+    options: &RevertOptions,
+    watch: Watch<'_>,
+) -> Result<(Receipt, Difference)> {
     let keeper = engine.keeper(user, false)?;
     let events = select(&keeper, selection)?;
     let before = keeper.read().memory.clone();
@@ -86,7 +92,12 @@ pub fn revert(engine: &Engine, user: &UserId, selection: &Selection, options: &R
 ///
 /// # Errors
 /// As [`revert`].
-pub fn preview_revert(engine: &Engine, user: &UserId, selection: &Selection, options: &RevertOptions) -> Result<Preview> {
+pub fn preview_revert(
+    engine: &Engine,
+    user: &UserId,
+    selection: &Selection,
+    options: &RevertOptions,
+) -> Result<Preview> {
     let keeper = engine.keeper(user, false)?;
     let selected = select(&keeper, selection)?;
     let (events, before, history) = {
@@ -170,7 +181,9 @@ fn decide(state: &State, selected: &[Seq]) -> Result<Vec<Seq>> {
     let skipped = state.memory.skipped();
     let events: Vec<Seq> = selected.iter().copied().filter(|seq| !skipped.contains(seq)).collect();
     if events.is_empty() {
-        return Err(Error::Refused("these events are reverted already; revert the revert to bring them back".to_owned()));
+        return Err(Error::Refused(
+            "these events are reverted already; revert the revert to bring them back".to_owned(),
+        ));
     }
     Ok(events)
 }

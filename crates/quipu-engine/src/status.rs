@@ -113,11 +113,19 @@ fn embedder_works(engine: &Engine) -> std::result::Result<String, String> {
 }
 
 fn ledger_is_well(engine: &Engine, user: &UserId) -> std::result::Result<String, String> {
-    let report = crate::verify::verify(engine, user, &[], &mut |_| {}).map_err(|error| format!("user {user}: {error}"))?;
+    let report =
+        crate::verify::verify(engine, user, &[], &mut |_| {}).map_err(|error| format!("user {user}: {error}"))?;
     let ledger = &report.ledger;
     if report.is_intact() {
         let head: String = ledger.head_hash.chars().take(12).collect();
-        return Ok(format!("user {user}: {} events intact, {} erased on record, head {head}", ledger.events, ledger.erased.len()));
+        return Ok(format!(
+            "user {user}: {} events intact, {} erased on record, head {head}",
+            ledger.events,
+            ledger.erased.len()
+        ));
     }
-    Err(format!("user {user}: {} places damaged; run `quipu verify -u {user}`", ledger.damage.len() + report.medium.len()))
+    Err(format!(
+        "user {user}: {} places damaged; run `quipu verify -u {user}`",
+        ledger.damage.len() + report.medium.len()
+    ))
 }

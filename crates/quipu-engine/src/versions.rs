@@ -42,7 +42,8 @@ impl FromStr for When {
         if let Ok(time) = text.parse::<Timestamp>() {
             return Ok(Self::Time(time));
         }
-        let end_of_day = |date: Date| date.at(23, 59, 59, 999_999_999).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+        let end_of_day =
+            |date: Date| date.at(23, 59, 59, 999_999_999).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
         match text.parse::<Date>().ok().and_then(end_of_day) {
             Some(time) => Ok(Self::Time(time)),
             None => Err(Error::Invalid(format!(
@@ -98,7 +99,9 @@ pub(crate) fn event_position(keeper: &Keeper, event: EventRef) -> Result<Seq> {
     let head = writer.ledger.head()?.seq;
     match event {
         EventRef::Seq(seq) if (1..=head).contains(&seq) => Ok(seq),
-        EventRef::Seq(seq) => Err(Error::NotFound(format!("there is no event {seq}; the ledger has events 1 to {head}"))),
+        EventRef::Seq(seq) => {
+            Err(Error::NotFound(format!("there is no event {seq}; the ledger has events 1 to {head}")))
+        }
         EventRef::Id(id) => {
             writer.ledger.position_of(id)?.ok_or_else(|| Error::NotFound(format!("there is no event {id}")))
         }

@@ -13,6 +13,7 @@ const LOCOMO: &str = include_str!("../../../testdata/import/locomo.json");
 const OPENAI: &str = include_str!("../../../testdata/import/openai.jsonl");
 const NOTES: &str = include_str!("../../../testdata/import/notes.txt");
 const NOTE: &str = include_str!("../../../testdata/import/note.md");
+const DEMO: &str = include_str!("../../quipu-cli/assets/demo.jsonl");
 const FIXTURES: [(Format, &str); 4] =
     [(Format::Locomo, LOCOMO), (Format::OpenAi, OPENAI), (Format::Text, NOTES), (Format::Markdown, NOTE)];
 
@@ -161,6 +162,14 @@ notes:3 | - | user - | - | #10 | ""
 }
 
 #[test]
+fn the_demo_is_read_without_a_notice() {
+    let outcome = run(Format::OpenAi, DEMO.as_bytes());
+    let code = outcome.sources().iter().map(|source| source.artifacts.len()).sum::<usize>();
+    let Report { batches, sources, undated, notices, .. } = outcome.report;
+    assert_eq!((batches, sources, undated, notices, code, outcome.fault), (10, 59, 0, vec![], 2, None));
+}
+
+#[test]
 fn plain_text_becomes_passages() {
     let outcome = run(Format::Text, NOTES.as_bytes());
     let sources = outcome.sources();
@@ -206,8 +215,16 @@ fn bad_input_is_answered_with_place_and_advice() {
         (Format::OpenAi, b"\n\n", "nothing to import: the input is empty"),
         (Format::Text, b" \r\n\t", "nothing to import: the input is empty"),
         (Format::Markdown, b"", "nothing to import: the input is empty"),
-        (Format::OpenAi, br#"{"messages":[]}"#, "nothing to import: everything was skipped, first line 1: it has no messages"),
-        (Format::Text, b"\xef\xbb\xbfok \xff", "byte 6: it is not UTF-8 here; convert the file to UTF-8. Nothing was imported"),
+        (
+            Format::OpenAi,
+            br#"{"messages":[]}"#,
+            "nothing to import: everything was skipped, first line 1: it has no messages",
+        ),
+        (
+            Format::Text,
+            b"\xef\xbb\xbfok \xff",
+            "byte 6: it is not UTF-8 here; convert the file to UTF-8. Nothing was imported",
+        ),
         (Format::Markdown, b"# A\n\xc3", "byte 4: it is not UTF-8 here"),
         (Format::OpenAi, b"\n{\"a\xff", "line 2: it is not UTF-8 at byte 3 of the line; convert the file to UTF-8"),
         (Format::OpenAi, b"{\"messages\":[", "line 1: it breaks off after 13 bytes, in the middle of its JSON"),
@@ -216,7 +233,11 @@ fn bad_input_is_answered_with_place_and_advice() {
         (Format::OpenAi, b"{}", "line 1: it has no list of messages; a line is a JSON object like"),
         (Format::Locomo, br#"[{"a":1}]"#, "conversation 1, byte 9: missing field `conversation`"),
         (Format::Locomo, b"\"x\"", "expected an array of conversations or one conversation"),
-        (Format::Locomo, br#"{"conversation":[]}"#, "a LoCoMo file is an array of objects, each with a \"conversation\" object"),
+        (
+            Format::Locomo,
+            br#"{"conversation":[]}"#,
+            "a LoCoMo file is an array of objects, each with a \"conversation\" object",
+        ),
         (Format::Locomo, b"[{\"conversation\":{\"\xff\":1}}]", "a LoCoMo file is JSON in UTF-8"),
         (Format::Ledger, b"anything", "a ledger is not read as sources"),
     ];
@@ -276,7 +297,8 @@ fn a_text_over_the_bound_is_split_and_nothing_is_lost() {
 
 #[test]
 fn more_artifacts_than_one_source_holds_are_spread() {
-    let parts: Vec<_> = (0..100).map(|n| json!({"type": "image_url", "image_url": format!("https://example.com/{n}")})).collect();
+    let parts: Vec<_> =
+        (0..100).map(|n| json!({"type": "image_url", "image_url": format!("https://example.com/{n}")})).collect();
     let outcome = run(Format::OpenAi, message(json!(parts)).as_bytes());
     let counts: Vec<usize> = outcome.sources().iter().map(|source| source.artifacts.len()).collect();
     assert_eq!(counts, [64, 36]);
@@ -315,7 +337,14 @@ fn notices_are_counted_beyond_the_bound() {
 
 #[test]
 fn bad_times_are_unknown_times() {
-    for time in [json!("31 February"), json!("275760-09-13"), json!("-000001-01-01T00:00:00Z"), json!(""), json!(1e300), json!([])] {
+    for time in [
+        json!("31 February"),
+        json!("275760-09-13"),
+        json!("-000001-01-01T00:00:00Z"),
+        json!(""),
+        json!(1e300),
+        json!([]),
+    ] {
         let line = json!({"messages": [{"role": "user", "content": "x", "created_at": time}]}).to_string();
         let outcome = run(Format::OpenAi, line.as_bytes());
         assert_eq!((outcome.report.undated, outcome.report.notices.len()), (1, 1), "{time}");

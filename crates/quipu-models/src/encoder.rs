@@ -33,11 +33,7 @@ pub(crate) struct Encoder {
 impl Encoder {
     pub(crate) fn new(network: Network, threads: NonZeroUsize) -> Self {
         let lane = || Arc::new(ThreadPool::with_num_threads(1));
-        Self {
-            network,
-            lanes: (0..threads.get()).map(|_| lane()).collect(),
-            next_lane: AtomicUsize::new(0),
-        }
+        Self { network, lanes: (0..threads.get()).map(|_| lane()).collect(), next_lane: AtomicUsize::new(0) }
     }
 
     /// One vector of length 1 for each text, in order; each text cut at `tokens_max`.
@@ -47,10 +43,7 @@ impl Encoder {
         tokens_max: usize,
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let batch: Vec<_> = texts
-            .iter()
-            .map(|text| tokenizer.encode(text, tokens_max))
-            .collect();
+        let batch: Vec<_> = texts.iter().map(|text| tokenizer.encode(text, tokens_max)).collect();
         if let [text] = batch.as_slice() {
             let lane = self.next_lane.fetch_add(1, Ordering::Relaxed) % self.lanes.len();
             return Ok(vec![self.network.run(text, &self.lanes[lane])?]);
@@ -73,17 +66,10 @@ impl Encoder {
         };
         let mut vectors = thread::scope(|scope| {
             let lanes = &self.lanes[..self.lanes.len().min(batch.len())];
-            let workers: Vec<_> = lanes
-                .iter()
-                .map(|lane| scope.spawn(|| work(lane)))
-                .collect();
+            let workers: Vec<_> = lanes.iter().map(|lane| scope.spawn(|| work(lane))).collect();
             let mut vectors = Vec::with_capacity(batch.len());
             for worker in workers {
-                vectors.extend(
-                    worker
-                        .join()
-                        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?,
-                );
+                vectors.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
             }
             Ok(vectors)
         })?;

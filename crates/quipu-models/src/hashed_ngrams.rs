@@ -18,13 +18,7 @@ impl HashedNgrams {
     /// The only one there is.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            model: EmbeddingModel {
-                id: "hashed-ngrams/v1".to_owned(),
-                dimensions: DIMENSIONS,
-                tokens_max: 256,
-            },
-        }
+        Self { model: EmbeddingModel { id: "hashed-ngrams/v1".to_owned(), dimensions: DIMENSIONS, tokens_max: 256 } }
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
@@ -34,11 +28,7 @@ impl HashedNgrams {
             add(&mut vector, word.bytes(), WORD_WEIGHT);
             let chars: Vec<char> = word.chars().collect();
             for ngram in chars.windows(NGRAM_CHARS) {
-                add(
-                    &mut vector,
-                    ngram.iter().flat_map(|&c| u32::from(c).to_le_bytes()),
-                    NGRAM_WEIGHT,
-                );
+                add(&mut vector, ngram.iter().flat_map(|&c| u32::from(c).to_le_bytes()), NGRAM_WEIGHT);
             }
         }
         unit(vector).unwrap_or_else(|| {
@@ -71,16 +61,14 @@ impl Embedder for HashedNgrams {
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 /// Adds the weight to the component that the feature hashes to, with the sign that it hashes to.
 fn add(vector: &mut [f32], feature: impl Iterator<Item = u8>, weight: f32) {
     // FNV-1a of 64 bits, then a mix so that the low bits depend on all of them.
-    let hash = feature.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash =
+        feature.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     let hash = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let sign = if hash & 1 == 0 { weight } else { -weight };
     vector[(hash >> 56) as usize % DIMENSIONS] += sign;

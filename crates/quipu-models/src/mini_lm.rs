@@ -56,21 +56,14 @@ impl MiniLm {
 
     fn tokenizer(&self) -> Result<&WordPiece, EmbedError> {
         self.tokenizer
-            .get_or_init(|| {
-                WordPiece::new(Vocabulary::from_lines(VOCABULARY), SplitRules::uncased())
-            })
+            .get_or_init(|| WordPiece::new(Vocabulary::from_lines(VOCABULARY), SplitRules::uncased()))
             .as_ref()
             .map_err(|why| EmbedError::Model(why.clone()))
     }
 
     fn encoder(&self) -> Result<&Encoder, EmbedError> {
         self.encoder
-            .get_or_init(|| {
-                Ok(Encoder::new(
-                    Network::from_static(WEIGHTS, Pooling::Mean)?,
-                    self.threads,
-                ))
-            })
+            .get_or_init(|| Ok(Encoder::new(Network::from_static(WEIGHTS, Pooling::Mean)?, self.threads)))
             .as_ref()
             .map_err(|why| EmbedError::Model(why.clone()))
     }
@@ -88,13 +81,11 @@ impl Embedder for MiniLm {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.encoder()?
-            .embed(self.tokenizer()?, self.model.tokens_max, texts)
+        self.encoder()?.embed(self.tokenizer()?, self.model.tokens_max, texts)
     }
 
     fn count_tokens(&self, text: &str) -> usize {
         // A damaged vocabulary is reported by `embed`; until then a count that is never too low keeps callers safe.
-        self.tokenizer()
-            .map_or_else(|_| text.len() + 2, |tokenizer| tokenizer.count(text))
+        self.tokenizer().map_or_else(|_| text.len() + 2, |tokenizer| tokenizer.count(text))
     }
 }

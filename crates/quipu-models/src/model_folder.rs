@@ -41,8 +41,7 @@ impl ModelFolder {
     /// # Errors
     /// `Model`, naming the file: it is missing or not understood, the tokenizer is not WordPiece, or the graph does not run.
     pub fn open(folder: &Path, threads: NonZeroUsize) -> Result<Self, EmbedError> {
-        Self::read(folder, threads)
-            .map_err(|why| EmbedError::Model(format!("{}: {why}", folder.display())))
+        Self::read(folder, threads).map_err(|why| EmbedError::Model(format!("{}: {why}", folder.display())))
     }
 
     fn read(folder: &Path, threads: NonZeroUsize) -> Result<Self, String> {
@@ -52,26 +51,16 @@ impl ModelFolder {
         let (tokenizer_bytes, vocabulary, rules) = tokenizer(folder)?;
 
         let mut hash = blake3::Hasher::new();
-        for part in [
-            onnx.as_slice(),
-            &tokenizer_bytes,
-            format!("{rules:?} {pooling:?} {tokens_max}").as_bytes(),
-        ] {
+        for part in [onnx.as_slice(), &tokenizer_bytes, format!("{rules:?} {pooling:?} {tokens_max}").as_bytes()] {
             hash.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
         let hash = hash.finalize().to_hex();
         let name = folder.canonicalize().ok();
-        let name = name
-            .as_deref()
-            .unwrap_or(folder)
-            .file_name()
-            .unwrap_or_default();
+        let name = name.as_deref().unwrap_or(folder).file_name().unwrap_or_default();
 
         let tokenizer = WordPiece::new(vocabulary, rules)?;
         let encoder = Encoder::new(Network::from_bytes(onnx, pooling)?, threads);
-        let tried = encoder
-            .embed(&tokenizer, tokens_max, &["quipu"])
-            .map_err(|why| format!("model.onnx: {why}"))?;
+        let tried = encoder.embed(&tokenizer, tokens_max, &["quipu"]).map_err(|why| format!("model.onnx: {why}"))?;
         Ok(Self {
             model: EmbeddingModel {
                 id: format!("{}/{}", name.to_string_lossy(), &hash[..16]),
@@ -90,8 +79,7 @@ impl Embedder for ModelFolder {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.encoder
-            .embed(&self.tokenizer, self.model.tokens_max, texts)
+        self.encoder.embed(&self.tokenizer, self.model.tokens_max, texts)
     }
 
     fn count_tokens(&self, text: &str) -> usize {
@@ -123,9 +111,7 @@ fn tokens_max(folder: &Path) -> Result<usize, String> {
     match parse::<Config>(name, &bytes)?.max_seq_length {
         None => Ok(TOKENS_MAX_DEFAULT),
         Some(tokens @ 3..) => Ok(tokens),
-        Some(tokens) => Err(format!(
-            "{name}: max_seq_length {tokens} leaves no room for text"
-        )),
+        Some(tokens) => Err(format!("{name}: max_seq_length {tokens} leaves no room for text")),
     }
 }
 
@@ -144,16 +130,10 @@ fn pooling(folder: &Path) -> Result<Pooling, String> {
         return Ok(Pooling::Mean);
     };
     let config: Config = parse(name, &bytes)?;
-    match (
-        config.pooling_mode_cls_token,
-        config.pooling_mode_mean_tokens,
-        config.pooling_mode_max_tokens,
-    ) {
+    match (config.pooling_mode_cls_token, config.pooling_mode_mean_tokens, config.pooling_mode_max_tokens) {
         (false, true, false) => Ok(Pooling::Mean),
         (true, false, false) => Ok(Pooling::First),
-        _ => Err(format!(
-            "{name}: only pooling by mean or by first token is supported"
-        )),
+        _ => Err(format!("{name}: only pooling by mean or by first token is supported")),
     }
 }
 
@@ -162,8 +142,7 @@ fn tokenizer(folder: &Path) -> Result<(Vec<u8>, Vocabulary, SplitRules), String>
         let (vocabulary, rules) = from_tokenizer_json(&bytes)?;
         return Ok((bytes, vocabulary, rules));
     }
-    let bytes =
-        read(folder, "vocab.txt")?.ok_or("neither tokenizer.json nor vocab.txt is there")?;
+    let bytes = read(folder, "vocab.txt")?.ok_or("neither tokenizer.json nor vocab.txt is there")?;
     let lines = str::from_utf8(&bytes).map_err(|_| "vocab.txt is not UTF-8")?;
     let vocabulary = Vocabulary::from_lines(lines);
 
@@ -172,15 +151,9 @@ fn tokenizer(folder: &Path) -> Result<(Vec<u8>, Vocabulary, SplitRules), String>
         do_lower_case: Option<bool>,
     }
     let name = "tokenizer_config.json";
-    let config = read(folder, name)?
-        .map(|bytes| parse::<Config>(name, &bytes))
-        .transpose()?;
+    let config = read(folder, name)?.map(|bytes| parse::<Config>(name, &bytes)).transpose()?;
     let cased = config.is_some_and(|config| config.do_lower_case == Some(false));
-    let rules = if cased {
-        SplitRules::cased()
-    } else {
-        SplitRules::uncased()
-    };
+    let rules = if cased { SplitRules::cased() } else { SplitRules::uncased() };
     Ok((bytes, vocabulary, rules))
 }
 
@@ -221,29 +194,18 @@ fn from_tokenizer_json(bytes: &[u8]) -> Result<(Vocabulary, SplitRules), String>
     let json: TokenizerJson = parse(name, bytes)?;
     let kind = json.model["type"].as_str().unwrap_or("unnamed");
     if kind != "WordPiece" {
-        return Err(format!(
-            "{name}: the tokenizer is {kind}; only WordPiece is supported"
-        ));
+        return Err(format!("{name}: the tokenizer is {kind}; only WordPiece is supported"));
     }
-    let model: Model = serde_json::from_value(json.model)
-        .map_err(|why| format!("{name} is not understood: {why}"))?;
-    if (
-        model.unk_token.as_str(),
-        model.continuing_subword_prefix.as_str(),
-    ) != ("[UNK]", "##")
+    let model: Model = serde_json::from_value(json.model).map_err(|why| format!("{name} is not understood: {why}"))?;
+    if (model.unk_token.as_str(), model.continuing_subword_prefix.as_str()) != ("[UNK]", "##")
         || model.max_input_chars_per_word != crate::word_piece::WORD_CHARS_MAX
     {
-        return Err(format!(
-            "{name}: only BERT's own WordPiece settings are supported"
-        ));
+        return Err(format!("{name}: only BERT's own WordPiece settings are supported"));
     }
     let Some(normalizer) = json.normalizer.filter(|part| part.kind == "BertNormalizer") else {
         return Err(format!("{name}: only BertNormalizer is supported"));
     };
-    if json
-        .pre_tokenizer
-        .is_none_or(|part| part.kind != "BertPreTokenizer")
-    {
+    if json.pre_tokenizer.is_none_or(|part| part.kind != "BertPreTokenizer") {
         return Err(format!("{name}: only BertPreTokenizer is supported"));
     }
     let lower_case = normalizer.lowercase.unwrap_or(true);

@@ -56,42 +56,20 @@ impl Network {
                 other => Err(format!("the ONNX graph has an unknown input `{other}`")),
             })
             .collect::<Result<Vec<_>, _>>()?;
-        if !inputs
-            .iter()
-            .any(|(_, fill)| matches!(fill, Fill::TokenIds))
-        {
+        if !inputs.iter().any(|(_, fill)| matches!(fill, Fill::TokenIds)) {
             return Err("the ONNX graph has no input `input_ids`".to_owned());
         }
-        let named = |wanted: &str| {
-            graph
-                .output_ids()
-                .iter()
-                .copied()
-                .find(|&id| name(id) == wanted)
-        };
-        let output = [
-            "last_hidden_state",
-            "token_embeddings",
-            "sentence_embedding",
-        ]
-        .into_iter()
-        .find_map(named)
-        .or_else(|| graph.output_ids().first().copied())
-        .ok_or("the ONNX graph has no output")?;
-        Ok(Self {
-            graph,
-            inputs,
-            output,
-            pooling,
-        })
+        let named = |wanted: &str| graph.output_ids().iter().copied().find(|&id| name(id) == wanted);
+        let output = ["last_hidden_state", "token_embeddings", "sentence_embedding"]
+            .into_iter()
+            .find_map(named)
+            .or_else(|| graph.output_ids().first().copied())
+            .ok_or("the ONNX graph has no output")?;
+        Ok(Self { graph, inputs, output, pooling })
     }
 
     /// The vector of one text, of length 1.
-    pub(crate) fn run(
-        &self,
-        token_ids: &[i32],
-        threads: &Arc<ThreadPool>,
-    ) -> Result<Vec<f32>, EmbedError> {
+    pub(crate) fn run(&self, token_ids: &[i32], threads: &Arc<ThreadPool>) -> Result<Vec<f32>, EmbedError> {
         let tokens = token_ids.len();
         let inputs = self
             .inputs
@@ -108,10 +86,7 @@ impl Network {
             .collect::<Result<Vec<_>, EmbedError>>()?;
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
         let outputs = self.graph.run(inputs, &[self.output], Some(options));
-        let output = outputs
-            .map_err(failed)?
-            .pop()
-            .ok_or_else(|| failed("no output"))?;
+        let output = outputs.map_err(failed)?.pop().ok_or_else(|| failed("no output"))?;
         let pooled = self.pool(output, tokens)?;
         unit(pooled).ok_or_else(|| failed("the vector has no direction"))
     }
@@ -121,14 +96,9 @@ impl Network {
         if rank == 2 {
             // The graph pools by itself.
             let ([rows, _], vector) = output.into_shape_vec::<f32, 2>().map_err(failed)?;
-            return if rows == 1 {
-                Ok(vector)
-            } else {
-                Err(failed("not one vector a text"))
-            };
+            return if rows == 1 { Ok(vector) } else { Err(failed("not one vector a text")) };
         }
-        let ([texts, rows, dimensions], values) =
-            output.into_shape_vec::<f32, 3>().map_err(failed)?;
+        let ([texts, rows, dimensions], values) = output.into_shape_vec::<f32, 3>().map_err(failed)?;
         if texts != 1 || rows != tokens || dimensions == 0 {
             return Err(failed("not one vector a token"));
         }

@@ -21,11 +21,7 @@ impl Vocabulary {
     }
 
     pub(crate) fn from_pieces<'a>(pieces: impl Iterator<Item = (&'a str, i32)>) -> Self {
-        let mut vocabulary = Self {
-            first: HashMap::new(),
-            further: HashMap::new(),
-            piece_bytes_max: 1,
-        };
+        let mut vocabulary = Self { first: HashMap::new(), further: HashMap::new(), piece_bytes_max: 1 };
         for (piece, id) in pieces {
             vocabulary.piece_bytes_max = vocabulary.piece_bytes_max.max(piece.len());
             match piece.strip_prefix(CONTINUES) {

@@ -21,18 +21,10 @@ impl WordPiece {
     pub(crate) fn new(vocabulary: Vocabulary, rules: SplitRules) -> Result<Self, String> {
         let special = |name: &str| {
             let id = vocabulary.id(name);
-            id.ok_or_else(|| {
-                format!("the vocabulary has no `{name}`: not a BERT WordPiece vocabulary")
-            })
+            id.ok_or_else(|| format!("the vocabulary has no `{name}`: not a BERT WordPiece vocabulary"))
         };
         let (start, end, unknown) = (special("[CLS]")?, special("[SEP]")?, special("[UNK]")?);
-        Ok(Self {
-            vocabulary,
-            rules,
-            start,
-            end,
-            unknown,
-        })
+        Ok(Self { vocabulary, rules, start, end, unknown })
     }
 
     /// Token ids with start and end token, at most `tokens_max` of them. Reads no further in the text than it must.
@@ -94,15 +86,13 @@ mod tests {
 
     fn tokenizer() -> WordPiece {
         let lines = include_str!("../assets/all-MiniLM-L6-v2/vocab.txt");
-        WordPiece::new(Vocabulary::from_lines(lines), SplitRules::uncased())
-            .expect("the vocabulary is whole")
+        WordPiece::new(Vocabulary::from_lines(lines), SplitRules::uncased()).expect("the vocabulary is whole")
     }
 
     #[test]
     fn hard_strings_give_the_ids_of_the_reference_tokenizer() {
         let cases: Vec<Case> =
-            serde_json::from_str(include_str!("../tests/fixtures/token_ids.json"))
-                .expect("the fixture is JSON");
+            serde_json::from_str(include_str!("../tests/fixtures/token_ids.json")).expect("the fixture is JSON");
         assert!(cases.len() > 200);
         let tokenizer = tokenizer();
         let different: Vec<_> = cases
@@ -129,10 +119,7 @@ mod tests {
 
     #[test]
     fn a_vocabulary_without_special_tokens_is_refused() {
-        let refused = WordPiece::new(
-            Vocabulary::from_lines("<s>\n</s>\nhello\n"),
-            SplitRules::uncased(),
-        );
+        let refused = WordPiece::new(Vocabulary::from_lines("<s>\n</s>\nhello\n"), SplitRules::uncased());
         assert!(refused.is_err_and(|why| why.contains("[CLS]")));
     }
 }

@@ -17,21 +17,12 @@ pub(crate) struct SplitRules {
 impl SplitRules {
     /// The rules of the uncased models.
     pub(crate) fn uncased() -> Self {
-        Self {
-            drop_controls: true,
-            split_ideographs: true,
-            strip_accents: true,
-            lower_case: true,
-        }
+        Self { drop_controls: true, split_ideographs: true, strip_accents: true, lower_case: true }
     }
 
     /// The rules of the cased models.
     pub(crate) fn cased() -> Self {
-        Self {
-            strip_accents: false,
-            lower_case: false,
-            ..Self::uncased()
-        }
+        Self { strip_accents: false, lower_case: false, ..Self::uncased() }
     }
 
     /// Gives each word, punctuation mark and ideograph to `each`, until that breaks off.
@@ -64,21 +55,13 @@ impl SplitRules {
 
     fn cleaned<'a>(&self, text: &'a str) -> Box<dyn Iterator<Item = char> + 'a> {
         let rules = *self;
-        let chars = text
-            .chars()
-            .filter(move |&c| !rules.drop_controls || !is_control(c))
-            .flat_map(move |c| {
-                let spaced = rules.split_ideographs && is_ideograph(c);
-                let space = spaced.then_some(' ');
-                space.into_iter().chain([c]).chain(space)
-            });
+        let chars = text.chars().filter(move |&c| !rules.drop_controls || !is_control(c)).flat_map(move |c| {
+            let spaced = rules.split_ideographs && is_ideograph(c);
+            let space = spaced.then_some(' ');
+            space.into_iter().chain([c]).chain(space)
+        });
         match (rules.strip_accents, rules.lower_case) {
-            (true, true) => Box::new(
-                chars
-                    .nfd()
-                    .filter(|&c| !is_accent(c))
-                    .flat_map(char::to_lowercase),
-            ),
+            (true, true) => Box::new(chars.nfd().filter(|&c| !is_accent(c)).flat_map(char::to_lowercase)),
             (true, false) => Box::new(chars.nfd().filter(|&c| !is_accent(c))),
             (false, true) => Box::new(chars.flat_map(char::to_lowercase)),
             (false, false) => Box::new(chars),
@@ -115,8 +98,8 @@ fn is_accent(c: char) -> bool {
 
 fn is_punctuation(c: char) -> bool {
     use GeneralCategory::{
-        ClosePunctuation, ConnectorPunctuation, DashPunctuation, FinalPunctuation,
-        InitialPunctuation, OpenPunctuation, OtherPunctuation,
+        ClosePunctuation, ConnectorPunctuation, DashPunctuation, FinalPunctuation, InitialPunctuation, OpenPunctuation,
+        OtherPunctuation,
     };
     if c.is_ascii() {
         return c.is_ascii_punctuation();

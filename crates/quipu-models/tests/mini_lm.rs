@@ -49,8 +49,7 @@ fn assets() -> PathBuf {
 
 #[test]
 fn the_files_are_the_ones_whose_provenance_is_written_down() {
-    let provenance =
-        std::fs::read_to_string(assets().join("PROVENANCE.md")).expect("provenance is there");
+    let provenance = std::fs::read_to_string(assets().join("PROVENANCE.md")).expect("provenance is there");
     for name in ["model.onnx", "vocab.txt"] {
         let digest = Sha256::digest(std::fs::read(assets().join(name)).expect("the file is there"));
         let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -61,10 +60,7 @@ fn the_files_are_the_ones_whose_provenance_is_written_down() {
 #[test]
 fn vectors_are_close_to_those_of_the_f32_model() {
     let references = references();
-    let texts: Vec<&str> = references
-        .iter()
-        .map(|reference| reference.text.as_str())
-        .collect();
+    let texts: Vec<&str> = references.iter().map(|reference| reference.text.as_str()).collect();
     let cosines: Vec<(f32, &str)> = embed(&texts)
         .iter()
         .zip(&references)
@@ -72,14 +68,8 @@ fn vectors_are_close_to_those_of_the_f32_model() {
         .collect();
     let mean = cosines.iter().map(|(cosine, _)| cosine).sum::<f32>() / cosines.len() as f32;
     assert!(mean >= 0.995, "mean {mean}");
-    let far: Vec<_> = cosines
-        .iter()
-        .filter(|(cosine, _)| *cosine < 0.985)
-        .collect();
-    assert!(
-        far.len() <= 1 && far.iter().all(|(cosine, _)| *cosine >= 0.98),
-        "{far:?}"
-    );
+    let far: Vec<_> = cosines.iter().filter(|(cosine, _)| *cosine < 0.985).collect();
+    assert!(far.len() <= 1 && far.iter().all(|(cosine, _)| *cosine >= 0.98), "{far:?}");
 }
 
 #[test]
@@ -93,10 +83,7 @@ fn vectors_have_length_one_and_the_promised_dimensions() {
 #[test]
 fn the_batch_does_not_change_a_vector() {
     let references = references();
-    let texts: Vec<&str> = references
-        .iter()
-        .map(|reference| reference.text.as_str())
-        .collect();
+    let texts: Vec<&str> = references.iter().map(|reference| reference.text.as_str()).collect();
     let together = embed(&texts);
     let backwards: Vec<&str> = texts.iter().rev().copied().collect();
     for (vector, wanted) in embed(&backwards).iter().rev().zip(&together) {
@@ -110,10 +97,7 @@ fn the_batch_does_not_change_a_vector() {
 #[test]
 fn the_number_of_threads_does_not_change_a_vector() {
     let references = references();
-    let texts: Vec<&str> = references
-        .iter()
-        .map(|reference| reference.text.as_str())
-        .collect();
+    let texts: Vec<&str> = references.iter().map(|reference| reference.text.as_str()).collect();
     let wanted = embed(&texts);
     for threads in [1, 3, 8] {
         let vectors = with_threads(threads).embed(&texts).expect("the model runs");
@@ -130,10 +114,7 @@ fn callers_at_the_same_time_get_the_same_vectors() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..10 {
-                    assert_eq!(
-                        bits(&embed(&["We moved the meeting to Thursday."])[0]),
-                        wanted
-                    );
+                    assert_eq!(bits(&embed(&["We moved the meeting to Thursday."])[0]), wanted);
                 }
             });
         }
@@ -185,13 +166,7 @@ fn a_text_over_the_limit_is_cut_and_its_count_says_so() {
 
 #[test]
 fn tokens_are_counted_with_the_special_ones() {
-    for (text, tokens) in [
-        ("", 2),
-        ("hello", 3),
-        ("unaffable", 5),
-        ("don't", 5),
-        ("[SEP]", 5),
-    ] {
+    for (text, tokens) in [("", 2), ("hello", 3), ("unaffable", 5), ("don't", 5), ("[SEP]", 5)] {
         assert_eq!(embedder().count_tokens(text), tokens, "{text}");
     }
 }

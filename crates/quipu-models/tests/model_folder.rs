@@ -31,11 +31,8 @@ fn open(folder: &TempDir) -> Result<ModelFolder, EmbedError> {
 /// A `tokenizer.json` with the built-in vocabulary and this normalizer.
 fn tokenizer_json(normalizer: &str) -> String {
     let lines = fs::read_to_string(Path::new(ASSETS).join("vocab.txt")).expect("the vocabulary");
-    let vocab: Vec<String> = lines
-        .lines()
-        .enumerate()
-        .map(|(id, piece)| format!("{}:{id}", serde_json::Value::from(piece)))
-        .collect();
+    let vocab: Vec<String> =
+        lines.lines().enumerate().map(|(id, piece)| format!("{}:{id}", serde_json::Value::from(piece))).collect();
     format!(
         r###"{{"normalizer":{normalizer},"pre_tokenizer":{{"type":"BertPreTokenizer"}},"model":{{"type":"WordPiece",
         "unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{{{}}}}}}}"###,
@@ -43,24 +40,20 @@ fn tokenizer_json(normalizer: &str) -> String {
     )
 }
 
-const UNCASED: &str = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
-const CASED: &str = r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":false}"#;
+const UNCASED: &str =
+    r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":true}"#;
+const CASED: &str =
+    r#"{"type":"BertNormalizer","clean_text":true,"handle_chinese_chars":true,"strip_accents":null,"lowercase":false}"#;
 
 #[test]
 fn the_built_in_model_from_a_folder_gives_the_same_vectors() {
     let texts = ["My sister Ana moved to Porto.", "Crème brûlée, 東京!"];
     let wanted = MiniLm::new().embed(&texts).expect("runs");
     for files in [vec![], vec![("tokenizer.json", tokenizer_json(UNCASED))]] {
-        let files: Vec<_> = files
-            .iter()
-            .map(|(name, content)| (*name, content.as_str()))
-            .collect();
+        let files: Vec<_> = files.iter().map(|(name, content)| (*name, content.as_str())).collect();
         let model = open(&folder(&files)).expect("opens");
         assert_eq!(model.embed(&texts).expect("runs"), wanted);
-        assert_eq!(
-            (model.model().dimensions, model.model().tokens_max),
-            (384, 256)
-        );
+        assert_eq!((model.model().dimensions, model.model().tokens_max), (384, 256));
         assert_eq!(model.count_tokens("unaffable"), 5);
     }
 }
@@ -77,10 +70,7 @@ fn the_id_follows_whatever_shapes_the_vectors() {
     for (name, content) in [
         ("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nhello\n"),
         ("sentence_bert_config.json", r#"{"max_seq_length": 128}"#),
-        (
-            "1_Pooling/config.json",
-            r#"{"pooling_mode_cls_token": true}"#,
-        ),
+        ("1_Pooling/config.json", r#"{"pooling_mode_cls_token": true}"#),
         ("tokenizer_config.json", r#"{"do_lower_case": false}"#),
     ] {
         assert_ne!(id(&plain), id(&folder(&[(name, content)])), "{name}");
@@ -89,39 +79,20 @@ fn the_id_follows_whatever_shapes_the_vectors() {
 
 #[test]
 fn settings_in_the_folder_are_followed() {
-    let short = open(&folder(&[(
-        "sentence_bert_config.json",
-        r#"{"max_seq_length": 8}"#,
-    )]))
-    .expect("opens");
+    let short = open(&folder(&[("sentence_bert_config.json", r#"{"max_seq_length": 8}"#)])).expect("opens");
     assert_eq!(short.model().tokens_max, 8);
-    let vectors = short
-        .embed(&["a b c d e f", "a b c d e f g h"])
-        .expect("runs");
+    let vectors = short.embed(&["a b c d e f", "a b c d e f g h"]).expect("runs");
     assert_eq!(vectors[0], vectors[1]);
 
-    let first = open(&folder(&[(
-        "1_Pooling/config.json",
-        r#"{"pooling_mode_cls_token": true}"#,
-    )]))
-    .expect("opens");
+    let first = open(&folder(&[("1_Pooling/config.json", r#"{"pooling_mode_cls_token": true}"#)])).expect("opens");
     let mean = open(&folder(&[])).expect("opens");
-    assert_ne!(
-        first.embed(&["hello"]).expect("runs"),
-        mean.embed(&["hello"]).expect("runs")
-    );
+    assert_ne!(first.embed(&["hello"]).expect("runs"), mean.embed(&["hello"]).expect("runs"));
 
     let cased_json = tokenizer_json(CASED);
-    for cased in [
-        ("tokenizer.json", cased_json.as_str()),
-        ("tokenizer_config.json", r#"{"do_lower_case": false}"#),
-    ] {
+    for cased in [("tokenizer.json", cased_json.as_str()), ("tokenizer_config.json", r#"{"do_lower_case": false}"#)] {
         let model = open(&folder(&[cased])).expect("opens");
         // No piece of the lower-case vocabulary begins with a capital.
-        assert_eq!(
-            model.embed(&["Hello"]).expect("runs"),
-            model.embed(&["Goodbye"]).expect("runs")
-        );
+        assert_eq!(model.embed(&["Hello"]).expect("runs"), model.embed(&["Goodbye"]).expect("runs"));
     }
 }
 
@@ -134,41 +105,16 @@ fn a_folder_that_cannot_be_used_is_refused_by_name() {
         }
         let refusal = open(&folder).err().expect("is refused");
         assert!(matches!(refusal, EmbedError::Model(_)));
-        assert!(
-            refusal.to_string().contains(wanted),
-            "{refusal} lacks {wanted}"
-        );
+        assert!(refusal.to_string().contains(wanted), "{refusal} lacks {wanted}");
     };
     check(&[], &["model.onnx"], "model.onnx is missing");
     check(&[], &["vocab.txt"], "neither tokenizer.json nor vocab.txt");
     check(&[("model.onnx", "not a graph")], &[], "ONNX");
     check(&[("vocab.txt", "<s>\n</s>\n")], &[], "no `[CLS]`");
-    check(
-        &[("tokenizer.json", "{")],
-        &[],
-        "tokenizer.json is not understood",
-    );
-    check(
-        &[(
-            "tokenizer.json",
-            r#"{"model":{"type":"Unigram","vocab":[]}}"#,
-        )],
-        &[],
-        "is Unigram; only WordPiece",
-    );
+    check(&[("tokenizer.json", "{")], &[], "tokenizer.json is not understood");
+    check(&[("tokenizer.json", r#"{"model":{"type":"Unigram","vocab":[]}}"#)], &[], "is Unigram; only WordPiece");
     let other = tokenizer_json(r#"{"type":"Lowercase"}"#);
     check(&[("tokenizer.json", &other)], &[], "only BertNormalizer");
-    check(
-        &[(
-            "1_Pooling/config.json",
-            r#"{"pooling_mode_max_tokens": true}"#,
-        )],
-        &[],
-        "1_Pooling/config.json",
-    );
-    check(
-        &[("sentence_bert_config.json", r#"{"max_seq_length": 2}"#)],
-        &[],
-        "leaves no room",
-    );
+    check(&[("1_Pooling/config.json", r#"{"pooling_mode_max_tokens": true}"#)], &[], "1_Pooling/config.json");
+    check(&[("sentence_bert_config.json", r#"{"max_seq_length": 2}"#)], &[], "leaves no room");
 }

@@ -75,7 +75,11 @@ fn changes(connection: &Connection, faults: &mut Vec<String>) -> rusqlite::Resul
 
 fn pending(connection: &Connection, faults: &mut Vec<String>) -> rusqlite::Result<()> {
     if erase::is_pending(connection)? {
-        faults.push("an erasure is not finished: a log or a copy set aside may still hold what was erased. Open the ledger for writing to finish it".into());
+        faults.push(
+            "an erasure is not finished: a log or a copy set aside may still hold what was erased. Open the ledger for \
+             writing to finish it"
+                .into(),
+        );
     }
     Ok(())
 }

@@ -60,7 +60,9 @@ pub(crate) fn check_sqlite_version() -> Result<(), StoreError> {
 /// Opens a database file that exists, without changing it and without saying whose it is.
 pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     let opened = match access {
-        Access::Write => Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX),
+        Access::Write => {
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        }
         Access::Read => {
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
             Connection::open_with_flags(reading_uri(path), flags)
@@ -83,7 +85,7 @@ fn reading_uri(path: &Path) -> String {
             None => true,
             Some(bytes) => bytes == 0 && bytes_of("-shm").is_none(),
         };
-    let mut uri = String::from("file:");
+    let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
     for byte in path.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
             uri.push(char::from(*byte));

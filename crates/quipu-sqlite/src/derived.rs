@@ -27,7 +27,8 @@ pub(crate) fn snapshot(connection: &mut Connection, seq: Seq) -> Result<Option<V
 pub(crate) fn projection(connection: &mut Connection, name: &str) -> Result<Option<Projection>, Failure> {
     let view = connection.transaction()?;
     let mut query = view.prepare_cached(include_str!("sql/projection.sql"))?;
-    let found = query.query_row([name], |row| Ok((row.get::<_, Position>(0)?.0, row.get(1)?, row.get(2)?))).optional()?;
+    let found =
+        query.query_row([name], |row| Ok((row.get::<_, Position>(0)?.0, row.get(1)?, row.get(2)?))).optional()?;
     let Some((seq, tag, length)) = found else { return Ok(None) };
     let bytes = blob(&view, &projection_owner(name), length)?;
     Ok(Some(Projection { seq, tag, bytes }))
@@ -73,7 +74,11 @@ pub(crate) fn drop_all(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(include_str!("sql/drop_derived.sql"))
 }
 
-pub(crate) fn put_vectors(transaction: &Transaction<'_>, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> rusqlite::Result<()> {
+pub(crate) fn put_vectors(
+    transaction: &Transaction<'_>,
+    tag: &str,
+    vectors: &[(VectorKey, Vec<u8>)],
+) -> rusqlite::Result<()> {
     if vector_tag(transaction)?.as_deref() != Some(tag) {
         transaction.prepare_cached(include_str!("sql/clear_vectors.sql"))?.execute([])?;
         transaction.prepare_cached(include_str!("sql/put_meta.sql"))?.execute([meta::VECTOR_TAG, tag])?;

@@ -48,7 +48,11 @@ pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
 
 /// Returns once names created, moved or removed in the folder would survive a power cut.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    if cfg!(unix) { File::open(if path.as_os_str().is_empty() { Path::new(".") } else { path })?.sync_all() } else { Ok(()) }
+    if cfg!(unix) {
+        File::open(if path.as_os_str().is_empty() { Path::new(".") } else { path })?.sync_all()
+    } else {
+        Ok(())
+    }
 }
 
 /// Removes a file if it is there; says whether it was.

@@ -24,7 +24,12 @@ const PIECES_A_STEP: i64 = 2;
 const VECTORS_A_STEP: i64 = 500;
 
 /// See [`UserLedger::erase`](quipu_engine::ports::UserLedger::erase).
-pub(crate) fn erase(ledger: &mut SqliteLedger, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
+pub(crate) fn erase(
+    ledger: &mut SqliteLedger,
+    expected: Seq,
+    targets: &[ChangeRef],
+    event: &SealedEvent,
+) -> Result<(), StoreError> {
     let mut done = erase_once(ledger, expected, targets, event);
     if done.as_ref().is_err_and(Failure::is_full) {
         let room = make_room(ledger);
@@ -37,7 +42,12 @@ pub(crate) fn erase(ledger: &mut SqliteLedger, expected: Seq, targets: &[ChangeR
     scrubbed
 }
 
-fn erase_once(ledger: &mut SqliteLedger, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), Failure> {
+fn erase_once(
+    ledger: &mut SqliteLedger,
+    expected: Seq,
+    targets: &[ChangeRef],
+    event: &SealedEvent,
+) -> Result<(), Failure> {
     ledger.write(|transaction| {
         append(transaction, expected, std::slice::from_ref(event))?;
         for target in targets {
@@ -64,10 +74,9 @@ fn make_room(ledger: &mut SqliteLedger) -> Result<(), Failure> {
     released.map_err(|error| fault::of_disk(&ledger.folder.root, "release the ballast of", &error))?;
     truncate_log(ledger)?;
     ledger.write(|transaction| Ok(transaction.execute_batch(include_str!("sql/drop_derived_names.sql"))?))?;
-    for (sql, step) in [
-        (include_str!("sql/drop_pieces.sql"), PIECES_A_STEP),
-        (include_str!("sql/drop_vectors.sql"), VECTORS_A_STEP),
-    ] {
+    for (sql, step) in
+        [(include_str!("sql/drop_pieces.sql"), PIECES_A_STEP), (include_str!("sql/drop_vectors.sql"), VECTORS_A_STEP)]
+    {
         while ledger.write(|transaction| Ok(transaction.execute(sql, [step])?))? > 0 {
             truncate_log(ledger)?;
         }
@@ -95,7 +104,8 @@ fn scrub(ledger: &mut SqliteLedger) -> Result<(), StoreError> {
              ledger is opened next or writes its next checkpoint"
         ))
     })?;
-    let unmarked = ledger.write(|transaction| Ok(transaction.execute(include_str!("sql/drop_meta.sql"), [meta::SCRUB])?));
+    let unmarked =
+        ledger.write(|transaction| Ok(transaction.execute(include_str!("sql/drop_meta.sql"), [meta::SCRUB])?));
     // All is clean. A mark that stays only makes the next opening clean again.
     drop(unmarked);
     Ok(())
@@ -108,20 +118,31 @@ fn truncate_log(ledger: &SqliteLedger) -> Result<(), Failure> {
     if busy == 0 && fs::metadata(&log).map_or(0, |found| found.len()) == 0 {
         return Ok(());
     }
-    Err(StoreError::Unavailable(format!("another connection is reading, and keeps {} from being emptied", log.display())).into())
+    Err(StoreError::Unavailable(format!(
+        "another connection is reading, and keeps {} from being emptied",
+        log.display()
+    ))
+    .into())
 }
 
 /// Does to the user's copies set aside what was ever done to the ledger.
 fn clean_copies(ledger: &SqliteLedger) -> Result<(), StoreError> {
     for copy in ledger.folder.copies_of(&ledger.path)? {
         clean_copy(&ledger.connection, &copy).map_err(|error| {
-            StoreError::Unavailable(format!("{} cannot be cleaned ({error}). Delete it if you do not need it", copy.display()))
+            StoreError::Unavailable(format!(
+                "{} cannot be cleaned ({error}). Delete it if you do not need it",
+                copy.display()
+            ))
         })?;
     }
     Ok(())
 }
 
 fn clean_copy(ledger: &Connection, path: &Path) -> Result<(), StoreError> {
+    if fs::symlink_metadata(path).is_err() {
+        // A log without its database: nothing can read it, and nothing can clean it.
+        return disk::remove_database(path).map_err(|error| fault::of_disk(path, "remove", &error));
+    }
     let mut copy = connect(path, Access::Write)?;
     identify(&copy, path)?;
     overwrite_copy(ledger, &mut copy).map_err(|error| fault::of_sqlite(path, "erase from", &error))?;

@@ -36,7 +36,9 @@ fn lock(folder: &Folder) -> Finding {
     match (folder.options.read_only, folder.is_locked()) {
         (false, _) => Ok(format!("{root} is locked by this process (pid {})", std::process::id())),
         (true, true) => Ok(format!("{root} is open for reading, and no process can write to it")),
-        (true, false) => Err(format!("{root} is open for reading without a lock: make sure that no other process writes to it")),
+        (true, false) => {
+            Err(format!("{root} is open for reading without a lock: make sure that no other process writes to it"))
+        }
     }
 }
 

@@ -83,7 +83,10 @@ pub(crate) fn of_sqlite(path: &Path, doing: &str, error: &rusqlite::Error) -> St
             "could not {doing} the ledger {at}: it is damaged ({error}). Nothing was changed. Keep a copy of the file and \
              of those beside it, then restore a backup"
         )),
-        ErrorCode::OutOfMemory | ErrorCode::FileLockingProtocolFailed | ErrorCode::OperationInterrupted | ErrorCode::NoLargeFileSupport => {
+        ErrorCode::OutOfMemory
+        | ErrorCode::FileLockingProtocolFailed
+        | ErrorCode::OperationInterrupted
+        | ErrorCode::NoLargeFileSupport => {
             StoreError::Unavailable(format!("could not {doing} the ledger {at}: {error}. Try again"))
         }
         ErrorCode::TooBig => StoreError::Unavailable(format!(

@@ -9,6 +9,7 @@
 //! Three endings mark a step that a crash interrupted; the next opening finishes or undoes it: `.partial` is unfinished
 //! and dropped, `.incoming` is complete and waits for the old ledger to be set aside, `.removing` is on its way out.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,9 @@ impl Folder {
     /// The databases of all users, by file name.
     pub(crate) fn databases(&self) -> Result<Vec<PathBuf>, StoreError> {
         match disk::names(&self.users) {
-            Ok(names) => Ok(names.iter().filter(|name| name.ends_with(".db")).map(|name| self.users.join(name)).collect()),
+            Ok(names) => {
+                Ok(names.iter().filter(|name| name.ends_with(".db")).map(|name| self.users.join(name)).collect())
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             Err(error) => Err(fault::of_disk(&self.users, "list", &error)),
         }
@@ -114,22 +117,30 @@ impl Folder {
         names.iter().filter(|name| split_copy(name).is_some()).map(|name| self.aside.join(name)).collect()
     }
 
-    /// What was set aside of the database at a path.
+    /// What was set aside of the database at a path. Of a damaged one that may be only the files beside it.
     pub(crate) fn copies_of(&self, path: &Path) -> Result<Vec<PathBuf>, StoreError> {
-        let names = disk::names(&self.aside).map_err(|error| fault::of_disk(&self.aside, "list", &error))?;
-        let file = path.file_name().and_then(|name| name.to_str());
-        let ours = names.iter().filter(|name| split_copy(name).is_some_and(|(base, _)| Some(base) == file));
-        Ok(ours.map(|name| self.aside.join(name)).collect())
+        let numbers = self.copy_numbers(path)?;
+        Ok(numbers.into_iter().map(|number| self.copy_path(path, number)).collect())
     }
 
     /// A name in `aside` for the database at a path, not in use yet.
     pub(crate) fn new_copy_path(&self, path: &Path) -> Result<PathBuf, StoreError> {
-        let taken = |copy: &String| split_copy(copy).map(|(_, number)| number);
-        let copies = self.copies_of(path)?;
-        let names = copies.iter().filter_map(|copy| copy.file_name()?.to_str().map(str::to_owned));
-        let last = names.filter_map(|name| taken(&name)).max().unwrap_or(0);
-        let file = path.file_name().unwrap_or_default();
-        Ok(disk::beside(&self.aside.join(file), &format!(".{}", last + 1)))
+        let last = self.copy_numbers(path)?.last().copied().unwrap_or(0);
+        Ok(self.copy_path(path, last + 1))
+    }
+
+    fn copy_path(&self, path: &Path, number: u64) -> PathBuf {
+        disk::beside(&self.aside.join(path.file_name().unwrap_or_default()), &format!(".{number}"))
+    }
+
+    fn copy_numbers(&self, path: &Path) -> Result<BTreeSet<u64>, StoreError> {
+        let names = disk::names(&self.aside).map_err(|error| fault::of_disk(&self.aside, "list", &error))?;
+        let file = path.file_name().and_then(|name| name.to_str());
+        let bare = |name: &str| disk::SIDECARS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned();
+        let copies = names.iter().map(|name| bare(name));
+        Ok(copies
+            .filter_map(|name| split_copy(&name).filter(|(base, _)| Some(*base) == file).map(|(_, number)| number))
+            .collect())
     }
 
     /// Where a database is built before it gets its name.

@@ -20,8 +20,10 @@ const PAGE_BYTES_MIN: u64 = 512;
 /// How a [`SqliteStore`] is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Open for reading only; default off. Nothing in the folder is changed, except that the lock file is made where
-    /// the folder is writable. Where it is not, no lock is taken: make sure that no writer with other rights is at it.
+    /// Open for reading only; default off. No ledger is changed. Where the folder is writable, the lock file is made,
+    /// and SQLite's files beside a ledger that was not closed cleanly. Where it is not, no lock is taken unless the lock
+    /// file can be read: make sure that no writer with other rights is at it; and a ledger that was not closed cleanly
+    /// opens only if its `-shm` file is there too.
     pub read_only: bool,
     /// Space kept in reserve for erasing on a full disk, in bytes; 0 for none. Default 16 MiB.
     pub ballast_bytes: u64,

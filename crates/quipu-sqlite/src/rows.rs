@@ -42,7 +42,8 @@ impl FromSql for StoredHash {
 /// The newest event.
 pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Head> {
     let mut query = connection.prepare_cached(include_str!("sql/head.sql"))?;
-    let found = query.query_row([], |row| Ok(Head { seq: row.get::<_, Position>(0)?.0, hash: row.get::<_, StoredHash>(1)?.0 }));
+    let found =
+        query.query_row([], |row| Ok(Head { seq: row.get::<_, Position>(0)?.0, hash: row.get::<_, StoredHash>(1)?.0 }));
     Ok(found.optional()?.unwrap_or(Head { seq: 0, hash: NO_HASH }))
 }
 
@@ -75,7 +76,13 @@ pub(crate) fn insert(connection: &Connection, event: &SealedEvent) -> rusqlite::
 ///
 /// # Errors
 /// `Corrupt` if a change is missing or a value has another form than it was written in.
-pub(crate) fn batch(connection: &Connection, path: &Path, sql: &str, first: Seq, last: Seq) -> Result<Vec<SealedEvent>, StoreError> {
+pub(crate) fn batch(
+    connection: &Connection,
+    path: &Path,
+    sql: &str,
+    first: Seq,
+    last: Seq,
+) -> Result<Vec<SealedEvent>, StoreError> {
     let fail = |error: rusqlite::Error| fault::of_sqlite(path, "read", &error);
     let mut events: Vec<SealedEvent> = Vec::new();
     let mut bytes = 0;

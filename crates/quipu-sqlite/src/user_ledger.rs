@@ -95,7 +95,11 @@ impl UserLedger for SqliteLedger {
         done.map_err(|failure| failure.tell(&self.path, "append to"))
     }
 
-    fn read(&mut self, range: RangeInclusive<Seq>, each: &mut dyn FnMut(SealedEvent) -> bool) -> Result<(), StoreError> {
+    fn read(
+        &mut self,
+        range: RangeInclusive<Seq>,
+        each: &mut dyn FnMut(SealedEvent) -> bool,
+    ) -> Result<(), StoreError> {
         // In batches, each read to its end before it is handed over: a reader that takes its time would keep the
         // write-ahead log from shrinking, and an erasure from finishing.
         let (mut first, last) = range.into_inner();
@@ -116,7 +120,8 @@ impl UserLedger for SqliteLedger {
         let mut all = Vec::new();
         loop {
             let first = all.last().map_or(1, |event: &SealedEvent| event.seq + 1);
-            let events = rows::batch(&self.connection, &self.path, include_str!("sql/read_controls.sql"), first, up_to)?;
+            let events =
+                rows::batch(&self.connection, &self.path, include_str!("sql/read_controls.sql"), first, up_to)?;
             if events.is_empty() {
                 return Ok(all);
             }

@@ -1,1 +1,40 @@
-//! Being written.
+//! What Quipu is tested with: a store in memory, ports a test owns, the contract of a store, bodies for fuzzers.
+//!
+//! Development only: no other crate depends on this one except for its tests.
+//!
+//! ```
+//! use quipu_core::id::UserId;
+//! use quipu_engine::{RecallOptions, RememberOptions, Utterance, recall, remember};
+//! use quipu_testkit::{MemoryStore, engine};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = engine(Box::new(MemoryStore::new()));
+//! let me = UserId::parse("me")?;
+//! remember(&engine, &me, &Utterance::of_user("My sister Ana lives in Porto."), &RememberOptions::default())?;
+//! let found = recall(&engine, &me, &RecallOptions::of("Where does Ana live?"))?;
+//! assert_eq!(found.hits[0].text, "My sister Ana lives in Porto.");
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod contract;
+pub mod fuzzing;
+pub mod tale;
+
+mod counting_embedder;
+mod dice;
+mod fixed_clock;
+mod memory_store;
+mod recording_store;
+mod rig;
+mod sample;
+mod seeded_entropy;
+
+pub use counting_embedder::CountingEmbedder;
+pub use dice::Dice;
+pub use fixed_clock::FixedClock;
+pub use memory_store::MemoryStore;
+pub use recording_store::{Calls, RecordingStore};
+pub use rig::{Rig, engine};
+pub use sample::Sample;
+pub use seeded_entropy::SeededEntropy;

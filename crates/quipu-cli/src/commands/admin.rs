@@ -72,7 +72,9 @@ pub(super) fn doctor(engine: &Engine, printer: &Printer) -> Result<ExitCode> {
     let findings = quipu_engine::doctor(engine);
     let well = findings.iter().all(|finding| finding.ok);
     printer.report(&findings, |findings| {
-        let line = |finding: &quipu_engine::status::Finding| format!("{} {}\n", if finding.ok { "ok  " } else { "LOOK" }, finding.text);
+        let line = |finding: &quipu_engine::status::Finding| {
+            format!("{} {}\n", if finding.ok { "ok  " } else { "LOOK" }, finding.text)
+        };
         findings.iter().map(line).collect()
     })?;
     Ok(if well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -89,7 +91,14 @@ pub(super) fn backup(engine: &Engine, settings: &Settings, printer: &Printer, ar
     let manifest = quipu_engine::backup::backup(engine, &users, &args.folder)?;
     printer.report(&manifest, |manifest| {
         let line = |held: &quipu_engine::backup::BackedUp| {
-            format!("{}  {} events, {}, head {}… in {}\n", held.user_id, held.head_seq, size(held.bytes), &held.head_hash[..12], held.file)
+            format!(
+                "{}  {} events, {}, head {}… in {}\n",
+                held.user_id,
+                held.head_seq,
+                size(held.bytes),
+                &held.head_hash[..12],
+                held.file
+            )
         };
         manifest.users.iter().map(line).collect()
     })?;
@@ -102,8 +111,17 @@ pub(super) fn restore(engine: &Engine, settings: &Settings, printer: &Printer, a
     let restored = quipu_engine::backup::restore(engine, &args.folder, users.as_deref(), args.replace)?;
     printer.report(&restored, |restored| {
         let line = |one: &quipu_engine::backup::Restored| {
-            let aside = one.set_aside.as_ref().map(|path| format!("; what was there is now {}", path.display())).unwrap_or_default();
-            format!("{}  {} events, every one verified, head {}…{aside}\n", one.user_id, one.head_seq, &one.head_hash[..12])
+            let aside = one
+                .set_aside
+                .as_ref()
+                .map(|path| format!("; what was there is now {}", path.display()))
+                .unwrap_or_default();
+            format!(
+                "{}  {} events, every one verified, head {}…{aside}\n",
+                one.user_id,
+                one.head_seq,
+                &one.head_hash[..12]
+            )
         };
         restored.iter().map(line).collect()
     })?;

@@ -88,9 +88,15 @@ fn in_words(report: &Report) -> String {
     let append = &report.append;
     let mut rows = vec![
         vec!["bare one-row SQLite commits".to_owned(), format!("{:.0}/s", append.bare_commits_per_second)],
-        vec!["durable single-event appends".to_owned(), format!("{:.0}/s ({:.0} % of bare)", append.events_per_second, append.share * 100.0)],
+        vec![
+            "durable single-event appends".to_owned(),
+            format!("{:.0}/s ({:.0} % of bare)", append.events_per_second, append.share * 100.0),
+        ],
         vec!["events folded from memory".to_owned(), format!("{:.0}/s", report.fold_events_per_second)],
-        vec!["query embedding".to_owned(), format!("p50 {:.2} ms, p95 {:.2} ms", report.query_embedding_ms.p50, report.query_embedding_ms.p95)],
+        vec![
+            "query embedding".to_owned(),
+            format!("p50 {:.2} ms, p95 {:.2} ms", report.query_embedding_ms.p50, report.query_embedding_ms.p95),
+        ],
     ];
     for scale in &report.recall {
         rows.push(vec![
@@ -217,7 +223,11 @@ fn fold() -> Result<f64> {
     for number in 1..=FOLDED {
         let change = if number % 20 == 0 {
             let patch = serde_json::json!([{"op": "add", "path": format!("/uncategorized/k{}", number % 200), "value": number}]);
-            let patch = if number == 20 { serde_json::json!([{"op": "add", "path": "/uncategorized", "value": {}}]) } else { patch };
+            let patch = if number == 20 {
+                serde_json::json!([{"op": "add", "path": "/uncategorized", "value": {}}])
+            } else {
+                patch
+            };
             Change::CorePatched(serde_json::from_value(patch).map_err(|error| Error::Bug(error.to_string()))?)
         } else {
             Change::SourceRecorded(turn(number))
@@ -247,7 +257,8 @@ fn fold() -> Result<f64> {
 fn resident() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()).map_or(0.0, |kilobytes| kilobytes * 1024.0)
+    line.and_then(|rest| rest.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok())
+        .map_or(0.0, |kilobytes| kilobytes * 1024.0)
 }
 
 fn scale(folder: &Path, items: usize) -> Result<Scale> {
@@ -287,7 +298,11 @@ fn scale(folder: &Path, items: usize) -> Result<Scale> {
 
 fn embedding(settings: &Settings) -> Result<Quantiles> {
     let embedder = app::embedder(settings)?;
-    let questions = ["When did Ines move to Porto?", "What did the doctor say about her back?", "Which flight did she book in the end?"];
+    let questions = [
+        "When did Ines move to Porto?",
+        "What did the doctor say about her back?",
+        "Which flight did she book in the end?",
+    ];
     embedder.embed(&questions)?;
     let mut times = Vec::with_capacity(EMBEDDED);
     for number in 0..EMBEDDED {

@@ -26,11 +26,11 @@ const REFERENCE: &str = "openai:demo.jsonl";
 
 /// Asked once everything is imported.
 const QUESTIONS: [&str; 5] = [
-    "Which city did I move to, and when?",
+    "When did Ines fly to Porto?",
     "What is my sister's name?",
-    "What am I allergic to?",
-    "What helped with my sleep?",
-    "Show me the script that renames my photos",
+    "What has Ines tried against waking at 3:40, and what helped?",
+    "What must never be in a cake for Ines?",
+    "Show me the code that computes what I have left each month",
 ];
 
 pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
@@ -56,15 +56,23 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
     tell(&format!("\n$ quipu -u demo diff {} now\n{}", moved - 2, render::difference(&difference)))?;
 
     tell("4. Change your mind: what would undoing the move do?\n")?;
-    let selection = Selection::Events(vec![EventRef::Seq(moved)]);
-    let options = RevertOptions { rationale: Some("changed my mind".to_owned()), probes: vec![QUESTIONS[0].to_owned()] };
+    let told = told_in(&engine, &user)?;
+    let selection = Selection::Events(vec![EventRef::Seq(told), EventRef::Seq(moved)]);
+    let options =
+        RevertOptions { rationale: Some("changed my mind".to_owned()), probes: vec![QUESTIONS[0].to_owned()] };
     let preview = quipu_engine::preview_revert(&engine, &user, &selection, &options)?;
-    tell(&format!("$ quipu -u demo revert {moved} --dry-run --probe {:?}\n{}", QUESTIONS[0], history::preview_text(&preview)))?;
+    let typed = format!("$ quipu -u demo revert {told} {moved}");
+    tell(&format!("{typed} --dry-run --probe {:?}\n{}", QUESTIONS[0], history::preview_text(&preview)))?;
     let (receipt, difference) = quipu_engine::revert(&engine, &user, &selection, &options, &mut |_| {})?;
-    tell(&format!("$ quipu -u demo revert {moved}\nEvent {} takes it back:\n{}", receipt.seq, render::difference(&difference)))?;
+    tell(&format!("{typed}\nEvent {} takes them back:\n{}", receipt.seq, render::difference(&difference)))?;
     let back = Selection::Events(vec![EventRef::Seq(receipt.seq)]);
     let (restored, difference) = quipu_engine::revert(&engine, &user, &back, &RevertOptions::default(), &mut |_| {})?;
-    tell(&format!("$ quipu -u demo revert {}\nEvent {} brings it back:\n{}", receipt.seq, restored.seq, render::difference(&difference)))?;
+    tell(&format!(
+        "$ quipu -u demo revert {}\nEvent {} brings them back:\n{}",
+        receipt.seq,
+        restored.seq,
+        render::difference(&difference)
+    ))?;
 
     tell("5. Nothing was lost on the way: the log, and the proof\n")?;
     let entries = quipu_engine::log(&engine, &user, &LogOptions { before: None, limit: 6, reference: None })?;
@@ -76,10 +84,17 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
     tell(&format!("$ quipu -u demo verify\n{}", history::verdict(&report)))?;
 
     tell("6. Give it to a model\n")?;
-    let options = ContextOptions { query: QUESTIONS[3].to_owned(), max_tokens: 500, session: None, at: When::Now };
+    let options = ContextOptions { query: QUESTIONS[2].to_owned(), max_tokens: 500, session: None, at: When::Now };
     let pack = quipu_engine::context(&engine, &user, &options)?;
-    tell(&format!("$ quipu -u demo context {:?} --max-tokens 500\n{}", QUESTIONS[3], pack.text))?;
+    tell(&format!("$ quipu -u demo context {:?} --max-tokens 500\n{}", QUESTIONS[2], pack.text))?;
     tell(&next(settings, head))
+}
+
+/// The event that recorded what answers the first question.
+fn told_in(engine: &Engine, user: &UserId) -> Result<u64> {
+    let report = quipu_engine::recall(engine, user, &RecallOptions { k: 1, ..RecallOptions::of(QUESTIONS[0]) })?;
+    let first = report.hits.first().ok_or_else(|| Error::Bug("the demo's first question has no answer".to_owned()))?;
+    Ok(first.event_seq)
 }
 
 /// Starts from nothing, but never deletes a memory that is not the demo's own.
@@ -107,7 +122,8 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
     std::fs::File::create(&path)
         .and_then(|mut file| file.write_all(CONVERSATION.as_bytes()))
         .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
-    let options = IngestOptions { dry_run: false, conversation: None, into: Some(user.clone()), default_user: user.clone() };
+    let options =
+        IngestOptions { dry_run: false, conversation: None, into: Some(user.clone()), default_user: user.clone() };
     let (report, fault) = quipu_engine::ingest(engine, Format::OpenAi, &path, &options, &mut |_| {});
     match fault {
         Some(fault) => Err(fault),

@@ -71,7 +71,9 @@ fn change_value(change: &Option<Change>) -> Value {
         Change::ItemMarked(mark) => json!({"item": mark.item, "pinned": mark.pinned, "rating": mark.rating}),
         Change::Reverted { events } => json!({"events": events}),
         Change::Erased { targets, reason } => json!({"targets": targets, "reason": reason}),
-        Change::Forked { from, at, head } => json!({"from": from.as_str(), "at": at, "head": head.to_hex().to_string()}),
+        Change::Forked { from, at, head } => {
+            json!({"from": from.as_str(), "at": at, "head": head.to_hex().to_string()})
+        }
     };
     value["type"] = change.word().into();
     value
@@ -80,10 +82,14 @@ fn change_value(change: &Option<Change>) -> Value {
 pub(super) fn blame(session: &Session<'_>, what: &str) -> Result<()> {
     let steps = quipu_engine::blame(&session.engine, &session.user, what)?;
     session.printer.report(&steps, |steps| {
-        let shown = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), |v| render::excerpt(&v.to_string(), 100));
+        let shown = |value: &Option<Value>| {
+            value.as_ref().map_or_else(|| "nothing".to_owned(), |v| render::excerpt(&v.to_string(), 100))
+        };
         steps
             .iter()
-            .map(|step| format!("{}       {} → {}\n", render::entry(&step.event), shown(&step.before), shown(&step.after)))
+            .map(|step| {
+                format!("{}       {} → {}\n", render::entry(&step.event), shown(&step.before), shown(&step.after))
+            })
             .collect()
     })
 }
@@ -121,13 +127,21 @@ pub(super) fn revert(session: &Session<'_>, args: args::Revert) -> Result<()> {
 }
 
 pub(super) fn preview_text(preview: &Preview) -> String {
-    let mut text = format!("Reverting {} would change\n{}", ranges(&preview.events), render::difference(&preview.difference));
+    let mut text =
+        format!("Reverting {} would change\n{}", ranges(&preview.events), render::difference(&preview.difference));
     for probe in &preview.probes {
         let shown = |answer: &Option<(String, String)>| {
-            answer.as_ref().map_or_else(|| "nothing".to_owned(), |(id, words)| format!("{id}  {}", render::excerpt(words, 80)))
+            answer
+                .as_ref()
+                .map_or_else(|| "nothing".to_owned(), |(id, words)| format!("{id}  {}", render::excerpt(words, 80)))
         };
         let verdict = if probe.before == probe.after { "the same" } else { "DIFFERENT" };
-        text.push_str(&format!("  ? {}: {verdict}\n      now   {}\n      then  {}\n", probe.query, shown(&probe.before), shown(&probe.after)));
+        text.push_str(&format!(
+            "  ? {}: {verdict}\n      now   {}\n      then  {}\n",
+            probe.query,
+            shown(&probe.before),
+            shown(&probe.after)
+        ));
     }
     text
 }
@@ -148,7 +162,12 @@ pub(super) fn pick(session: &Session<'_>, args: &args::Pick) -> Result<()> {
         quipu_engine::backup::write_durably(path, lines.as_bytes())
             .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
         return session.printer.report(&json!({"file": path, "events": chosen.len()}), |_| {
-            format!("{} events in {}; `quipu import ledger {}` replays them\n", chosen.len(), path.display(), path.display())
+            format!(
+                "{} events in {}; `quipu import ledger {}` replays them\n",
+                chosen.len(),
+                path.display(),
+                path.display()
+            )
         });
     }
     let into = UserId::parse(&args.into)?;
@@ -169,10 +188,16 @@ pub(super) fn picked_text(picked: &Picked, into: &UserId) -> String {
 pub(super) fn fork(session: &Session<'_>, args: &args::Fork) -> Result<()> {
     let into = UserId::parse(&args.into)?;
     let bar = session.printer.progress();
-    let receipt = quipu_engine::fork(&session.engine, &session.user, &into, args.at, &mut |progress| bar.show(progress))?;
+    let receipt =
+        quipu_engine::fork(&session.engine, &session.user, &into, args.at, &mut |progress| bar.show(progress))?;
     drop(bar);
     session.printer.report(&receipt, |receipt| {
-        format!("{into} shares events 1 to {} with {}; from event {} on it goes its own way\n", receipt.seq - 1, session.user, receipt.seq)
+        format!(
+            "{into} shares events 1 to {} with {}; from event {} on it goes its own way\n",
+            receipt.seq - 1,
+            session.user,
+            receipt.seq
+        )
     })
 }
 
@@ -183,7 +208,9 @@ pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Res
         return Ok(());
     }
     let bar = session.printer.progress();
-    let receipt = quipu_engine::erase(&session.engine, &session.user, &targets, &args.because, &mut |progress| bar.show(progress))?;
+    let receipt = quipu_engine::erase(&session.engine, &session.user, &targets, &args.because, &mut |progress| {
+        bar.show(progress)
+    })?;
     drop(bar);
     if let Some(path) = &args.receipt {
         let page = serde_json::to_vec_pretty(&receipt).map_err(|error| Error::Bug(error.to_string()))?;
@@ -192,7 +219,12 @@ pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Res
     }
     session.printer.report(&receipt, |receipt| {
         let names: Vec<String> = receipt.erased.iter().map(ToString::to_string).collect();
-        let mut text = format!("Event {} records that {} is gone; made again without it: {}\n", receipt.event_seq, names.join(", "), receipt.rebuilt.join(", "));
+        let mut text = format!(
+            "Event {} records that {} is gone; made again without it: {}\n",
+            receipt.event_seq,
+            names.join(", "),
+            receipt.rebuilt.join(", ")
+        );
         for orphan in &receipt.orphans_new {
             text.push_str(&format!("  ! event {} no longer applies: {}\n", orphan.seq, orphan.reason));
         }
@@ -219,7 +251,8 @@ pub(super) fn verify(session: &Session<'_>, args: &args::Verify) -> Result<ExitC
     let report = match &args.file {
         Some(path) => {
             let events = read_events(path)?;
-            let owner = events.last().map(ledger::open_header).transpose()?.map_or(session.user.clone(), |header| header.user);
+            let owner =
+                events.last().map(ledger::open_header).transpose()?.map_or(session.user.clone(), |header| header.user);
             let ledger = quipu_engine::verify::verify_events(&owner, events.iter(), &pins);
             VerifyReport { ledger, medium: Vec::new() }
         }
@@ -234,9 +267,11 @@ pub(super) fn verify(session: &Session<'_>, args: &args::Verify) -> Result<ExitC
 
 /// Reads a file of sealed events.
 pub(super) fn read_events(path: &Path) -> Result<Vec<SealedEvent>> {
-    let text = std::fs::read_to_string(path).map_err(|error| Error::NotFound(format!("cannot read {}: {error}", path.display())))?;
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", path.display())))?;
     let line = |(number, line): (usize, &str)| {
-        ledger::read_line(line).map_err(|error| Error::Invalid(format!("{} line {}: {error}", path.display(), number + 1)))
+        ledger::read_line(line)
+            .map_err(|error| Error::Invalid(format!("{} line {}: {error}", path.display(), number + 1)))
     };
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(line).collect()
 }
@@ -244,12 +279,16 @@ pub(super) fn read_events(path: &Path) -> Result<Vec<SealedEvent>> {
 fn parse_pin(text: &str) -> Result<Pin> {
     let wrong = || Error::Invalid(format!("{text:?} is no pin; one looks like 12:9f86d081… with the whole hash"));
     let (seq, hash) = text.split_once(':').ok_or_else(wrong)?;
-    Ok(Pin { seq: seq.parse().map_err(|_| wrong())?, hash: quipu_core::event::Hash::from_hex(hash).map_err(|_| wrong())? })
+    Ok(Pin {
+        seq: seq.parse().map_err(|_| wrong())?,
+        hash: quipu_core::event::Hash::from_hex(hash).map_err(|_| wrong())?,
+    })
 }
 
 pub(super) fn verdict(report: &VerifyReport) -> String {
     let ledger = &report.ledger;
-    let mut text = format!("User {}: {} events, {} changes intact\n", ledger.user_id, ledger.events, ledger.changes_intact);
+    let mut text =
+        format!("User {}: {} events, {} changes intact\n", ledger.user_id, ledger.events, ledger.changes_intact);
     for gone in &ledger.erased {
         text.push_str(&format!("  erased   {} by event {}\n", gone.target, gone.by));
     }

@@ -74,7 +74,8 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
     let mut text = "\nHow it was found\n".to_owned();
     let mut line = |what: String| text.push_str(&format!("  {what}\n"));
     if let Some(detail) = &trace.detail {
-        let term = |term: &quipu_core::recall::Term| format!("{} (idf {:.2}, in {})", term.term, term.idf, term.passages);
+        let term =
+            |term: &quipu_core::recall::Term| format!("{} (idf {:.2}, in {})", term.term, term.idf, term.passages);
         line(format!("terms     {}", detail.terms.iter().map(term).collect::<Vec<_>>().join(", ")));
         line(format!("speaker   {}", detail.speaker.as_deref().unwrap_or("none named, or several")));
         let dates: Vec<String> = detail.dates.iter().map(ToString::to_string).collect();
@@ -82,7 +83,13 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
         line(format!("embedded  {:?}", detail.first_person_text));
     }
     let arms: Vec<String> = trace.arms.iter().map(|arm| format!("{} {}", arm.arm, arm.nominated)).collect();
-    line(format!("passages  {} there, {} allowed, {} scored ({})", trace.passages, trace.allowed, trace.scored, arms.join(", ")));
+    line(format!(
+        "passages  {} there, {} allowed, {} scored ({})",
+        trace.passages,
+        trace.allowed,
+        trace.scored,
+        arms.join(", ")
+    ));
     if trace.without_vector > 0 {
         line(format!("meaning   {} passages have no vector yet", trace.without_vector));
     }
@@ -103,7 +110,12 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
     };
     let pack = quipu_engine::context(&session.engine, &session.user, &options)?;
     session.printer.report(&pack, |pack| pack.text.clone())?;
-    session.printer.hint(&format!("about {} tokens, {} items, {} left out", pack.tokens, pack.citations.len(), pack.omitted.len()));
+    session.printer.hint(&format!(
+        "about {} tokens, {} items, {} left out",
+        pack.tokens,
+        pack.citations.len(),
+        pack.omitted.len()
+    ));
     Ok(())
 }
 
@@ -160,7 +172,12 @@ fn explanation(why: &Why) -> String {
     text.push_str("\nRecorded by\n");
     text.push_str(&render::entry(&why.event));
     let state = if why.intact { "intact: the stored bytes match it" } else { "DAMAGED: run `quipu verify`" };
-    text.push_str(&format!("       change {}.{}, digest {}…, {state}\n", why.event.seq, why.change, &why.digest[..16.min(why.digest.len())]));
+    text.push_str(&format!(
+        "       change {}.{}, digest {}…, {state}\n",
+        why.event.seq,
+        why.change,
+        &why.digest[..16.min(why.digest.len())]
+    ));
     if let Some(before) = &why.before {
         text.push_str(&format!("\nSaid before it\n{}", render::item(before)));
     }

@@ -34,7 +34,10 @@ pub(super) fn add(session: &Session<'_>, args: Add) -> Result<()> {
             let mut bytes = Vec::new();
             // One byte more than is allowed, so that too much is noticed without reading all of it.
             let most = quipu_core::limit::SOURCE_BYTES_MAX as u64 + 1;
-            std::io::stdin().take(most).read_to_end(&mut bytes).map_err(|error| Error::Unavailable(error.to_string()))?;
+            std::io::stdin()
+                .take(most)
+                .read_to_end(&mut bytes)
+                .map_err(|error| Error::Unavailable(error.to_string()))?;
             utf8(bytes)?
         }
         Some(text) => text.to_owned(),
@@ -45,18 +48,30 @@ pub(super) fn add(session: &Session<'_>, args: Add) -> Result<()> {
 
 fn utf8(bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|error| {
-        Error::Invalid(format!("the input is not UTF-8: byte {} is wrong; convert it first", error.utf8_error().valid_up_to()))
+        Error::Invalid(format!(
+            "the input is not UTF-8: byte {} is wrong; convert it first",
+            error.utf8_error().valid_up_to()
+        ))
     })
 }
 
 /// Each line is durable before its receipt is printed; what cannot be taken stops the work and names the line.
 fn add_lines(session: &Session<'_>, said: &dyn Fn(String) -> Utterance, options: &RememberOptions) -> Result<()> {
-    for (number, line) in std::io::stdin().lock().split(b'\n').enumerate() {
+    let mut stdin = std::io::stdin().lock();
+    let most = quipu_core::limit::SOURCE_BYTES_MAX as u64 + 2;
+    for number in 0.. {
+        let mut line = Vec::new();
+        // A line over the bound is read no further than it takes to refuse it.
+        (&mut stdin).take(most).read_until(b'\n', &mut line).map_err(|error| Error::Unavailable(error.to_string()))?;
+        if line.is_empty() {
+            break;
+        }
         let place = |error: Error| match error {
             Error::Invalid(text) => Error::Invalid(format!("line {}: {text}", number + 1)),
             other => other,
         };
-        let line = utf8(line.map_err(|error| Error::Unavailable(error.to_string()))?).map_err(place)?;
+        let line = utf8(line).map_err(place)?;
+        let line = line.trim_end_matches(['\n', '\r']).to_owned();
         if line.trim().is_empty() {
             continue;
         }
@@ -113,7 +128,8 @@ fn patch_text(given: &str) -> Result<String> {
     let mut bytes = Vec::new();
     match given.strip_prefix('@') {
         Some(path) => {
-            let file = std::fs::File::open(path).map_err(|error| Error::NotFound(format!("cannot read {path}: {error}")))?;
+            let file =
+                std::fs::File::open(path).map_err(|error| Error::NotFound(format!("cannot read {path}: {error}")))?;
             file.take(most).read_to_end(&mut bytes)
         }
         None if given == "-" => std::io::stdin().take(most).read_to_end(&mut bytes),
@@ -135,7 +151,8 @@ pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) 
         default_user: settings.user.clone(),
     };
     let bar = session.printer.progress();
-    let outcome = quipu_engine::ingest(&session.engine, format, &args.path, &options, &mut |progress| bar.show(progress));
+    let outcome =
+        quipu_engine::ingest(&session.engine, format, &args.path, &options, &mut |progress| bar.show(progress));
     drop(bar);
     let (report, fault) = outcome;
     session.printer.report(&report, |report| summary(report))?;
@@ -154,7 +171,9 @@ pub(super) fn summary(report: &IngestReport) -> String {
     let mut text = String::new();
     for part in &report.conversations {
         let span = match (part.first_said_at, part.last_said_at) {
-            (Some(first), Some(last)) => format!("{} to {}", super::render::time(Some(first)), super::render::time(Some(last))),
+            (Some(first), Some(last)) => {
+                format!("{} to {}", super::render::time(Some(first)), super::render::time(Some(last)))
+            }
             _ => "times unknown".to_owned(),
         };
         text.push_str(&format!(

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::sealed::{SealedChange, SealedEvent};
 use super::seal::open_header;
+use super::sealed::{SealedChange, SealedEvent};
 use super::stored::FormatError;
 use crate::event::Hash;
 

@@ -10,4 +10,4 @@ pub use exchange::{read_line, write_line};
 pub use seal::{Position, check_draft, open, open_change, open_header, seal};
 pub use sealed::{Salt, SealedChange, SealedEvent};
 pub use stored::{FORMAT, FormatError};
-pub use verify::{Damage, is_intact, ErasedChange, Pin, PinOutcome, Verification, Verifier};
+pub use verify::{Damage, ErasedChange, Pin, PinOutcome, Verification, Verifier, is_intact};

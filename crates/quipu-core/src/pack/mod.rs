@@ -115,7 +115,8 @@ pub fn pack(request: &Request<'_>) -> Pack {
     );
     let closing = "</memory>\n";
     let mut text = opening;
-    let mut left = request.budgets.total.saturating_sub(estimate_tokens(&text) + estimate_tokens(closing) + TAIL_TOKENS);
+    let mut left =
+        request.budgets.total.saturating_sub(estimate_tokens(&text) + estimate_tokens(closing) + TAIL_TOKENS);
     let mut made = Pack {
         text: String::new(),
         sections: Vec::new(),
@@ -136,8 +137,12 @@ pub fn pack(request: &Request<'_>) -> Pack {
     cite(&mut made, &request.pinned, &skipped);
     left = left.saturating_sub(append(&mut text, &mut made, "Do not forget", &lines));
 
-    let fresh: Vec<Evidence> =
-        request.evidence.iter().filter(|found| !request.pinned.iter().any(|kept| kept.id == found.id)).cloned().collect();
+    let fresh: Vec<Evidence> = request
+        .evidence
+        .iter()
+        .filter(|found| !request.pinned.iter().any(|kept| kept.id == found.id))
+        .cloned()
+        .collect();
     let said: Vec<String> = fresh.iter().map(line).collect();
     let budget = request.budgets.said.min(left);
     let (lines, skipped) = fit("What was said", budget, said.iter().map(String::as_str));

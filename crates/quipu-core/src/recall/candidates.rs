@@ -149,7 +149,12 @@ impl Evidence<'_> {
             above >= limit::NOMINEES_PER_ARM
         });
         let edge = edge.unwrap_or(0);
-        best(passing().filter(|&(_, &score)| step(score).min(1023) >= edge).map(|(passage, &score)| (score, passage)).collect())
+        best(
+            passing()
+                .filter(|&(_, &score)| step(score).min(1023) >= edge)
+                .map(|(passage, &score)| (score, passage))
+                .collect(),
+        )
     }
 
     fn neighbours(&self, passages: &[u32]) -> Vec<u32> {
@@ -177,10 +182,13 @@ impl Evidence<'_> {
     }
 
     fn sessions_arm(&self) -> Vec<u32> {
-        let mut sessions: Vec<(f32, u32)> = self.words.sessions.iter().copied().zip(0u32..).filter(|&(score, _)| score > 0.0).collect();
+        let mut sessions: Vec<(f32, u32)> =
+            self.words.sessions.iter().copied().zip(0u32..).filter(|&(score, _)| score > 0.0).collect();
         keep_best(&mut sessions);
         sessions.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let passages = sessions.into_iter().flat_map(|(_, session)| self.index.session_passages(session).take(limit::NOMINEES_PER_ARM));
+        let passages = sessions
+            .into_iter()
+            .flat_map(|(_, session)| self.index.session_passages(session).take(limit::NOMINEES_PER_ARM));
         passages.filter(|&passage| bit(self.allowed, passage)).take(limit::NOMINEES_PER_ARM).collect()
     }
 }

@@ -67,10 +67,16 @@ impl Agreements {
         for date in dates {
             match *date {
                 NamedDate::Day { year: Some(year), month, day } => add_day(&mut all, year, month, day),
-                NamedDate::Day { year: None, month, day } => any_year.clone().for_each(|year| add_day(&mut all, year, month, day)),
+                NamedDate::Day { year: None, month, day } => {
+                    any_year.clone().for_each(|year| add_day(&mut all, year, month, day))
+                }
                 NamedDate::Month { year: Some(year), month } => add_month(&mut all, year, month),
-                NamedDate::Month { year: None, month } => any_year.clone().for_each(|year| add_month(&mut all, year, month)),
-                NamedDate::Year { year } => add_stretch(&mut all, Date::new(year, 1, 1).ok(), Date::new(year, 12, 31).ok(), 0.3),
+                NamedDate::Month { year: None, month } => {
+                    any_year.clone().for_each(|year| add_month(&mut all, year, month))
+                }
+                NamedDate::Year { year } => {
+                    add_stretch(&mut all, Date::new(year, 1, 1).ok(), Date::new(year, 12, 31).ok(), 0.3)
+                }
             }
         }
         Self(all)
@@ -176,7 +182,10 @@ impl<'a> Reader<'a> {
     /// True if only blanks, a comma or a full stop part the word from the one before it.
     fn follows(&self, offset: usize) -> bool {
         let gap = self.gap(offset);
-        !gap.is_empty() && gap.len() <= 3 && gap.chars().all(|c| c.is_whitespace() || c == ',' || c == '.') && gap != ","
+        !gap.is_empty()
+            && gap.len() <= 3
+            && gap.chars().all(|c| c.is_whitespace() || c == ',' || c == '.')
+            && gap != ","
     }
 
     fn is_capital(&self) -> bool {
@@ -189,6 +198,7 @@ impl<'a> Reader<'a> {
         let mark = self.gap(1);
         let month = number(self.word(1), 2..=2).filter(|_| matches!(mark, "-" | "/"))?;
         let day = number(self.word(2).split('t').next()?, 2..=2).filter(|_| self.gap(2) == mark)?;
+        let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
         day_date(Some(year), month, day).map(|date| (date, 3))
     }
 
@@ -199,7 +209,7 @@ impl<'a> Reader<'a> {
         if !self.follows(1) || !self.follows(1 + of) {
             return None;
         }
-        let month: i16 = month_number(self.word(1 + of))?;
+        let month = month_number(self.word(1 + of))?;
         let year = self.year_at(2 + of);
         let date = day_date(year, month, day)?;
         Some((date, 2 + of + usize::from(year.is_some())))
@@ -236,10 +246,15 @@ impl<'a> Reader<'a> {
 
     /// `in 2023`
     fn year(&self) -> Option<(NamedDate, usize)> {
-        let introduced = is_before_month(self.before()) || matches!(self.before(), "year" | "spring" | "summer" | "autumn" | "fall" | "winter" | "christmas");
+        let introduced = is_before_month(self.before())
+            || matches!(self.before(), "year" | "spring" | "summer" | "autumn" | "fall" | "winter" | "christmas");
         let year = self.year_here(0).filter(|_| introduced && self.gap(0).trim().is_empty())?;
-        let counted = ["year", "day", "week", "month", "hour", "minute", "people", "dollar", "euro", "pound", "mile", "meter", "step", "time", "percent"];
-        let unit = self.gap(1).trim().is_empty() && counted.iter().any(|unit| self.word(1).strip_suffix('s').unwrap_or(self.word(1)) == *unit);
+        let counted = [
+            "year", "day", "week", "month", "hour", "minute", "people", "dollar", "euro", "pound", "mile", "meter",
+            "step", "time", "percent",
+        ];
+        let unit = self.gap(1).trim().is_empty()
+            && counted.iter().any(|unit| self.word(1).strip_suffix('s').unwrap_or(self.word(1)) == *unit);
         (!unit).then_some((NamedDate::Year { year }, 1))
     }
 
@@ -252,13 +267,13 @@ impl<'a> Reader<'a> {
         let year = number(self.word(offset), 4..=4).filter(|year| (1000..=2999).contains(year))?;
         let end = self.words.get(self.at + offset)?.end;
         let mut rest = self.text[end..].chars();
-        let joined = matches!(rest.next(), Some(',' | '.' | '-' | '/' | ':' | '%')) && rest.next().is_some_and(|c| c.is_ascii_digit());
+        let joined = matches!(rest.next(), Some(',' | '.' | '-' | '/' | ':' | '%'))
+            && rest.next().is_some_and(|c| c.is_ascii_digit());
         (!joined).then_some(year)
     }
 }
 
-fn day_date(year: Option<i16>, month: impl TryInto<i8>, day: i16) -> Option<NamedDate> {
-    let (month, day) = (month.try_into().ok()?, i8::try_from(day).ok()?);
+fn day_date(year: Option<i16>, month: i8, day: i8) -> Option<NamedDate> {
     // 2000 has a 29 February.
     Date::new(year.unwrap_or(2000), month, day).ok().filter(|date| date.year() >= 1)?;
     Some(NamedDate::Day { year, month, day })
@@ -270,21 +285,33 @@ fn number(word: &str, digits: std::ops::RangeInclusive<usize>) -> Option<i16> {
 }
 
 /// `8`, `08`, `8th`
-fn day_number(word: &str) -> Option<i16> {
+fn day_number(word: &str) -> Option<i8> {
     let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
-    number(digits, 1..=2).filter(|day| (1..=31).contains(day))
+    number(digits, 1..=2).and_then(|day| i8::try_from(day).ok()).filter(|day| (1..=31).contains(day))
 }
 
-const MONTHS: [&str; 12] =
-    ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 
 fn is_full_name(word: &str) -> bool {
     MONTHS.contains(&word)
 }
 
-fn month_number<N: From<i8>>(word: &str) -> Option<N> {
-    let short = |month: &str| word == &month[..3] || word == month || (word == "sept" && month == "september");
-    MONTHS.iter().position(|month| short(month)).map(|at| N::from(at as i8 + 1))
+fn month_number(word: &str) -> Option<i8> {
+    let is = |month: &str| word == &month[..3] || word == month || (word == "sept" && month == "september");
+    MONTHS.iter().position(|month| is(month)).map(|at| at as i8 + 1)
 }
 
 /// Month names that are also verbs or people's names.
@@ -295,8 +322,29 @@ fn is_also_a_word(word: &str) -> bool {
 fn is_before_month(word: &str) -> bool {
     matches!(
         word,
-        "in" | "of" | "during" | "since" | "until" | "till" | "by" | "before" | "after" | "from" | "for" | "to" | "through" | "throughout"
-            | "around" | "early" | "late" | "mid" | "last" | "this" | "next" | "and" | "or" | "between"
+        "in" | "of"
+            | "during"
+            | "since"
+            | "until"
+            | "till"
+            | "by"
+            | "before"
+            | "after"
+            | "from"
+            | "for"
+            | "to"
+            | "through"
+            | "throughout"
+            | "around"
+            | "early"
+            | "late"
+            | "mid"
+            | "last"
+            | "this"
+            | "next"
+            | "and"
+            | "or"
+            | "between"
     )
 }
 

@@ -51,7 +51,15 @@ pub(super) fn sign_words(dimensions: usize) -> usize {
 
 impl DenseRows {
     pub(super) fn new(dimensions: usize) -> Self {
-        Self { dimensions, steps: Vec::new(), scales: Vec::new(), signs: Vec::new(), keys: Vec::new(), present: Vec::new(), present_count: 0 }
+        Self {
+            dimensions,
+            steps: Vec::new(),
+            scales: Vec::new(),
+            signs: Vec::new(),
+            keys: Vec::new(),
+            present: Vec::new(),
+            present_count: 0,
+        }
     }
 
     /// Makes room for the next passage.
@@ -73,7 +81,11 @@ impl DenseRows {
     pub(super) fn get(&self, passage: u32) -> Option<StoredVector<'_>> {
         let at = passage as usize;
         let row = at * self.dimensions..(at + 1) * self.dimensions;
-        self.is_present(passage).then(|| StoredVector { key: self.keys[at], scale: self.scales[at], steps: &self.steps[row] })
+        self.is_present(passage).then(|| StoredVector {
+            key: self.keys[at],
+            scale: self.scales[at],
+            steps: &self.steps[row],
+        })
     }
 
     /// Keeps a vector; false if there is no such passage or the vector has the wrong length.
@@ -155,7 +167,10 @@ impl DenseRows {
 
     /// Bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        self.steps.capacity() + (self.scales.capacity() * 4) + (self.signs.capacity() + self.present.capacity()) * 8 + self.keys.capacity() * 16
+        self.steps.capacity()
+            + (self.scales.capacity() * 4)
+            + (self.signs.capacity() + self.present.capacity()) * 8
+            + self.keys.capacity() * 16
     }
 }
 
@@ -236,7 +251,8 @@ mod tests {
         let rows = filled(4000);
         let mut kept = 0;
         for query in 0..20 {
-            let query = rows.query(&clustered(90_000 + query, 384)).map_or_else(|| panic!("no direction"), |query| query);
+            let query =
+                rows.query(&clustered(90_000 + query, 384)).map_or_else(|| panic!("no direction"), |query| query);
             let mut best: Vec<(f32, u32)> = rows.cosines(&query).into_iter().zip(0..).collect();
             best.sort_by(|a, b| b.0.total_cmp(&a.0));
             let first_stage = rows.nearest_by_signs(&query, &rows.present, 200);
@@ -263,7 +279,11 @@ mod tests {
     fn vectors_without_direction_or_of_the_wrong_length_are_refused() {
         let mut rows = DenseRows::new(3);
         rows.push_empty();
-        assert!(quantise(&[0.0; 3]).is_none() && quantise(&[f32::NAN, 1.0, 0.0]).is_none() && quantise(&[f32::INFINITY; 3]).is_none());
+        assert!(
+            quantise(&[0.0; 3]).is_none()
+                && quantise(&[f32::NAN, 1.0, 0.0]).is_none()
+                && quantise(&[f32::INFINITY; 3]).is_none()
+        );
         assert!(rows.query(&[1.0; 4]).is_none());
         assert!(!rows.set(0, &StoredVector { key: [0; 16], scale: 1.0, steps: &[1, 2] }));
         assert!(!rows.set(1, &StoredVector { key: [0; 16], scale: 1.0, steps: &[1, 2, 3] }));

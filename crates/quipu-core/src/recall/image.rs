@@ -149,20 +149,38 @@ impl Index {
     fn check_columns(&self) -> Result<()> {
         let columns = &self.passages;
         let count = columns.ordinal.len();
-        let lengths = [columns.start.len(), columns.end.len(), columns.session.len(), columns.author.len(), columns.day.len(), columns.question.len()];
+        let lengths = [
+            columns.start.len(),
+            columns.end.len(),
+            columns.session.len(),
+            columns.author.len(),
+            columns.day.len(),
+            columns.question.len(),
+        ];
         check(lengths.iter().all(|&length| length == count), "columns of different lengths")?;
         check(columns.ordinal.is_sorted(), "passages out of order")?;
-        check(columns.ordinal.last().is_none_or(|&last| (last as usize) < self.items.len()), "a passage without an item")?;
-        check(columns.start.iter().zip(&columns.end).all(|(start, end)| start <= end), "a span that ends before it starts")?;
-        let known = |numbers: &[u32], count: usize| numbers.iter().all(|&number| number == NONE || (number as usize) < count);
-        check(known(&columns.session, self.sessions.len()) && known(&columns.author, self.authors.len()), "an unknown session or author")
+        check(
+            columns.ordinal.last().is_none_or(|&last| (last as usize) < self.items.len()),
+            "a passage without an item",
+        )?;
+        check(
+            columns.start.iter().zip(&columns.end).all(|(start, end)| start <= end),
+            "a span that ends before it starts",
+        )?;
+        let known =
+            |numbers: &[u32], count: usize| numbers.iter().all(|&number| number == NONE || (number as usize) < count);
+        check(
+            known(&columns.session, self.sessions.len()) && known(&columns.author, self.authors.len()),
+            "an unknown session or author",
+        )
     }
 
     /// Neighbours and days follow from the columns.
     fn link_neighbours(&mut self) {
         let columns = &mut self.passages;
         for (number, &session) in (0..).zip(&columns.session) {
-            let previous = self.session_last.get_mut(session as usize).map_or(NONE, |last| std::mem::replace(last, number));
+            let previous =
+                self.session_last.get_mut(session as usize).map_or(NONE, |last| std::mem::replace(last, number));
             if let Some(next) = columns.next.get_mut(previous as usize) {
                 *next = number;
             }
@@ -210,7 +228,9 @@ fn kind_byte(kind: ItemKind) -> u8 {
 fn read_items(kinds: &[u8], bits: &[u8]) -> Result<Vec<ItemId>> {
     let bits = u64s(bits)?;
     check(bits.len() == kinds.len(), "ids without a kind")?;
-    let item = |(&kind, bits)| ItemKind::ALL.get(usize::from(kind)).map(|&kind| ItemId { kind, bits }).ok_or(ImageError("an unknown kind"));
+    let item = |(&kind, bits)| {
+        ItemKind::ALL.get(usize::from(kind)).map(|&kind| ItemId { kind, bits }).ok_or(ImageError("an unknown kind"))
+    };
     kinds.iter().zip(bits).map(item).collect()
 }
 
@@ -239,7 +259,9 @@ fn read_postings(mut bytes: &[u8], terms: usize, texts: usize) -> Result<Vec<Vec
         for at in 0..length {
             let distance = read_number(&mut bytes)?;
             let count = read_number(&mut bytes)?;
-            let text = before.checked_add(distance).filter(|&text| (text as usize) < texts && (distance > 0 || at == 0) && count > 0);
+            let text = before
+                .checked_add(distance)
+                .filter(|&text| (text as usize) < texts && (distance > 0 || at == 0) && count > 0);
             before = text.ok_or(ImageError("an impossible posting"))?;
             list.push(Posting { text: before, count });
         }
@@ -301,7 +323,10 @@ fn read_dense(image: &Image<'_>, passages: usize) -> Result<DenseRows> {
         present,
     };
     let rows = |width: usize| width.checked_mul(passages);
-    check(Some(dense.steps.len()) == rows(dimensions) && Some(dense.signs.len()) == rows(sign_words(dimensions)), "vectors of another length")?;
+    check(
+        Some(dense.steps.len()) == rows(dimensions) && Some(dense.signs.len()) == rows(sign_words(dimensions)),
+        "vectors of another length",
+    )?;
     check(dense.scales.len() == passages && dense.keys.len() == passages, "vectors without a passage")?;
     check(dense.present.len() == passages.div_ceil(64), "a mask of another length")?;
     check(dense.scales.iter().all(|scale| scale.is_finite()), "a vector without a length")?;

@@ -276,7 +276,11 @@ impl Index {
         if kept.is_empty() { Some(own) } else { Some(format!("{}: {kept}\n{own}", before.speaker())) }
     }
 
-    fn passage_text<'a, S: Sources + ?Sized>(&self, sources: &'a S, passage: u32) -> Option<(&'a Source, Cow<'a, str>)> {
+    fn passage_text<'a, S: Sources + ?Sized>(
+        &self,
+        sources: &'a S,
+        passage: u32,
+    ) -> Option<(&'a Source, Cow<'a, str>)> {
         let ordinal = *self.passages.ordinal.get(passage as usize)?;
         let source = sources.source(ordinal).filter(|source| source.id == self.items[ordinal as usize])?;
         let span = self.span(passage);
@@ -288,7 +292,11 @@ impl Index {
     }
 
     /// Passages without a vector, ascending from passage `from`, with the text to embed for each.
-    pub fn missing<'a, S: Sources + ?Sized>(&'a self, sources: &'a S, from: u32) -> impl Iterator<Item = (u32, String)> + 'a {
+    pub fn missing<'a, S: Sources + ?Sized>(
+        &'a self,
+        sources: &'a S,
+        from: u32,
+    ) -> impl Iterator<Item = (u32, String)> + 'a {
         let until = if self.dimensions() == 0 { 0 } else { self.passage_count() as u32 };
         let absent = (from..until).filter(|&passage| !self.dense.is_present(passage));
         absent.filter_map(move |passage| Some((passage, self.embedding_input(sources, passage)?)))
@@ -299,7 +307,9 @@ impl Index {
     /// False, and nothing is kept, if there is no such passage, the length is wrong or the vector has no direction.
     pub fn set_vector(&mut self, passage: u32, embedded: &str, vector: &[f32]) -> bool {
         match quantise(vector) {
-            Some((scale, steps)) => self.set_stored(passage, &StoredVector { key: embedding_key(embedded), scale, steps: &steps }),
+            Some((scale, steps)) => {
+                self.set_stored(passage, &StoredVector { key: embedding_key(embedded), scale, steps: &steps })
+            }
             None => false,
         }
     }
@@ -323,7 +333,8 @@ impl Index {
         }
         let present = (0..old.passage_count() as u32).filter_map(|passage| Some((old.vector(passage)?.key, passage)));
         let by_key: HashMap<EmbeddingKey, u32> = present.collect();
-        let wanted: Vec<(u32, EmbeddingKey)> = self.missing(sources, 0).map(|(passage, text)| (passage, embedding_key(&text))).collect();
+        let wanted: Vec<(u32, EmbeddingKey)> =
+            self.missing(sources, 0).map(|(passage, text)| (passage, embedding_key(&text))).collect();
         let found = wanted.into_iter().filter_map(|(passage, key)| Some((passage, old.vector(*by_key.get(&key)?)?)));
         found.filter(|(passage, vector)| self.dense.set(*passage, vector)).count()
     }
@@ -331,11 +342,26 @@ impl Index {
     /// Bytes in memory, estimated from capacities.
     pub fn memory_bytes(&self) -> usize {
         let columns = &self.passages;
-        let numbers = [&columns.ordinal, &columns.start, &columns.end, &columns.previous, &columns.next, &columns.session, &columns.author];
+        let numbers = [
+            &columns.ordinal,
+            &columns.start,
+            &columns.end,
+            &columns.previous,
+            &columns.next,
+            &columns.session,
+            &columns.author,
+        ];
         let numbers: usize = numbers.iter().map(|column| column.capacity() * 4).sum();
-        let names: usize = self.sessions.iter().map(|name| name.len() + 64).sum::<usize>() + self.authors.iter().map(|name| 4 * name.len() + 160).sum::<usize>();
+        let names: usize = self.sessions.iter().map(|name| name.len() + 64).sum::<usize>()
+            + self.authors.iter().map(|name| 4 * name.len() + 160).sum::<usize>();
         let items = self.items.capacity() * size_of::<ItemId>();
-        numbers + columns.day.capacity() * 4 + columns.question.capacity() + names + items + self.words.bytes() + self.dense.bytes()
+        numbers
+            + columns.day.capacity() * 4
+            + columns.question.capacity()
+            + names
+            + items
+            + self.words.bytes()
+            + self.dense.bytes()
     }
 }
 

@@ -84,7 +84,12 @@ pub fn recall(index: &Index, plan: &Plan, query_vector: Option<&[f32]>, options:
         dense: vector.is_some(),
         without_vector: index.passage_count() - index.vector_count(),
         detail: options.explain.then(|| Detail {
-            terms: plan.terms.iter().zip(&words.figures).map(|(term, f)| Term { term: term.clone(), idf: f.idf, passages: f.texts }).collect(),
+            terms: plan
+                .terms
+                .iter()
+                .zip(&words.figures)
+                .map(|(term, f)| Term { term: term.clone(), idf: f.idf, passages: f.texts })
+                .collect(),
             speaker: plan.speaker.clone(),
             dates: plan.dates.clone(),
             first_person_text: plan.first_person_text.clone(),

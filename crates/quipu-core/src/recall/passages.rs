@@ -34,7 +34,9 @@ pub(super) fn cut(text: &str) -> Vec<Range<usize>> {
 fn cut_length(rest: &str) -> usize {
     let window = &rest[..floor_char_boundary(rest, limit::PASSAGE_BYTES_MAX)];
     let half = window.len() / 2;
-    let sentence = |w: &str| [". ", "! ", "? ", "。", "！", "？"].iter().filter_map(|end| w.rfind(end).map(|at| at + end.len())).max();
+    let sentence = |w: &str| {
+        [". ", "! ", "? ", "。", "！", "？"].iter().filter_map(|end| w.rfind(end).map(|at| at + end.len())).max()
+    };
     let boundaries = [
         window.rfind("\n\n").map(|at| at + 2),
         window.rfind('\n').map(|at| at + 1),

@@ -70,10 +70,18 @@ impl Plan {
             return Err(Refusal::invalid("the query is empty"));
         }
         if query.text.len() > limit::QUERY_BYTES_MAX {
-            return Err(Refusal::invalid(format!("the query has {} bytes, at most {} are read", query.text.len(), limit::QUERY_BYTES_MAX)));
+            return Err(Refusal::invalid(format!(
+                "the query has {} bytes, at most {} are read",
+                query.text.len(),
+                limit::QUERY_BYTES_MAX
+            )));
         }
         if query.k == 0 || query.k > limit::RECALL_K_MAX {
-            return Err(Refusal::invalid(format!("1 to {} items can be asked for, not {}", limit::RECALL_K_MAX, query.k)));
+            return Err(Refusal::invalid(format!(
+                "1 to {} items can be asked for, not {}",
+                limit::RECALL_K_MAX,
+                query.k
+            )));
         }
         let words = tokens::words(&query.text);
         let mentions = mentions(index, &query.text, &words);
@@ -126,7 +134,9 @@ fn mentions(index: &Index, text: &str, words: &[Word]) -> Vec<Mention> {
 /// The author whose whole name starts at a word, else the only one with that first name.
 fn longest_name(index: &Index, text: &str, words: &[Word], at: usize) -> Option<(u32, usize)> {
     let candidates = index.authors_starting_with(&words[at].lower);
-    let is_whole = |name: &[String]| words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower);
+    let is_whole = |name: &[String]| {
+        words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
+    };
     let whole = candidates.iter().filter(|author| is_whole(&author.name)).max_by_key(|author| author.name.len());
     let (author, length) = match (whole, candidates) {
         (Some(author), _) => (author.number, author.name.len()),
@@ -135,7 +145,9 @@ fn longest_name(index: &Index, text: &str, words: &[Word], at: usize) -> Option<
     };
     let word = &words[at];
     // "Will", "May" and "Art" are names only where they are written like one and do not open the sentence.
-    let doubtful = length == 1 && (tokens::is_stop_word(&word.lower) || matches!(word.lower.as_str(), "will" | "may" | "mark" | "art" | "grace" | "hope" | "april" | "june"));
+    let doubtful = length == 1
+        && (tokens::is_stop_word(&word.lower)
+            || matches!(word.lower.as_str(), "will" | "may" | "mark" | "art" | "grace" | "hope" | "april" | "june"));
     let written_like_a_name = text[word.start..].starts_with(char::is_uppercase);
     let opens = at == 0 && !word.is_possessive();
     (!doubtful || (written_like_a_name && !opens)).then_some((author, length))
@@ -176,6 +188,7 @@ fn days_around_now(words: &[Word], now: Option<Timestamp>) -> Vec<NamedDate> {
     let named = |word: &str| words.iter().any(|other| other.lower == word);
     let today_named = named("today").then_some(today);
     let yesterday_named = today.yesterday().ok().filter(|_| named("yesterday"));
-    let day = |date: jiff::civil::Date| NamedDate::Day { year: Some(date.year()), month: date.month(), day: date.day() };
+    let day =
+        |date: jiff::civil::Date| NamedDate::Day { year: Some(date.year()), month: date.month(), day: date.day() };
     today_named.into_iter().chain(yesterday_named).map(day).collect()
 }

@@ -1,7 +1,10 @@
 //! The two loops that touch every vector: integer dot products and Hamming distances.
 //!
 //! Written as plain loops and compiled once for each instruction set, chosen when run. All give the same integers.
-#![expect(unsafe_code, reason = "a function compiled for an instruction set may only be called where the processor has it")]
+#![expect(
+    unsafe_code,
+    reason = "a function compiled for an instruction set may only be called where the processor has it"
+)]
 
 /// Dot products of a query with rows of the same length, one after another; `rows` is a whole number of them.
 ///
@@ -122,7 +125,8 @@ fn dot(a: &[i8], b: &[i8]) -> i32 {
     // Whole blocks first: their length is known, so they become straight-line code.
     const BLOCK: usize = 64;
     let blocks = a.len().min(b.len()) / BLOCK * BLOCK;
-    let whole: i32 = a[..blocks].chunks_exact(BLOCK).zip(b[..blocks].chunks_exact(BLOCK)).map(|(a, b)| products(a, b)).sum();
+    let whole: i32 =
+        a[..blocks].chunks_exact(BLOCK).zip(b[..blocks].chunks_exact(BLOCK)).map(|(a, b)| products(a, b)).sum();
     whole + products(&a[blocks..], &b[blocks..])
 }
 
@@ -156,7 +160,7 @@ fn hammings_body(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
         }));
     } else {
         let differing = |row: &[u64]| row.iter().zip(query).map(|(a, b)| (a ^ b).count_ones() as u16).sum::<u16>();
-        found.extend(rows.chunks_exact(query.len()).map(|row| differing(row)));
+        found.extend(rows.chunks_exact(query.len()).map(differing));
     }
 }
 
@@ -178,8 +182,10 @@ mod tests {
         for dimensions in [1, 7, 63, 64, 65, 256, 384, 1000] {
             let query = bytes(1, dimensions);
             let rows = bytes(2, dimensions * 9);
-            let expected: Vec<i32> =
-                rows.chunks_exact(dimensions).map(|row| row.iter().zip(&query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()).collect();
+            let expected: Vec<i32> = rows
+                .chunks_exact(dimensions)
+                .map(|row| row.iter().zip(&query).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum())
+                .collect();
             let chosen = [8, 0, 3, 9];
             let expected_at = [expected[8], expected[0], expected[3], 0];
             let (mut found, mut found_at) = (Vec::new(), Vec::new());
@@ -202,10 +208,18 @@ mod tests {
     #[test]
     fn every_instruction_set_counts_the_same_bits() {
         for words in [1, 2, 6, 7, 12] {
-            let row = |seed| bytes(seed, words * 8).chunks_exact(8).map(|b| b.iter().fold(0, |all, &x| all << 8 | u64::from(x as u8))).collect::<Vec<u64>>();
+            let row = |seed| {
+                bytes(seed, words * 8)
+                    .chunks_exact(8)
+                    .map(|b| b.iter().fold(0, |all, &x| all << 8 | u64::from(x as u8)))
+                    .collect::<Vec<u64>>()
+            };
             let query = row(1);
             let rows: Vec<u64> = (2..9).flat_map(row).collect();
-            let expected: Vec<u16> = rows.chunks_exact(words).map(|row| row.iter().zip(&query).map(|(a, b)| (a ^ b).count_ones() as u16).sum()).collect();
+            let expected: Vec<u16> = rows
+                .chunks_exact(words)
+                .map(|row| row.iter().zip(&query).map(|(a, b)| (a ^ b).count_ones() as u16).sum())
+                .collect();
             let mut found = Vec::new();
             hammings(&query, &rows, &mut found);
             assert_eq!(found, expected);

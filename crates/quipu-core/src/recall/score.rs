@@ -71,7 +71,13 @@ impl Contributions {
 }
 
 /// Scores one passage whose cosine with the question is `cosine`.
-pub(super) fn contributions(evidence: &Evidence<'_>, speaker: Option<u32>, weights: &Weights, passage: u32, cosine: f32) -> Contributions {
+pub(super) fn contributions(
+    evidence: &Evidence<'_>,
+    speaker: Option<u32>,
+    weights: &Weights,
+    passage: u32,
+    cosine: f32,
+) -> Contributions {
     let columns = &evidence.index.passages;
     let at = passage as usize;
     // A number that stands for none is beyond the end, so it scores 0.

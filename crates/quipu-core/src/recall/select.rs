@@ -42,7 +42,12 @@ pub(super) struct Selected {
 }
 
 /// Scores the candidates and keeps the best passage of each item, in ledger order; among equals the earlier one.
-pub(super) fn score(evidence: &Evidence<'_>, candidates: &Candidates, speaker: Option<u32>, weights: &Weights) -> Vec<Scored> {
+pub(super) fn score(
+    evidence: &Evidence<'_>,
+    candidates: &Candidates,
+    speaker: Option<u32>,
+    weights: &Weights,
+) -> Vec<Scored> {
     let dense = &evidence.index.dense;
     let cosines = match evidence.vector {
         Some(query) if candidates.passages.len() == evidence.index.passage_count() => dense.cosines(query),
@@ -95,5 +100,8 @@ pub(super) fn select(index: &Index, mut scored: Vec<Scored>, k: usize, weights: 
         reason: if scored.score > 0.0 { Reason::BelowTheBest } else { Reason::NoEvidence },
     };
     let rest = if explain { &scored[found..] } else { &[] };
-    Selected { hits: scored[..found].iter().map(hit).collect(), left_out: rest.iter().take(LEFT_OUT_MAX).map(left_out).collect() }
+    Selected {
+        hits: scored[..found].iter().map(hit).collect(),
+        left_out: rest.iter().take(LEFT_OUT_MAX).map(left_out).collect(),
+    }
 }

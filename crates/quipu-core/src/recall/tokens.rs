@@ -62,7 +62,12 @@ pub(super) fn term_of(lower: &str) -> Option<String> {
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     for_each_word(text, &mut String::new(), |lower, span| {
-        words.push(Word { lower: lower.to_owned(), start: span.start, end: span.end, end_possessive: span.end_possessive });
+        words.push(Word {
+            lower: lower.to_owned(),
+            start: span.start,
+            end: span.end,
+            end_possessive: span.end_possessive,
+        });
     });
     words
 }
@@ -159,8 +164,12 @@ mod tests {
     #[test]
     fn words_know_where_they_stand() {
         let text = "Is Zoë's café open?";
-        let found: Vec<_> = words(text).into_iter().map(|w| (text[w.start..w.end].to_owned(), w.is_possessive())).collect();
-        assert_eq!(found, [("Is", false), ("Zoë", true), ("café", false), ("open", false)].map(|(w, p)| (w.to_owned(), p)));
+        let found: Vec<_> =
+            words(text).into_iter().map(|w| (text[w.start..w.end].to_owned(), w.is_possessive())).collect();
+        assert_eq!(
+            found,
+            [("Is", false), ("Zoë", true), ("café", false), ("open", false)].map(|(w, p)| (w.to_owned(), p))
+        );
     }
 
     #[test]

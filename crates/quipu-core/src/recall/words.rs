@@ -150,7 +150,8 @@ impl WordIndex {
 
     /// Bytes in memory, estimated from capacities.
     pub(super) fn bytes(&self) -> usize {
-        let vocabulary = self.terms.capacity() * (size_of::<(Box<str>, u32)>() + 1) + self.terms.keys().map(|term| term.len().max(16)).sum::<usize>();
+        let vocabulary = self.terms.capacity() * (size_of::<(Box<str>, u32)>() + 1)
+            + self.terms.keys().map(|term| term.len().max(16)).sum::<usize>();
         vocabulary + self.passages.bytes() + self.sessions.bytes()
     }
 }

@@ -33,7 +33,12 @@ pub(super) struct Filling {
 
 impl Filling {
     pub(super) fn new(conversation: &str) -> Self {
-        Self { conversation: conversation.to_owned(), sources: Vec::new(), ids: HashSet::new(), natives: HashSet::new() }
+        Self {
+            conversation: conversation.to_owned(),
+            sources: Vec::new(),
+            ids: HashSet::new(),
+            natives: HashSet::new(),
+        }
     }
 
     /// How many sources wait.
@@ -55,7 +60,8 @@ impl Filling {
                 && !self.natives.insert(native.clone())
             {
                 let native = name::quote(native);
-                sink.report.notice(&place, format!("the id {native} occurs twice with different content; both were kept"));
+                sink.report
+                    .notice(&place, format!("the id {native} occurs twice with different content; both were kept"));
             }
             self.sources.push(source);
         }

@@ -81,7 +81,13 @@ impl Draft {
             .collect()
     }
 
-    fn source(&self, text: &str, artifacts: Vec<Artifact>, native_id: Option<String>, report: &mut Report) -> Option<Source> {
+    fn source(
+        &self,
+        text: &str,
+        artifacts: Vec<Artifact>,
+        native_id: Option<String>,
+        report: &mut Report,
+    ) -> Option<Source> {
         let mut source = Source {
             id: ItemId { kind: self.kind, bits: 0 },
             session: self.session.clone(),
@@ -114,11 +120,17 @@ impl Draft {
             artifact.name = artifact.name.and_then(|raw| {
                 if raw.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:")) {
                     let bytes = raw.len();
-                    report.notice(&self.place, format!("the {kind} is inside a data: address of {bytes} bytes; it is not kept"));
+                    report.notice(
+                        &self.place,
+                        format!("the {kind} is inside a data: address of {bytes} bytes; it is not kept"),
+                    );
                     return None;
                 }
                 if raw.contains('\0') || raw.len() > NOTE_BYTES_MAX {
-                    report.notice(&self.place, format!("the {kind}'s name is too long or contains U+0000; it was shortened"));
+                    report.notice(
+                        &self.place,
+                        format!("the {kind}'s name is too long or contains U+0000; it was shortened"),
+                    );
                 }
                 let clean = raw.replace('\0', "");
                 let fits = clean.len() <= NOTE_BYTES_MAX;

@@ -23,7 +23,9 @@ pub(super) fn fenced(text: &str) -> Vec<(usize, Artifact)> {
                     block.text.push_str(&code);
                 }
             }
-            Event::End(TagEnd::CodeBlock) => found.extend(open.take().filter(|(_, block)| !block.text.trim().is_empty())),
+            Event::End(TagEnd::CodeBlock) => {
+                found.extend(open.take().filter(|(_, block)| !block.text.trim().is_empty()))
+            }
             _ => {}
         }
     }
@@ -45,7 +47,8 @@ mod tests {
             ("inline ```x``` only", vec![]),
         ] {
             let found = fenced(text);
-            let found: Vec<_> = found.iter().map(|(at, code)| (*at, code.name.as_deref(), code.text.as_str())).collect();
+            let found: Vec<_> =
+                found.iter().map(|(at, code)| (*at, code.name.as_deref(), code.text.as_str())).collect();
             assert_eq!(found, expected, "{text:?}");
         }
     }

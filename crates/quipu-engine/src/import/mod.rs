@@ -1,7 +1,7 @@
 //! Reads what other systems wrote: each format becomes sources, streamed, checked and named by their content.
 //!
-//! Nothing here stores anything: [`read`] hands [`Batch`]es to its caller and counts in a [`Report`]. Times come from the
-//! input only; a time that is missing or cannot be understood stays unknown. Because an id follows from the content,
+//! Nothing here stores anything: [`read`] hands [`Batch`]es to its caller and counts in a [`Report`]. Times come from
+//! the input only; a time that is missing or cannot be understood stays unknown. Because an id follows from the content,
 //! reading the same input again gives the same ids, and an import that broke off is continued by running it again.
 
 mod batch;
@@ -28,8 +28,8 @@ use quipu_core::Refusal;
 use quipu_core::source::Source;
 
 use batch::Sink;
-pub use fault::{Fault, ReadError};
 use fault::Stop;
+pub use fault::{Fault, ReadError};
 pub use report::{Notice, Report};
 
 /// What an import can read.
@@ -102,8 +102,8 @@ pub struct Batch {
 /// What cannot be kept is skipped or repaired, and said in the report, which is valid whether reading succeeds or not.
 ///
 /// # Errors
-/// - `Fault`: the input is empty, damaged, over a bound, cut, not of this format or unreadable. What came before the fault has been
-///   handed on, except that plain text and Markdown must be UTF-8 throughout before anything is handed on.
+/// - `Fault`: the input is empty, damaged, over a bound, cut, not of this format or unreadable. What came before the
+///   fault has been handed on, except that plain text and Markdown must be UTF-8 throughout before anything is.
 /// - `Caller`: `each` failed; nothing was read after that.
 pub fn read<E>(
     format: Format,

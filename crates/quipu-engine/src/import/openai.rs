@@ -21,7 +21,8 @@ use super::report::Report;
 use super::{fence, name, when};
 
 const EXPECTED: &str = "a line is a JSON object like {\"messages\":[{\"role\":\"user\",\"content\":\"…\"}]}";
-const KEEP_NUMBERS: &str = "If the line cannot be mended, empty it: conversations without an id are named by their line";
+const KEEP_NUMBERS: &str =
+    "If the line cannot be mended, empty it: conversations without an id are named by their line";
 
 type Object = Map<String, Value>;
 
@@ -42,7 +43,8 @@ pub(super) fn read(input: &mut dyn BufRead, name: &Arc<str>, sink: &mut Sink<'_>
         if messages.is_empty() {
             sink.report.notice(&place, "it has no messages");
         }
-        let raw = first_name(line, &["session_id", "conversation_id", "id"]).unwrap_or_else(|| format!("{name}:{number}"));
+        let raw =
+            first_name(line, &["session_id", "conversation_id", "id"]).unwrap_or_else(|| format!("{name}:{number}"));
         let session = name::session(sink.report, &place, &raw);
         let title = line.get("title").and_then(Value::as_str).unwrap_or_default();
         let topic = name::label(sink.report, &place, "the title", title);
@@ -102,7 +104,8 @@ fn role(message: &Object) -> Result<Role, String> {
 }
 
 fn said_at(message: &Object, place: &str, report: &mut Report) -> Option<Timestamp> {
-    let raw = ["created_at", "timestamp", "date"].iter().find_map(|key| message.get(*key).filter(|raw| !raw.is_null()))?;
+    let raw =
+        ["created_at", "timestamp", "date"].iter().find_map(|key| message.get(*key).filter(|raw| !raw.is_null()))?;
     when::json(raw).unwrap_or_else(|reason| {
         report.notice(place, format!("{reason}; it was kept without a time"));
         None

@@ -118,7 +118,10 @@ mod tests {
         let pieces = cut(&text);
         assert!(pieces.len() > 2, "{}", pieces.len());
         for piece in pieces {
-            assert!(piece.len() <= PASSAGE_BYTES_MAX && piece.starts_with("The") && piece.ends_with("left."), "{piece:?}");
+            assert!(
+                piece.len() <= PASSAGE_BYTES_MAX && piece.starts_with("The") && piece.ends_with("left."),
+                "{piece:?}"
+            );
         }
     }
 }

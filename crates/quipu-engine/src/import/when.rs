@@ -60,11 +60,9 @@ fn utc(civil: DateTime) -> Option<Timestamp> {
 
 fn seconds(value: f64) -> Option<Timestamp> {
     let micros = if value.abs() > SECONDS_MAX { value * 1e3 } else { value * 1e6 };
-    // 9·10¹⁸ is below the largest i64, so the conversion is exact in range.
-    if !(micros.abs() < 9e18) {
-        return None;
-    }
-    Timestamp::from_microsecond(micros.round() as i64).ok().and_then(in_range)
+    // Numbers up to 9·10¹⁸ fit an i64.
+    let fits = micros.abs() < 9e18;
+    fits.then(|| Timestamp::from_microsecond(micros.round() as i64).ok().and_then(in_range)).flatten()
 }
 
 /// Years 1 to 9999, to the microsecond. What lies outside is a damaged number rather than a time.
@@ -73,7 +71,11 @@ fn in_range(time: Timestamp) -> Option<Timestamp> {
 }
 
 fn not_a_time(raw: &str) -> String {
-    if raw.trim().is_empty() { "the time is empty".to_owned() } else { format!("{} is not a time Quipu can read", quote(raw)) }
+    if raw.trim().is_empty() {
+        "the time is empty".to_owned()
+    } else {
+        format!("{} is not a time Quipu can read", quote(raw))
+    }
 }
 
 #[cfg(test)]
@@ -145,7 +147,8 @@ mod tests {
             ("18446744073709551615", None),
             ("1e300", None),
         ] {
-            let time = serde_json::from_str::<Number>(raw).map(|value| number(&value).ok().map(|time| time.to_string()));
+            let time =
+                serde_json::from_str::<Number>(raw).map(|value| number(&value).ok().map(|time| time.to_string()));
             assert_eq!(time.ok().flatten().as_deref(), expected, "{raw}");
         }
     }

@@ -136,7 +136,8 @@ pub trait UserLedger: Send {
     fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError>;
 
     /// Hands over the events of a range in order, until `each` returns false. Missing positions are skipped.
-    fn read(&mut self, range: RangeInclusive<Seq>, each: &mut dyn FnMut(SealedEvent) -> bool) -> Result<(), StoreError>;
+    fn read(&mut self, range: RangeInclusive<Seq>, each: &mut dyn FnMut(SealedEvent) -> bool)
+    -> Result<(), StoreError>;
 
     /// The control events up to and including a position, in order.
     fn controls(&mut self, up_to: Seq) -> Result<Vec<SealedEvent>, StoreError>;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use quipu_engine::ports::LedgerStore;
 
-use crate::fixture::{Place, check_error, files, fill, me, open};
+use crate::fixture::{Place, check_error, event, files, files_with, fill, me, open};
 
 /// A closed ledger of 3 events, and where another one of 1 event is.
 fn two_ledgers() -> (Place, PathBuf) {
@@ -67,4 +67,30 @@ fn while_a_ledger_was_removed() {
     check_error(store.open(&me(), false), "NotFound", &[]);
     assert_eq!(files(&place.folder().join("users")), Vec::<PathBuf>::new());
     assert_eq!(files(&place.folder().join("aside")), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn after_an_erasure_was_committed() {
+    let place = Place::new();
+    let mut ledger = open(&place.store());
+    ledger.append(0, &[event(1, "CANARY")]).unwrap();
+    drop(ledger);
+    let connection = rusqlite::Connection::open(place.user_file()).unwrap();
+    connection
+        .execute_batch(
+            "UPDATE change SET bytes = bytes; \
+             UPDATE change SET erased = 1, bytes = zeroblob(length(bytes)); \
+             INSERT INTO meta VALUES ('scrub', 'pending')",
+        )
+        .unwrap();
+    // What a kill leaves: the log with everything that ever went through it. The copy is taken while it is open.
+    let killed = Place::new();
+    fs::create_dir_all(killed.folder().join("users")).unwrap();
+    for name in ["u-me.db", "u-me.db-wal"] {
+        fs::copy(place.folder().join("users").join(name), killed.folder().join("users").join(name)).unwrap();
+    }
+    assert!(!files_with(&killed.folder(), &[b"CANARY"]).is_empty());
+    let mut ledger = killed.store().open(&me(), false).unwrap();
+    assert_eq!(files_with(&killed.folder(), &[b"CANARY"]), []);
+    assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
 }

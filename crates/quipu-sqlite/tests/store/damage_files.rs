@@ -148,7 +148,9 @@ fn piece_of_a_projection_lost() {
     {
         let mut ledger = open(&place.store());
         let snapshot = Some((1, vec![7; 3 << 20]));
-        ledger.checkpoint(&quipu_engine::ports::Checkpoint { snapshot, snapshots_kept: 1, ..Default::default() }).unwrap();
+        ledger
+            .checkpoint(&quipu_engine::ports::Checkpoint { snapshot, snapshots_kept: 1, ..Default::default() })
+            .unwrap();
     }
     change(&place, "DELETE FROM piece WHERE part = 1");
     let mut ledger = open(&place.store());
@@ -167,4 +169,10 @@ fn stray_log_of_a_database_that_is_gone() {
     let mut ledger = open(&store);
     fill(&mut *ledger, 1, 1);
     assert_eq!(fs::read(place.folder().join("aside/u-me.db.1-wal")).unwrap(), b"an old log");
+
+    let backup = place.temp.path().join("me.backup");
+    ledger.backup(&backup).unwrap();
+    drop(ledger);
+    let aside = store.restore(&me(), &backup, true).unwrap().unwrap();
+    assert!(aside.ends_with("u-me.db.2"), "{aside:?} does not meet a log that is not its own");
 }

@@ -57,13 +57,34 @@ fn the_ballast_is_given_up_and_taken_again() {
     assert_eq!(std::fs::metadata(&ballast).unwrap().len(), 64 << 10);
 }
 
-/// Fills a real file system. To run it as root:
-/// `mount -t tmpfs -o size=24m none DIR`, then `QUIPU_TEST_SMALL_DISK=DIR cargo test -p quipu-sqlite -- --ignored small_disk`.
+const SMALL_DISK: &str = "QUIPU_TEST_SMALL_DISK";
+
+/// Fills a real file system: a small one in memory, mounted where only this test sees it.
 #[test]
-#[ignore = "needs a small file system of its own"]
+#[cfg(target_os = "linux")]
 fn small_disk() {
-    let disk = std::env::var_os("QUIPU_TEST_SMALL_DISK").unwrap();
-    let folder = Path::new(&disk).join("memory");
+    if let Some(disk) = std::env::var_os(SMALL_DISK) {
+        return fill_disk(&disk);
+    }
+    let place = Place::new();
+    let mount = format!(
+        r#"mount -t tmpfs -o size=24m none "$0" && {SMALL_DISK}="$0" "$1" --exact damage_full_disk::small_disk --nocapture"#
+    );
+    let ran = std::process::Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &mount])
+        .args([place.path(), &std::env::current_exe().unwrap()])
+        .output()
+        .expect("this test needs `unshare` (util-linux)");
+    assert!(
+        ran.status.success(),
+        "on a small disk (this test needs user namespaces): {}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+}
+
+fn fill_disk(disk: &std::ffi::OsStr) {
+    let folder = Path::new(disk).join("memory");
     let store = SqliteStore::open(&folder, Options { ballast_bytes: 4 << 20, ..Options::default() }).unwrap();
     let mut ledger = open(&store);
     let (mut snapshot, mut round) = (vec![0; 6 << 20], 0);

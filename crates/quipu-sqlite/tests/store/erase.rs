@@ -23,7 +23,8 @@ fn erased_text_is_in_no_file() {
     let store = place.store();
     let mut ledger = open(&store);
     // Short, a page long, and over many pages.
-    let canaries = ["CANARY-short".to_owned(), format!("CANARY-page{}", "y".repeat(4000)), "CANARY-long".repeat(100_000)];
+    let canaries =
+        ["CANARY-short".to_owned(), format!("CANARY-page{}", "y".repeat(4000)), "CANARY-long".repeat(100_000)];
     fill(&mut *ledger, 1, 50);
     for (seq, canary) in (51..).zip(&canaries) {
         ledger.append(seq - 1, &[event(seq, canary)]).unwrap();

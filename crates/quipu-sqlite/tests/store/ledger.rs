@@ -137,7 +137,8 @@ fn positions_are_found_by_id_and_time() {
     ledger.append(0, &events).unwrap();
     assert_eq!(ledger.position_of(events[2].id).unwrap(), Some(3));
     assert_eq!(ledger.position_of(EventId::from_u128(1)).unwrap(), None);
-    for (nanoseconds, seq) in [(-6_000, 0), (-5_001, 0), (-5_000, 1), (-4_500, 1), (9_999, 1), (10_000, 3), (19_999, 3), (20_000, 4)] {
+    let times = [(-6_000, 0), (-5_001, 0), (-5_000, 1), (-4_500, 1), (9_999, 1), (10_000, 3), (19_999, 3), (20_000, 4)];
+    for (nanoseconds, seq) in times {
         let time = Timestamp::from_nanosecond(nanoseconds).unwrap();
         assert_eq!(ledger.position_at(time).unwrap(), seq, "at {nanoseconds} ns");
     }

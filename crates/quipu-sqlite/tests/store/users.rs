@@ -11,9 +11,8 @@ use crate::fixture::{Place, check_error, event, fill, me, open, read_all};
 fn unusual_ids_are_kept_apart() {
     let place = Place::new();
     let long = "a".repeat(128);
-    let mut ids: Vec<UserId> = ["me", "Me", "mE", "a.b", "a:b", "a+b", "alice@example.com", "7", "con", "u-me", &long, &long[..65]]
-        .map(|id| UserId::parse(id).unwrap())
-        .to_vec();
+    let ids = ["me", "Me", "mE", "a.b", "a:b", "a+b", "alice@example.com", "7", "con", "u-me", &long, &long[..65]];
+    let mut ids = ids.map(|id| UserId::parse(id).unwrap()).to_vec();
     let store = place.store();
     for (index, id) in ids.iter().enumerate() {
         let mut ledger = store.open(id, true).unwrap();
@@ -76,7 +75,9 @@ fn a_healthy_place_needs_no_attention() {
     let lines = store.examine();
     assert!(lines.iter().all(Result::is_ok), "{lines:#?}");
     let text = format!("{lines:?}");
-    for word in ["SQLite 3.", "locked by this process", "MiB free", "ballast", "journal_mode=wal synchronous=2", "1 ledgers"] {
+    for word in
+        ["SQLite 3.", "locked by this process", "MiB free", "ballast", "journal_mode=wal synchronous=2", "1 ledgers"]
+    {
         assert!(text.contains(word), "{word:?} is missing in {lines:#?}");
     }
 }

@@ -90,7 +90,13 @@ pub(in super::super) fn locomo(settings: &Settings, printer: &Printer, file: &Pa
     let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
     let engine = app::open_in(folder.path(), settings)?;
     let (ingest, users) = import(&engine, printer, file)?;
-    let mut run = Run { marks: Vec::new(), with: Vec::new(), without: Vec::new(), skipped: Skipped::default(), details: Vec::new() };
+    let mut run = Run {
+        marks: Vec::new(),
+        with: Vec::new(),
+        without: Vec::new(),
+        skipped: Skipped::default(),
+        details: Vec::new(),
+    };
     let sets = questions(file)?;
     for set in &sets {
         let user = UserId::parse(&set.conversation)?;
@@ -162,7 +168,8 @@ fn import(engine: &Engine, printer: &Printer, file: &Path) -> Result<(Ingest, Ve
 }
 
 fn questions(file: &Path) -> Result<Vec<QuestionSet>> {
-    let opened = std::fs::File::open(file).map_err(|error| Error::NotFound(format!("cannot read {}: {error}", file.display())))?;
+    let opened = std::fs::File::open(file)
+        .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", file.display())))?;
     let mut sets = Vec::new();
     let outcome = format::read(&mut BufReader::new(opened), &mut |set| {
         sets.push(set);
@@ -194,7 +201,8 @@ impl Run {
                 self.skipped.category_5 += 1;
                 continue;
             }
-            let wanted: Vec<&str> = asked.evidence.iter().map(String::as_str).filter(|id| sessions.contains_key(*id)).collect();
+            let wanted: Vec<&str> =
+                asked.evidence.iter().map(String::as_str).filter(|id| sessions.contains_key(*id)).collect();
             if wanted.is_empty() {
                 self.skipped.without_evidence += 1;
                 continue;
@@ -247,7 +255,8 @@ fn firsts<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// The session of every turn, by the turn's name in the data.
 fn session_of_turns(engine: &Engine, user: &UserId) -> Result<HashMap<String, String>> {
-    let options = ListOptions { at: quipu_engine::versions::When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
+    let options =
+        ListOptions { at: quipu_engine::versions::When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
     let page = quipu_engine::list(engine, user, &options)?;
     Ok(page.items.into_iter().filter_map(|item| Some((item.native_id?, item.session_id?))).collect())
 }

@@ -179,9 +179,7 @@ pub(super) fn write_change(change: &Change) -> Result<Vec<u8>, FormatError> {
             native_id: source.native_id.as_deref().map(Cow::Borrowed),
         }),
         Change::CorePatched(patch) => ChangeV1::CorePatched { patch: Cow::Borrowed(patch) },
-        Change::ItemMarked(mark) => {
-            ChangeV1::ItemMarked { item: mark.item, pinned: mark.pinned, rating: mark.rating }
-        }
+        Change::ItemMarked(mark) => ChangeV1::ItemMarked { item: mark.item, pinned: mark.pinned, rating: mark.rating },
         Change::Reverted { events } => ChangeV1::Reverted { events: Cow::Borrowed(events) },
         Change::Erased { targets, reason } => {
             ChangeV1::Erased { targets: Cow::Borrowed(targets), reason: Cow::Borrowed(reason) }

@@ -54,7 +54,10 @@ struct Sample {
 ///
 /// # Errors
 /// As [`super::super::read`] with [`super::super::Format::Locomo`].
-pub fn read<E>(input: &mut dyn BufRead, each: &mut dyn FnMut(QuestionSet) -> Result<(), E>) -> Result<(), ReadError<E>> {
+pub fn read<E>(
+    input: &mut dyn BufRead,
+    each: &mut dyn FnMut(QuestionSet) -> Result<(), E>,
+) -> Result<(), ReadError<E>> {
     let mut failed = None;
     let (start, mut input) = without_mark(input)?;
     let outcome = samples::each(&mut input, start, &mut |number, sample: Sample| {
@@ -79,7 +82,8 @@ fn question_set(sample: &Sample, number: usize) -> QuestionSet {
         .collect();
     let mut set = QuestionSet { conversation: conversation_name(&sample.sample_id, number), ..QuestionSet::default() };
     for asked in &sample.qa {
-        let Some(question) = asked.get("question").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
+        let Some(question) = asked.get("question").and_then(Value::as_str).filter(|text| !text.trim().is_empty())
+        else {
             continue;
         };
         let mut evidence: Vec<String> = Vec::new();
@@ -127,7 +131,8 @@ fn evidence_ids(raw: &str) -> Vec<Option<String>> {
 fn evidence_id(word: &str) -> Option<String> {
     let rest = word.strip_prefix('D')?;
     let (session, turn) = rest.strip_prefix(':').unwrap_or(rest).split_once(':')?;
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok()).flatten();
+    let digits =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u32>().ok()).flatten();
     Some(format!("D{}:{}", digits(session)?, digits(turn)?))
 }
 

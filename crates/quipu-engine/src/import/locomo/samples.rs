@@ -12,8 +12,8 @@ use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::import::fault::{Fault, Stop};
 
-const EXPECTED: &str = "a LoCoMo file is an array of objects, each with a \"conversation\" object that holds \"session_1\", \
-                        \"session_1_date_time\" and so on";
+const EXPECTED: &str = "a LoCoMo file is an array of objects, each with a \"conversation\" object that holds \
+                        \"session_1\", \"session_1_date_time\" and so on";
 
 /// What is done with each sample; the number counts from 1.
 type Each<'a, T> = &'a mut dyn FnMut(usize, T) -> Result<(), Stop>;

@@ -23,7 +23,10 @@ impl FrontMatter {
         let Some((lines, body)) = frame(text) else { return (Self::default(), text) };
         let value = |key: &str| {
             let lines = lines.lines().filter_map(|line| line.split_once(':'));
-            lines.filter(|(known, _)| known.trim_end().eq_ignore_ascii_case(key)).map(|(_, value)| unquoted(value)).next()
+            lines
+                .filter(|(known, _)| known.trim_end().eq_ignore_ascii_case(key))
+                .map(|(_, value)| unquoted(value))
+                .next()
         };
         let mut said_at = None;
         for key in DATES {

@@ -28,8 +28,7 @@ pub(super) fn passages(body: &str, title: Option<&str>) -> Vec<Passage> {
         let title = title.filter(|title| section.path.first().is_none_or(|first| !first.eq_ignore_ascii_case(title)));
         let path = title.into_iter().chain(section.path.iter().map(String::as_str)).collect::<Vec<_>>().join(JOINT);
         let whole = section.range.start..section.range.start + body[section.range.clone()].trim_end().len();
-        let ranges =
-            if whole.len() <= PASSAGE_BYTES_MAX { vec![whole] } else { text::passages(body, section.blocks) };
+        let ranges = if whole.len() <= PASSAGE_BYTES_MAX { vec![whole] } else { text::passages(body, section.blocks) };
         found.extend(ranges.into_iter().map(|range| Passage { path: path.clone(), range, owns_until: body.len() }));
     }
     for index in 1..found.len() {
@@ -146,12 +145,10 @@ mod tests {
     fn sections_are_cut_at_headings() {
         check("", &[]);
         check("just text\n", &[("", "just text")]);
-        check("intro\n\n# A\n\none\n\n## B\n\ntwo\n\n# C\n\nthree", &[
-            ("", "intro"),
-            ("A", "# A\n\none"),
-            ("A / B", "## B\n\ntwo"),
-            ("C", "# C\n\nthree"),
-        ]);
+        check(
+            "intro\n\n# A\n\none\n\n## B\n\ntwo\n\n# C\n\nthree",
+            &[("", "intro"), ("A", "# A\n\none"), ("A / B", "## B\n\ntwo"), ("C", "# C\n\nthree")],
+        );
         check("# A\n\n## B\n\ntwo\n\n## C\n", &[("A / B", "# A\n\n## B\n\ntwo"), ("A / C", "## C")]);
         check("# A `b` *c*\nx", &[("A b c", "# A `b` *c*\nx")]);
         check("> # quoted\n\n```\n# code\n```\n", &[("", "> # quoted\n\n```\n# code\n```")]);

@@ -1,0 +1,163 @@
+//! Users: opening, listing, removing, keeping apart; backup and restore.
+
+use quipu_core::event::ChangeRef;
+use quipu_core::id::UserId;
+use quipu_core::ledger::SealedEvent;
+use quipu_engine::ports::{Checkpoint, LedgerStore, StoreError};
+
+use super::{Case, Make, everything, head_of, me, open, other};
+use crate::sample::Sample;
+
+pub(super) const CASES: &[Case] = &[
+    ("opening a user who has no ledger makes none unless asked to", not_found),
+    ("users are listed in order of id", listed),
+    ("ids that differ only in case are different users", case_matters),
+    ("removing a user leaves nothing of it, and the others", removed),
+    ("nothing of one user reaches another", isolated),
+    ("a backup has the head of its ledger, and restores to the same bytes", backed_up),
+    ("a backup does not overwrite what is there", backup_keeps),
+    ("restoring over a ledger is refused unless it may be set aside", restore_keeps),
+    ("a backup is not restored for another user", restore_owner),
+    ("a restored ledger goes on", restored_goes_on),
+];
+
+fn not_found(make: Make<'_>) {
+    let store = make();
+    let outcome = store.open(&me(), false).map(drop);
+    assert!(matches!(outcome, Err(StoreError::NotFound(_))), "{outcome:?}");
+    assert_eq!(store.users().unwrap(), []);
+    let outcome = store.remove(&me());
+    assert!(matches!(outcome, Err(StoreError::NotFound(_))), "{outcome:?}");
+}
+
+fn listed(make: Make<'_>) {
+    let store = make();
+    let names = ["zoe", "a@b.example", "B", "a", "10", "a:b+c_d.e-f"];
+    for name in names {
+        open(&*store, &UserId::parse(name).unwrap());
+    }
+    let mut expected = names;
+    expected.sort_unstable();
+    let users: Vec<String> = store.users().unwrap().iter().map(ToString::to_string).collect();
+    assert_eq!(users, expected);
+}
+
+fn case_matters(make: Make<'_>) {
+    let store = make();
+    let (small, large) = (UserId::parse("ana").unwrap(), UserId::parse("Ana").unwrap());
+    open(&*store, &small).append(0, &[Sample::new(&small, 1).say("small").unwrap()]).unwrap();
+    assert_eq!(open(&*store, &large).head().unwrap().seq, 0);
+    assert_eq!(store.users().unwrap(), [large, small]);
+}
+
+fn filled(store: &dyn LedgerStore, user: &UserId, seed: u64) -> Vec<SealedEvent> {
+    let mut sample = Sample::new(user, seed);
+    let events = vec![sample.say_once("one", "key").unwrap(), sample.say("two").unwrap(), sample.say("three").unwrap()];
+    open(store, user).append(0, &events).unwrap();
+    events
+}
+
+fn removed(make: Make<'_>) {
+    let store = make();
+    filled(&*store, &me(), 40);
+    let kept = filled(&*store, &other(), 41);
+    store.remove(&me()).unwrap();
+    assert_eq!(store.users().unwrap(), [other()]);
+    assert!(matches!(store.open(&me(), false).map(drop), Err(StoreError::NotFound(_))));
+    assert_eq!(everything(&mut *open(&*store, &other())), kept);
+    assert_eq!(everything(&mut *open(&*store, &me())), [], "a user of that name starts afresh");
+}
+
+fn isolated(make: Make<'_>) {
+    let store = make();
+    let mine = filled(&*store, &me(), 42);
+    let (mut one, mut two) = (open(&*store, &me()), open(&*store, &other()));
+    assert_eq!(everything(&mut *two), []);
+    assert_eq!(two.key_use("key").unwrap(), None);
+    assert_eq!(two.position_of(mine[0].id).unwrap(), None);
+    // The same bytes may stand in two ledgers: a fork shares its past.
+    two.append(0, &mine).unwrap();
+    let checkpoint = Checkpoint { snapshot: Some((3, b"mine".to_vec())), snapshots_kept: 1, ..Checkpoint::default() };
+    one.checkpoint(&checkpoint).unwrap();
+    one.put_vectors("t", &[([1; 16], vec![1])]).unwrap();
+    assert_eq!(two.snapshots().unwrap(), [0; 0]);
+    assert_eq!(two.vectors("t").unwrap(), []);
+    let target = ChangeRef { seq: 1, index: 0 };
+    let mut sample = Sample::new(&me(), 43);
+    (0..3).for_each(|_| drop(sample.say("catching up").unwrap()));
+    let erasure = sample.erase(&[target]).unwrap();
+    one.erase(3, &[target], &erasure).unwrap();
+    one.drop_projections().unwrap();
+    assert_eq!(everything(&mut *two), mine);
+}
+
+fn backed_up(make: Make<'_>) {
+    let place = tempfile::tempdir().unwrap();
+    let store = make();
+    let events = filled(&*store, &me(), 44);
+    let made = open(&*store, &me()).backup(&place.path().join("copy")).unwrap();
+    assert_eq!(made.head, head_of(&events[2]));
+    assert_eq!(made.path, place.path().join("copy"));
+    assert_eq!(made.bytes, std::fs::metadata(&made.path).unwrap().len());
+    let elsewhere = make();
+    assert_eq!(elsewhere.restore(&me(), &made.path, false).unwrap(), None);
+    let mut ledger = elsewhere.open(&me(), false).unwrap();
+    assert_eq!(ledger.head().unwrap(), made.head);
+    assert_eq!(everything(&mut *ledger), events);
+    assert_eq!(ledger.key_use("key").unwrap().map(|used| used.seq), Some(1));
+}
+
+fn backup_keeps(make: Make<'_>) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("taken");
+    std::fs::write(&path, "precious").unwrap();
+    let store = make();
+    filled(&*store, &me(), 45);
+    let outcome = open(&*store, &me()).backup(&path).map(drop);
+    assert!(matches!(outcome, Err(StoreError::Exists(_))), "{outcome:?}");
+    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
+}
+
+fn restore_keeps(make: Make<'_>) {
+    let place = tempfile::tempdir().unwrap();
+    let store = make();
+    let events = filled(&*store, &me(), 46);
+    let copy = open(&*store, &me()).backup(&place.path().join("copy")).unwrap();
+    let mut sample = Sample::new(&me(), 46);
+    (0..3).for_each(|_| drop(sample.say("catching up").unwrap()));
+    let later = sample.say("later").unwrap();
+    open(&*store, &me()).append(3, std::slice::from_ref(&later)).unwrap();
+    let outcome = store.restore(&me(), &copy.path, false).map(drop);
+    assert!(matches!(outcome, Err(StoreError::Exists(_))), "{outcome:?}");
+    assert_eq!(open(&*store, &me()).head().unwrap(), head_of(&later), "what is there stays");
+    let aside = store.restore(&me(), &copy.path, true).unwrap();
+    assert!(aside.is_some_and(|path| path.exists()), "the later ledger was set aside, not deleted");
+    assert_eq!(everything(&mut *open(&*store, &me())), events);
+    assert_eq!(store.users().unwrap(), [me()]);
+}
+
+fn restore_owner(make: Make<'_>) {
+    let place = tempfile::tempdir().unwrap();
+    let store = make();
+    filled(&*store, &me(), 47);
+    let copy = open(&*store, &me()).backup(&place.path().join("copy")).unwrap();
+    let outcome = store.restore(&other(), &copy.path, false).map(drop);
+    assert!(matches!(outcome, Err(StoreError::Corrupt(_))), "{outcome:?}");
+    assert!(store.restore(&other(), &place.path().join("nowhere"), false).is_err());
+    std::fs::write(place.path().join("noise"), "noise ".repeat(10_000)).unwrap();
+    assert!(store.restore(&other(), &place.path().join("noise"), false).is_err());
+    assert_eq!(store.users().unwrap(), [me()]);
+}
+
+fn restored_goes_on(make: Make<'_>) {
+    let place = tempfile::tempdir().unwrap();
+    let store = make();
+    let mut sample = Sample::new(&me(), 48);
+    let first = sample.say("one").unwrap();
+    open(&*store, &me()).append(0, std::slice::from_ref(&first)).unwrap();
+    let copy = open(&*store, &me()).backup(&place.path().join("copy")).unwrap();
+    store.restore(&me(), &copy.path, true).unwrap();
+    let second = sample.say("two").unwrap();
+    open(&*store, &me()).append(1, std::slice::from_ref(&second)).unwrap();
+    assert_eq!(everything(&mut *open(&*store, &me())), [first, second]);
+}

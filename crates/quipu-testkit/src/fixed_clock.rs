@@ -1,0 +1,46 @@
+//! A clock that owns its time.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use jiff::Timestamp;
+use quipu_engine::ports::Clock;
+
+/// Goes on by the same step each time it is asked.
+#[derive(Debug)]
+pub struct FixedClock {
+    next_micros: AtomicI64,
+    step_micros: i64,
+}
+
+/// 2026-01-01T00:00:00Z.
+const START_MICROS: i64 = 1_767_225_600_000_000;
+
+impl FixedClock {
+    /// Starts with 2026 and goes on by one second.
+    pub fn new() -> Self {
+        Self::starting(START_MICROS, 1_000_000)
+    }
+
+    /// Starts at a time in microseconds since 1970 and goes on by so many microseconds.
+    pub fn starting(at_micros: i64, step_micros: i64) -> Self {
+        Self { next_micros: AtomicI64::new(at_micros), step_micros }
+    }
+
+    /// Puts the clock to a time in microseconds since 1970.
+    pub fn put(&self, at_micros: i64) {
+        self.next_micros.store(at_micros, Ordering::SeqCst);
+    }
+}
+
+impl Default for FixedClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Clock for FixedClock {
+    fn now(&self) -> Timestamp {
+        let micros = self.next_micros.fetch_add(self.step_micros, Ordering::SeqCst);
+        Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
+    }
+}

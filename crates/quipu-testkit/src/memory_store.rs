@@ -1,0 +1,287 @@
+//! A store that keeps everything in memory. Clones share it, so an engine over a clone is the next start of a program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use quipu_core::event::{ChangeRef, NO_HASH};
+use quipu_core::id::{EventId, Seq, UserId};
+use quipu_core::ledger::SealedEvent;
+use quipu_engine::ports::{
+    BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
+};
+
+mod file;
+
+/// Ledgers in memory. "Durable" here means: still there for the next engine over the same store.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStore(Arc<Mutex<BTreeMap<UserId, Shared>>>);
+
+type Shared = Arc<Mutex<Held>>;
+
+/// What is kept of one user.
+#[derive(Debug, Default)]
+struct Held {
+    events: Vec<SealedEvent>,
+    snapshots: BTreeMap<Seq, Vec<u8>>,
+    projections: BTreeMap<String, Projection>,
+    vector_tag: String,
+    vectors: BTreeMap<VectorKey, Vec<u8>>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Exchanges a user's events behind every engine's back, as a forger at the medium would.
+    pub fn tamper(&self, user: &UserId, with: impl FnOnce(&mut Vec<SealedEvent>)) {
+        if let Some(held) = lock(&self.0).get(user) {
+            with(&mut lock(held).events);
+        }
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl LedgerStore for MemoryStore {
+    fn users(&self) -> Result<Vec<UserId>, StoreError> {
+        Ok(lock(&self.0).keys().cloned().collect())
+    }
+
+    fn open(&self, user: &UserId, create: bool) -> Result<Box<dyn UserLedger>, StoreError> {
+        let mut users = lock(&self.0);
+        if !create && !users.contains_key(user) {
+            return Err(StoreError::NotFound(format!("{user} has no ledger here")));
+        }
+        let held = users.entry(user.clone()).or_default().clone();
+        Ok(Box::new(MemoryLedger { user: user.clone(), held }))
+    }
+
+    fn remove(&self, user: &UserId) -> Result<(), StoreError> {
+        let removed = lock(&self.0).remove(user);
+        removed.map(drop).ok_or_else(|| StoreError::NotFound(format!("{user} has no ledger here")))
+    }
+
+    fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError> {
+        let mut users = lock(&self.0);
+        if !replace && users.contains_key(user) {
+            return Err(StoreError::Exists(format!("{user} has a ledger, and it is kept")));
+        }
+        let events = file::read(user, from)?;
+        let aside = match users.get(user) {
+            Some(held) => {
+                let aside = from.with_extension(format!("aside-{user}"));
+                file::write(user, &lock(held).events, &aside)?;
+                Some(aside)
+            }
+            None => None,
+        };
+        users.insert(user.clone(), Arc::new(Mutex::new(Held { events, ..Held::default() })));
+        Ok(aside)
+    }
+
+    fn examine(&self) -> Vec<Result<String, String>> {
+        vec![Ok(format!("in memory: {} users", lock(&self.0).len()))]
+    }
+}
+
+struct MemoryLedger {
+    user: UserId,
+    held: Shared,
+}
+
+impl Held {
+    fn head(&self) -> Head {
+        self.events.last().map_or(Head { seq: 0, hash: NO_HASH }, |event| Head { seq: event.seq, hash: event.hash })
+    }
+
+    fn appendable(&self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
+        let head = self.head().seq;
+        if head != expected {
+            return Err(StoreError::Conflict { expected, head });
+        }
+        let mut ids: BTreeSet<EventId> = self.events.iter().map(|event| event.id).collect();
+        let mut keys: BTreeSet<&str> = self.events.iter().filter_map(key).collect();
+        for (seq, event) in (expected + 1..).zip(events) {
+            if event.seq != seq {
+                return Err(StoreError::Corrupt(format!("an event with position {} cannot stand at {seq}", event.seq)));
+            }
+            if !ids.insert(event.id) {
+                return Err(StoreError::Exists(format!("the event {} is in the ledger already", event.id)));
+            }
+            if let Some(key) = key(event)
+                && !keys.insert(key)
+            {
+                return Err(StoreError::Exists(format!("the idempotency key {key:?} was used before")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn key(event: &SealedEvent) -> Option<&str> {
+    event.idempotency.as_ref().map(|(key, _)| key.as_str())
+}
+
+impl UserLedger for MemoryLedger {
+    fn head(&mut self) -> Result<Head, StoreError> {
+        Ok(lock(&self.held).head())
+    }
+
+    fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        held.appendable(expected, events)?;
+        held.events.extend_from_slice(events);
+        Ok(())
+    }
+
+    fn read(
+        &mut self,
+        range: RangeInclusive<Seq>,
+        each: &mut dyn FnMut(SealedEvent) -> bool,
+    ) -> Result<(), StoreError> {
+        // Copied first: the caller may take its time, or use the store while it reads.
+        let events: Vec<SealedEvent> =
+            lock(&self.held).events.iter().filter(|event| range.contains(&event.seq)).cloned().collect();
+        for event in events {
+            if !each(event) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn controls(&mut self, up_to: Seq) -> Result<Vec<SealedEvent>, StoreError> {
+        let held = lock(&self.held);
+        Ok(held.events.iter().filter(|event| event.control && event.seq <= up_to).cloned().collect())
+    }
+
+    fn position_of(&mut self, id: EventId) -> Result<Option<Seq>, StoreError> {
+        Ok(lock(&self.held).events.iter().find(|event| event.id == id).map(|event| event.seq))
+    }
+
+    fn key_use(&mut self, wanted: &str) -> Result<Option<KeyUse>, StoreError> {
+        let held = lock(&self.held);
+        let found = held.events.iter().find(|event| key(event) == Some(wanted));
+        Ok(found.and_then(|event| {
+            event.idempotency.as_ref().map(|(_, request)| KeyUse { seq: event.seq, request: *request })
+        }))
+    }
+
+    fn position_at(&mut self, time: Timestamp) -> Result<Seq, StoreError> {
+        let micros = time.as_nanosecond().div_euclid(1000);
+        let held = lock(&self.held);
+        let until = held.events.iter().filter(|event| i128::from(event.recorded_at_micros) <= micros);
+        Ok(until.map(|event| event.seq).max().unwrap_or(0))
+    }
+
+    fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        held.appendable(expected, std::slice::from_ref(event))?;
+        let place = |target: &ChangeRef| {
+            let at = held.events.iter().position(|event| event.seq == target.seq)?;
+            (held.events[at].changes.len() > target.index as usize).then_some((at, target.index as usize))
+        };
+        let places: Option<Vec<_>> = targets.iter().map(place).collect();
+        let Some(places) = places else {
+            return Err(StoreError::NotFound("there is no such change to erase".to_owned()));
+        };
+        for (at, index) in places {
+            let change = &mut held.events[at].changes[index];
+            change.bytes = None;
+            change.salt = None;
+        }
+        held.events.push(event.clone());
+        held.snapshots.clear();
+        held.projections.clear();
+        held.vectors.clear();
+        Ok(())
+    }
+
+    fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {
+        Ok(lock(&self.held).snapshots.keys().copied().collect())
+    }
+
+    fn snapshot(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(lock(&self.held).snapshots.get(&seq).cloned())
+    }
+
+    fn projection(&mut self, name: &str) -> Result<Option<Projection>, StoreError> {
+        Ok(lock(&self.held).projections.get(name).cloned())
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        if let Some((seq, bytes)) = &checkpoint.snapshot {
+            held.snapshots.insert(*seq, bytes.clone());
+            while held.snapshots.len() > checkpoint.snapshots_kept.max(1) {
+                held.snapshots.pop_first();
+            }
+        }
+        for (name, projection) in &checkpoint.projections {
+            held.projections.insert((*name).to_owned(), projection.clone());
+        }
+        if checkpoint.clear_vectors {
+            held.vectors.clear();
+        }
+        Ok(())
+    }
+
+    fn drop_projections(&mut self) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        held.snapshots.clear();
+        held.projections.clear();
+        held.vectors.clear();
+        Ok(())
+    }
+
+    fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        if held.vector_tag != tag {
+            held.vectors.clear();
+            held.vector_tag = tag.to_owned();
+        }
+        held.vectors.extend(vectors.iter().cloned());
+        Ok(())
+    }
+
+    fn vectors(&mut self, tag: &str) -> Result<Vec<(VectorKey, Vec<u8>)>, StoreError> {
+        let held = lock(&self.held);
+        if held.vector_tag != tag {
+            return Ok(Vec::new());
+        }
+        Ok(held.vectors.iter().map(|(key, bytes)| (*key, bytes.clone())).collect())
+    }
+
+    fn backup(&mut self, to: &Path) -> Result<BackupFile, StoreError> {
+        let held = lock(&self.held);
+        if to.exists() {
+            return Err(StoreError::Exists(format!("{} exists and is kept", to.display())));
+        }
+        file::write(&self.user, &held.events, to)?;
+        let bytes = fs::metadata(to).map_err(|error| StoreError::Unavailable(error.to_string()))?.len();
+        Ok(BackupFile { path: to.to_owned(), head: held.head(), bytes })
+    }
+
+    fn check(&mut self) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn bytes(&mut self) -> Result<u64, StoreError> {
+        let held = lock(&self.held);
+        let payload = |event: &SealedEvent| {
+            event.header.len()
+                + event.changes.iter().filter_map(|change| change.bytes.as_ref()).map(Vec::len).sum::<usize>()
+        };
+        let derived = held.snapshots.values().chain(held.vectors.values()).map(Vec::len).sum::<usize>()
+            + held.projections.values().map(|projection| projection.bytes.len()).sum::<usize>();
+        Ok((held.events.iter().map(payload).sum::<usize>() + derived) as u64)
+    }
+}

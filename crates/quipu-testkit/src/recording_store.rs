@@ -1,0 +1,191 @@
+//! A store that counts every call: for tests that count work instead of seconds.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use quipu_core::event::ChangeRef;
+use quipu_core::id::{EventId, Seq, UserId};
+use quipu_core::ledger::SealedEvent;
+use quipu_engine::ports::{
+    BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
+};
+
+/// How often each call was made, by its name in the port.
+#[derive(Debug, Clone, Default)]
+pub struct Calls(Arc<Mutex<BTreeMap<&'static str, u64>>>);
+
+impl Calls {
+    fn note(&self, name: &'static str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name).or_default() += 1;
+    }
+
+    /// How often one call was made.
+    pub fn of(&self, name: &str) -> u64 {
+        self.all().get(name).copied().unwrap_or_default()
+    }
+
+    /// Calls of any name.
+    pub fn total(&self) -> u64 {
+        self.all().values().sum()
+    }
+
+    /// Every call that was made.
+    pub fn all(&self) -> BTreeMap<&'static str, u64> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Starts counting at nothing again.
+    pub fn reset(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// Hands every call on to another store, and counts it.
+pub struct RecordingStore {
+    inner: Box<dyn LedgerStore>,
+    calls: Calls,
+}
+
+impl RecordingStore {
+    /// Counts the calls to `inner` and to the ledgers opened from it.
+    pub fn new(inner: Box<dyn LedgerStore>) -> Self {
+        Self { inner, calls: Calls::default() }
+    }
+
+    /// The counts, which go on after the store was handed to an engine.
+    pub fn calls(&self) -> Calls {
+        self.calls.clone()
+    }
+}
+
+impl LedgerStore for RecordingStore {
+    fn users(&self) -> Result<Vec<UserId>, StoreError> {
+        self.calls.note("users");
+        self.inner.users()
+    }
+
+    fn open(&self, user: &UserId, create: bool) -> Result<Box<dyn UserLedger>, StoreError> {
+        self.calls.note("open");
+        let inner = self.inner.open(user, create)?;
+        Ok(Box::new(RecordingLedger { inner, calls: self.calls.clone() }))
+    }
+
+    fn remove(&self, user: &UserId) -> Result<(), StoreError> {
+        self.calls.note("remove");
+        self.inner.remove(user)
+    }
+
+    fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError> {
+        self.calls.note("restore");
+        self.inner.restore(user, from, replace)
+    }
+
+    fn examine(&self) -> Vec<Result<String, String>> {
+        self.calls.note("examine");
+        self.inner.examine()
+    }
+}
+
+struct RecordingLedger {
+    inner: Box<dyn UserLedger>,
+    calls: Calls,
+}
+
+impl UserLedger for RecordingLedger {
+    fn head(&mut self) -> Result<Head, StoreError> {
+        self.calls.note("head");
+        self.inner.head()
+    }
+
+    fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
+        self.calls.note("append");
+        self.inner.append(expected, events)
+    }
+
+    fn read(
+        &mut self,
+        range: RangeInclusive<Seq>,
+        each: &mut dyn FnMut(SealedEvent) -> bool,
+    ) -> Result<(), StoreError> {
+        self.calls.note("read");
+        self.inner.read(range, each)
+    }
+
+    fn controls(&mut self, up_to: Seq) -> Result<Vec<SealedEvent>, StoreError> {
+        self.calls.note("controls");
+        self.inner.controls(up_to)
+    }
+
+    fn position_of(&mut self, id: EventId) -> Result<Option<Seq>, StoreError> {
+        self.calls.note("position_of");
+        self.inner.position_of(id)
+    }
+
+    fn key_use(&mut self, key: &str) -> Result<Option<KeyUse>, StoreError> {
+        self.calls.note("key_use");
+        self.inner.key_use(key)
+    }
+
+    fn position_at(&mut self, time: Timestamp) -> Result<Seq, StoreError> {
+        self.calls.note("position_at");
+        self.inner.position_at(time)
+    }
+
+    fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
+        self.calls.note("erase");
+        self.inner.erase(expected, targets, event)
+    }
+
+    fn snapshots(&mut self) -> Result<Vec<Seq>, StoreError> {
+        self.calls.note("snapshots");
+        self.inner.snapshots()
+    }
+
+    fn snapshot(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
+        self.calls.note("snapshot");
+        self.inner.snapshot(seq)
+    }
+
+    fn projection(&mut self, name: &str) -> Result<Option<Projection>, StoreError> {
+        self.calls.note("projection");
+        self.inner.projection(name)
+    }
+
+    fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        self.calls.note("checkpoint");
+        self.inner.checkpoint(checkpoint)
+    }
+
+    fn drop_projections(&mut self) -> Result<(), StoreError> {
+        self.calls.note("drop_projections");
+        self.inner.drop_projections()
+    }
+
+    fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+        self.calls.note("put_vectors");
+        self.inner.put_vectors(tag, vectors)
+    }
+
+    fn vectors(&mut self, tag: &str) -> Result<Vec<(VectorKey, Vec<u8>)>, StoreError> {
+        self.calls.note("vectors");
+        self.inner.vectors(tag)
+    }
+
+    fn backup(&mut self, to: &Path) -> Result<BackupFile, StoreError> {
+        self.calls.note("backup");
+        self.inner.backup(to)
+    }
+
+    fn check(&mut self) -> Result<Vec<String>, StoreError> {
+        self.calls.note("check");
+        self.inner.check()
+    }
+
+    fn bytes(&mut self) -> Result<u64, StoreError> {
+        self.calls.note("bytes");
+        self.inner.bytes()
+    }
+}

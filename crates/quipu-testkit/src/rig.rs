@@ -1,0 +1,50 @@
+//! The ports of an engine besides its store.
+
+use std::sync::Arc;
+
+use quipu_core::core_document::Registry;
+use quipu_engine::ports::LedgerStore;
+use quipu_engine::{Engine, Parts};
+use quipu_models::HashedNgrams;
+
+use crate::counting_embedder::CountingEmbedder;
+use crate::fixed_clock::FixedClock;
+use crate::seeded_entropy::SeededEntropy;
+
+/// Clock, dice and embedder of a test. Engines made by one rig go on with its time and its dice, as restarts would.
+#[derive(Clone)]
+pub struct Rig {
+    /// The time.
+    pub clock: Arc<FixedClock>,
+    /// The dice.
+    pub entropy: Arc<SeededEntropy>,
+    /// Compares spelling; counts what it is asked.
+    pub embedder: Arc<CountingEmbedder>,
+}
+
+impl Rig {
+    /// A rig whose dice start at a seed.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            clock: Arc::new(FixedClock::new()),
+            entropy: Arc::new(SeededEntropy::new(seed)),
+            embedder: Arc::new(CountingEmbedder::new(Arc::new(HashedNgrams::new()))),
+        }
+    }
+
+    /// An engine over a store, with the categories that come with Quipu.
+    pub fn engine(&self, store: Box<dyn LedgerStore>) -> Engine {
+        Engine::new(Parts {
+            store,
+            embedder: self.embedder.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            registry: Registry::default_registry(),
+        })
+    }
+}
+
+/// An engine over a store with a fixed clock, seeded dice and [`HashedNgrams`].
+pub fn engine(store: Box<dyn LedgerStore>) -> Engine {
+    Rig::new(1).engine(store)
+}

@@ -1,0 +1,28 @@
+//! Randomness that follows from a seed.
+
+use std::sync::{Mutex, PoisonError};
+
+use quipu_engine::ports::Entropy;
+
+use crate::dice::Dice;
+
+/// Gives the same bytes for the same seed and the same order of calls.
+#[derive(Debug)]
+pub struct SeededEntropy(Mutex<Dice>);
+
+impl SeededEntropy {
+    /// Starts at a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(Mutex::new(Dice::new(seed)))
+    }
+}
+
+impl Entropy for SeededEntropy {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut dice = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for chunk in bytes.chunks_mut(8) {
+            let bits = dice.roll().to_le_bytes();
+            chunk.iter_mut().zip(bits).for_each(|(byte, random)| *byte = random);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! The contract of a ledger store, on every store there is.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+use std::cell::RefCell;
+
+use quipu_engine::ports::LedgerStore;
+use quipu_sqlite::{Options, SqliteStore};
+use quipu_testkit::{MemoryStore, RecordingStore, contract};
+use tempfile::TempDir;
+
+#[test]
+fn the_store_in_memory_keeps_the_contract() {
+    contract::ledger_store(&|| Box::new(MemoryStore::new()));
+}
+
+#[test]
+fn a_recording_store_keeps_the_contract_of_the_store_it_wraps() {
+    contract::ledger_store(&|| Box::new(RecordingStore::new(Box::new(MemoryStore::new()))));
+}
+
+#[test]
+fn the_sqlite_store_keeps_the_contract() {
+    let folders: RefCell<Vec<TempDir>> = RefCell::default();
+    contract::ledger_store(&|| -> Box<dyn LedgerStore> {
+        let folder = TempDir::new().unwrap();
+        let options = Options { ballast_bytes: 1 << 16, ..Options::default() };
+        let store = SqliteStore::open(folder.path(), options).unwrap();
+        folders.borrow_mut().push(folder);
+        Box::new(store)
+    });
+}

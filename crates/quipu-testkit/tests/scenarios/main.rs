@@ -1,0 +1,22 @@
+//! What the verbs promise, as tales: given, when, then.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+mod forking;
+mod limits;
+mod reading;
+mod reverting;
+mod verifying;
+
+use quipu_core::id::UserId;
+use quipu_engine::{Engine, RememberOptions, Utterance, remember};
+
+fn me() -> UserId {
+    UserId::parse("me").unwrap()
+}
+
+fn said(engine: &Engine, texts: &[&str]) {
+    for text in texts {
+        remember(engine, &me(), &Utterance::of_user(*text), &RememberOptions::default()).unwrap();
+    }
+}

@@ -1,0 +1,245 @@
+//! Reverting, and what no longer applies after it.
+
+use quipu_core::difference::Difference;
+use quipu_engine::revert::{RevertOptions, Selection, preview_revert, revert};
+use quipu_engine::versions::{EventRef, When};
+use quipu_engine::{Edit, PatchOptions, diff, edit_core, mark, status};
+use quipu_testkit::{MemoryStore, engine, tale::check};
+use serde_json::json;
+
+use crate::{me, said};
+
+#[test]
+fn a_revert_takes_an_event_back_and_a_revert_of_the_revert_restores_it() {
+    check(
+        "a revert of a revert",
+        r#"
+given said "I live in Lyon"
+given set /location/current "Lyon"
+given pin 1
+when  revert 1 2
+then  says nothing
+      core /location/current nothing
+      skipped 1 2
+      orphans 3
+when  revert 4
+then  says "I live in Lyon"
+      core /location/current "Lyon"
+      marked 1 pinned 0
+      orphans none
+      skipped 4
+when  revert 5
+then  says nothing
+      skipped 1 2 5
+      orphans 3
+and   at 3 says "I live in Lyon"
+      at 4 says nothing
+      intact
+when  rebuild
+then  skipped 1 2 5
+"#,
+    );
+}
+
+#[test]
+fn what_is_reverted_already_is_not_reverted_again() {
+    check(
+        "reverting twice",
+        r#"
+given said "one"
+given said "two"
+when  revert 1
+then  refused Refused revert 1
+      refused NotFound revert 9
+      refused NotFound revert since 3
+when  revert 1 2
+then  says nothing
+      skipped 1 2
+when  revert 4
+then  says "two"
+      skipped 1 4
+"#,
+    );
+}
+
+#[test]
+fn events_that_no_longer_apply_are_listed_and_heal() {
+    check(
+        "orphans",
+        r#"
+given set /uncategorized/color "red"
+given set /uncategorized/color "green"
+given set /uncategorized/color "blue"
+given set /uncategorized/size 3
+when  revert 2
+then  core /uncategorized {"color": "red", "size": 3}
+      orphans 3
+when  set /uncategorized/color "black"
+then  core /uncategorized/color "black"
+      orphans 3
+when  revert 5
+then  core /uncategorized/color "blue"
+      orphans 6
+when  revert 6
+then  core /uncategorized/color "blue"
+      orphans none
+when  reopen
+then  core /uncategorized {"color": "blue", "size": 3}
+      orphans none
+"#,
+    );
+}
+
+#[test]
+fn a_recorded_patch_never_writes_over_what_it_did_not_know() {
+    check(
+        "an addition after a revert",
+        r#"
+given set /uncategorized/pet "cat"
+given unset /uncategorized/pet
+given set /uncategorized/pet "dog"
+when  revert 2
+then  core /uncategorized/pet "cat"
+      orphans 3
+when  revert 1
+then  core /uncategorized/pet nothing
+      orphans 3
+"#,
+    );
+}
+
+#[test]
+fn an_event_is_skipped_whole_when_one_of_its_operations_does_not_apply() {
+    check(
+        "half a patch",
+        r#"
+given set /uncategorized/a 1
+given set /uncategorized/b 1
+given patch [{"op": "replace", "path": "/uncategorized/a", "value": 2}, {"op": "replace", "path": "/uncategorized/b", "value": 2}]
+when  revert 2
+then  core /uncategorized {"a": 1}
+      orphans 3
+"#,
+    );
+}
+
+#[test]
+fn a_session_or_a_tail_is_reverted_at_once() {
+    check(
+        "selections",
+        r#"
+given said "one" in monday
+given said "two" in tuesday
+given said "three" in monday
+when  revert session monday
+then  says "two"
+      skipped 1 3
+when  revert 4
+given said "four"
+when  revert since 2
+then  says "one" "two"
+      skipped 3 4 5 6
+when  revert since 0
+then  says nothing
+      skipped 1 2 3 4 5 6 7
+"#,
+    );
+}
+
+#[test]
+fn an_erasure_cannot_be_reverted() {
+    check(
+        "reverting an erasure",
+        r#"
+given said "a secret"
+given said "not a secret"
+when  erase 1
+then  says "not a secret"
+      erased 1
+      refused Refused revert 3
+      refused NotFound erase 1
+      refused Refused erase 3
+      at 1 says nothing
+      intact
+when  revert since 1
+then  skipped 2
+      erased 1
+"#,
+    );
+}
+
+#[test]
+fn erasing_makes_orphans_of_what_relied_on_it() {
+    check(
+        "erasing under a mark and under a patch",
+        r#"
+given said "I like red"
+given rate 1 2
+given set /uncategorized/color "red"
+given set /uncategorized/color "blue"
+when  erase 1
+then  says nothing
+      orphans 2
+when  erase 3
+then  core /uncategorized nothing
+      orphans 2 4
+when  reopen
+then  orphans 2 4
+      intact
+"#,
+    );
+}
+
+fn described(difference: &Difference) -> serde_json::Value {
+    json!([
+        difference.core_patch,
+        difference.core_changes,
+        difference.items,
+        difference.orphans_new,
+        difference.orphans_healed
+    ])
+}
+
+#[test]
+fn a_preview_shows_exactly_what_the_revert_then_changes() {
+    // given a memory with items, marks and a core document that build on each other
+    let engine = engine(Box::new(MemoryStore::new()));
+    said(&engine, &["I live in Lyon", "I have a cat", "I work at the port"]);
+    for (pointer, value) in [("/location/current", json!("Lyon")), ("/location/current", json!("Porto"))] {
+        edit_core(&engine, &me(), &Edit::Set(pointer.to_owned(), value), &PatchOptions::default()).unwrap();
+    }
+    mark(&engine, &me(), "turn", None, None).unwrap_err();
+    let cat = quipu_engine::show(&engine, &me(), EventRef::Seq(2)).unwrap();
+    let Some(quipu_core::event::Change::SourceRecorded(cat)) = &cat.changes[0] else {
+        panic!("event 2 recorded an item")
+    };
+    mark(&engine, &me(), &cat.id.to_string(), Some(true), Some(2)).unwrap();
+
+    let some = |seqs: &[u64]| Selection::Events(seqs.iter().map(|&seq| EventRef::Seq(seq)).collect());
+    let probes = RevertOptions { probes: vec!["Do I have a cat?".to_owned()], ..RevertOptions::default() };
+    for selection in
+        [some(&[4]), some(&[2, 3]), Selection::Since(When::Seq(4)), some(&[9]), Selection::Since(When::Seq(0))]
+    {
+        // when a revert is previewed
+        let before = status(&engine, &me()).unwrap();
+        let preview = preview_revert(&engine, &me(), &selection, &probes).unwrap();
+        let after = status(&engine, &me()).unwrap();
+        // then nothing was appended, and the real one makes the difference that was shown
+        assert_eq!((before.version, &before.head), (after.version, &after.head));
+        let (receipt, difference) = revert(&engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
+        assert_eq!(described(&preview.difference), described(&difference), "{selection:?}");
+        let told = diff(&engine, &me(), When::Seq(before.version), When::Seq(receipt.seq)).unwrap();
+        assert_eq!(described(&told), described(&difference), "{selection:?}");
+    }
+}
+
+#[test]
+fn a_preview_tells_which_questions_would_be_answered_differently() {
+    let engine = engine(Box::new(MemoryStore::new()));
+    said(&engine, &["My sister Ana lives in Porto", "My sister Ana lived in Lyon before"]);
+    let probes = RevertOptions { probes: vec!["Does Ana live in Porto?".to_owned()], ..RevertOptions::default() };
+    let preview = preview_revert(&engine, &me(), &Selection::Events(vec![EventRef::Seq(1)]), &probes).unwrap();
+    let text = |answer: &Option<(String, String)>| answer.as_ref().map(|(_, text)| text.clone());
+    assert_eq!(text(&preview.probes[0].before).as_deref(), Some("My sister Ana lives in Porto"));
+    assert_eq!(text(&preview.probes[0].after).as_deref(), Some("My sister Ana lived in Lyon before"));
+}
