@@ -1,6 +1,7 @@
 //! Prints how fast the built-in embedder loads and runs on this machine, and how much memory it takes.
 //!
 //! `cargo run --release -p quipu-models --example embedder_speed`
+#![expect(clippy::disallowed_methods, reason = "it measures real time")]
 
 use std::num::NonZeroUsize;
 use std::time::Instant;

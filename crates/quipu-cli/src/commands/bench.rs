@@ -207,7 +207,7 @@ fn turn(number: usize) -> Source {
         session: Some(format!("session {}", number / 25).into()),
         topic: None,
         role: Role::User,
-        author: Some(if number % 2 == 0 { "Ada" } else { "Ben" }.into()),
+        author: Some(if number.is_multiple_of(2) { "Ada" } else { "Ben" }.into()),
         said_at: jiff::Timestamp::from_second(1_600_000_000 + number as i64 * 3600).ok(),
         text: sentence(number).into(),
         artifacts: Vec::new(),

@@ -155,7 +155,7 @@ pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) 
         quipu_engine::ingest(&session.engine, format, &args.path, &options, &mut |progress| bar.show(progress));
     drop(bar);
     let (report, fault) = outcome;
-    session.printer.report(&report, |report| summary(report))?;
+    session.printer.report(&report, summary)?;
     match fault {
         Some(fault) => Err(fault),
         None => {

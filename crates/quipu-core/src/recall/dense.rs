@@ -251,8 +251,7 @@ mod tests {
         let rows = filled(4000);
         let mut kept = 0;
         for query in 0..20 {
-            let query =
-                rows.query(&clustered(90_000 + query, 384)).map_or_else(|| panic!("no direction"), |query| query);
+            let query = rows.query(&clustered(90_000 + query, 384)).unwrap_or_else(|| panic!("no direction"));
             let mut best: Vec<(f32, u32)> = rows.cosines(&query).into_iter().zip(0..).collect();
             best.sort_by(|a, b| b.0.total_cmp(&a.0));
             let first_stage = rows.nearest_by_signs(&query, &rows.present, 200);

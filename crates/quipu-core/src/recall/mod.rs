@@ -3,7 +3,7 @@
 //! Typed stages, each in its own file: `Query → Plan → Candidates → scored → selected`, with a [`Trace`] of all. Pure and
 //! deterministic: the same index, plan and query vector give the same hits, ties broken by item id.
 //!
-//! Sources are cut into passages ([`limit::PASSAGE_BYTES_MAX`](crate::limit::PASSAGE_BYTES_MAX)); an item scores what its
+//! Sources are cut into passages ([`limit::PASSAGE_BYTES_MAX`]); an item scores what its
 //! best passage scores. The score is a plain weighted sum of eight features ([`Weights`]), so every hit can show what it
 //! is made of.
 

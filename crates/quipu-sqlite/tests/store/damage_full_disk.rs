@@ -72,9 +72,9 @@ fn small_disk() {
     );
     let ran = std::process::Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "sh", "-c", &mount])
-        .args([place.path(), &std::env::current_exe().unwrap()])
+        .args([place.path(), std::env::current_exe().unwrap().as_path()])
         .output()
-        .expect("this test needs `unshare` (util-linux)");
+        .unwrap_or_else(|error| panic!("this test needs `unshare` (util-linux): {error}"));
     assert!(
         ran.status.success(),
         "on a small disk (this test needs user namespaces): {}{}",

@@ -20,6 +20,10 @@ impl Place {
         Self { temp: tempfile::tempdir().unwrap() }
     }
 
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.temp.path()
+    }
+
     pub(crate) fn folder(&self) -> PathBuf {
         self.temp.path().join("memory")
     }
