@@ -1,0 +1,206 @@
+//! The binary as a person or a script meets it: what it prints, where, and the exit code.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A data folder of its own, and the binary over it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn data(&self) -> PathBuf {
+        self.0.path().join("data")
+    }
+
+    fn file(&self, name: &str, content: &[u8]) -> String {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    fn run(&self, args: &[&str], input: &[u8]) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_quipu"))
+            .args(args)
+            .env_clear()
+            .env("QUIPU_DATA_DIR", self.data())
+            .env("HOME", self.0.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that refuses before reading closes its end; that is its right.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap()
+    }
+
+    /// Runs and checks the exit code and pieces of what is printed on both streams.
+    fn check(&self, args: &[&str], input: &[u8], code: i32, pieces: &[&str]) -> String {
+        let output = self.run(args, input);
+        let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {printed}");
+        for piece in pieces {
+            assert!(printed.contains(piece), "{args:?}: no {piece:?} in {printed}");
+        }
+        printed
+    }
+}
+
+#[test]
+fn a_day_with_a_memory() {
+    let place = Place::new();
+    place.check(&["status"], b"", 0, &["Nothing is remembered here yet"]);
+    place.check(&["recall", "anything"], b"", 3, &["quipu demo"]);
+    place.check(&["add", "I moved to Porto in March"], b"", 0, &["Event 1: turn_"]);
+    place.check(&["add"], b"My sister is called Marta", 0, &["Event 2: turn_"]);
+    place.check(&["add", "--lines"], b"I like tea\n\nI run on Sundays\n", 0, &["Event 3", "Event 4"]);
+    place.check(&["recall", "where do I live?", "-k", "1"], b"", 0, &["I moved to Porto in March"]);
+    place.check(&["core", "set", "/location/current", "Porto", "--because", "she said so"], b"", 0, &["+ /location"]);
+    place.check(&["blame", "/location/current"], b"", 0, &["she said so", "nothing → \"Porto\""]);
+    place.check(&["diff", "0"], b"", 0, &["+ turn_", "Porto"]);
+    place.check(&["revert", "5", "--dry-run"], b"", 0, &["- /location", "nothing was changed"]);
+    place.check(&["revert", "5"], b"", 0, &["Event 6 takes them back"]);
+    place.check(&["at", "5", "core"], b"", 0, &["Porto"]);
+    place.check(&["revert", "6"], b"", 0, &["Event 7", "+ /location"]);
+    place.check(&["log"], b"", 0, &["reverted 6", "reverted 5", "(reverted)"]);
+    place.check(&["context", "tea"], b"", 0, &["<memory user=\"me\"", "I like tea", "</memory>"]);
+    place.check(&["rebuild"], b"", 0, &["7 events replayed", "same bytes"]);
+    place.check(&["verify"], b"", 0, &["INTACT"]);
+    place.check(&["fork", "other", "--at", "2"], b"", 0, &["shares events 1 to 2"]);
+    place.check(&["verify", "-u", "other"], b"", 0, &["INTACT"]);
+    place.check(&["doctor"], b"", 0, &["embedder"]);
+    let backup = place.0.path().join("backup");
+    place.check(&["backup", backup.to_str().unwrap()], b"", 0, &["7 events"]);
+    place.check(&["restore", backup.to_str().unwrap()], b"", 1, &["has a ledger"]);
+    place.check(&["restore", backup.to_str().unwrap(), "--replace"], b"", 0, &["every one verified"]);
+}
+
+#[test]
+fn an_erased_word_is_in_no_file() {
+    let place = Place::new();
+    place.check(&["add", "the canary sings"], b"", 0, &[]);
+    place.check(&["add", "another line"], b"", 0, &[]);
+    place.check(&["erase", "1"], b"", 2, &["--yes"]);
+    place.check(&["erase", "1", "--yes"], b"", 0, &["Event 3 records that 1.0 is gone"]);
+    place.check(&["verify"], b"", 0, &["erased   1.0 by event 3", "INTACT"]);
+    let mut files = 0;
+    let mut folders = vec![place.data()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files += 1;
+                let bytes = std::fs::read(&path).unwrap();
+                assert!(!bytes.windows(6).any(|window| window == b"canary"), "in {}", path.display());
+            }
+        }
+    }
+    assert!(files >= 2);
+}
+
+#[test]
+fn imports_are_idempotent_and_undone_in_one_go() {
+    let place = Place::new();
+    let line = r#"{"session_id":"s1","messages":[{"role":"user","content":"I keep bees","created_at":"2026-01-02T10:00:00Z"},{"role":"assistant","content":"Lovely"}]}"#;
+    let file = place.file("chat.jsonl", format!("{line}\n").as_bytes());
+    place.check(&["import", "openai", &file, "--dry-run"], b"", 0, &["2 new", "nothing was changed"]);
+    place.check(&["list"], b"", 3, &[]);
+    place.check(&["import", "openai", &file], b"", 0, &["2 new, 0 known already"]);
+    place.check(&["import", "openai", &file], b"", 0, &["0 new, 2 known already"]);
+    place.check(&["list"], b"", 0, &["2026-01-02 10:00", "time unknown"]);
+    place.check(&["revert", "--source", "openai:chat.jsonl"], b"", 0, &["- turn_"]);
+    place.check(&["import", "openai", &file], b"", 0, &["2 new"]);
+    let cut = place.file("cut.jsonl", format!("{line}\n{}", &line[..40].replace("s1", "s2")).as_bytes());
+    place.check(&["import", "openai", &cut], b"", 2, &["known already", "line 2"]);
+    place.check(&["import", "fish", &file], b"", 2, &["locomo, openai, text, markdown, ledger"]);
+    place.check(&["import", "text", "/nowhere/at-all.txt"], b"", 3, &["/nowhere/at-all.txt"]);
+}
+
+#[test]
+fn bad_input_is_answered_and_nothing_is_lost() {
+    let place = Place::new();
+    place.check(&["add", "kept"], b"", 0, &[]);
+    place.check(&["add", " \n "], b"", 2, &["empty"]);
+    place.check(&["add"], &vec![b'x'; (1 << 20) + 1], 2, &["at most 1048576"]);
+    place.check(&["add"], b"ab\xff", 2, &["not UTF-8", "byte 2"]);
+    place.check(&["add"], b"a\0b", 2, &["U+0000"]);
+    place.check(&["-u", "../x", "add", "x"], b"", 2, &["user id"]);
+    place.check(&["--session", "a\u{7}b", "add", "x"], b"", 2, &["control character"]);
+    place.check(&["get", "turn_0000000000000"], b"", 3, &["no item"]);
+    place.check(&["show", "99"], b"", 3, &["1 to 1"]);
+    place.check(&["at", "275760-01-01", "list"], b"", 2, &["not a version"]);
+    place.check(&["core", "patch", "[{\"op\":\"add\"}]"], b"", 2, &["RFC 6902"]);
+    place.check(&["core", "set", "/nonsense", "1"], b"", 1, &["dynamicCategories"]);
+    place.check(&["recall", ""], b"", 2, &["empty"]);
+    place.check(&["frobnicate"], b"", 2, &["Usage"]);
+    let huge = "word ".repeat(40_000);
+    place.check(&["add"], huge.as_bytes(), 0, &["Event 2"]);
+    place.check(&["add", "\u{1b}[2J red \u{202e}alert"], b"", 0, &["Event 3"]);
+    let shown = place.check(&["recall", "red alert", "-k", "1"], b"", 0, &["\\u{1b}[2J red \\u{202e}alert"]);
+    assert!(!shown.contains('\u{1b}'));
+    place.check(&["verify"], b"", 0, &["3 events", "INTACT"]);
+}
+
+#[test]
+fn a_database_that_is_not_ours_is_left_alone() {
+    let place = Place::new();
+    place.check(&["add", "kept"], b"", 0, &[]);
+    let database = place.data().join("users/u-me.db");
+    std::fs::write(place.data().join("users/u-you.db"), b"this is no database at all").unwrap();
+    place.check(&["-u", "you", "recall", "x"], b"", 1, &["u-you.db"]);
+    assert_eq!(std::fs::read(place.data().join("users/u-you.db")).unwrap(), b"this is no database at all");
+    assert!(Path::new(&database).exists());
+    place.check(&["-u", "me", "recall", "kept"], b"", 0, &["kept"]);
+}
+
+#[test]
+fn programs_get_json_on_stdout_and_errors_on_stderr() {
+    let place = Place::new();
+    let output = place.run(&["-o", "json", "add", "hello"], b"");
+    let receipt: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(receipt["schema_version"], 1);
+    assert_eq!(receipt["seq"], 1);
+    let output = place.run(&["--json", "recall", "hello", "--explain"], b"");
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["hits"][0]["text"], "hello");
+    let parts = report["hits"][0]["contributions"].as_object().unwrap();
+    let sum: f64 = parts.values().map(|value| value.as_f64().unwrap()).sum();
+    assert!((sum - report["hits"][0]["raw_score"].as_f64().unwrap()).abs() < 1e-4);
+    let output = place.run(&["--json", "get", "turn_0000000000000"], b"");
+    assert!(output.stdout.is_empty());
+    let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert_eq!(error["error"]["type"], "not_found");
+    let output = place.run(&["completions", "bash"], b"");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("_quipu"));
+}
+
+#[test]
+fn the_same_key_has_one_effect() {
+    let place = Place::new();
+    let add = |text: &str| ["add", text, "--idempotency-key", "k1"].map(str::to_owned);
+    let args = add("once");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    place.check(&args, b"", 0, &["Event 1"]);
+    place.check(&args, b"", 0, &["Event 1", "there already"]);
+    let args = add("twice");
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    place.check(&args, b"", 1, &["used for another request"]);
+}
+
+#[test]
+fn the_demo_tells_its_story_again_and_again() {
+    let place = Place::new();
+    for _ in 0..2 {
+        let told = place.check(&["demo"], b"", 0, &["INTACT", "Porto", "DIFFERENT", "brings them back"]);
+        assert!(told.contains("59 new, 0 known already"));
+    }
+    place.check(&["-u", "demo", "why", "m12"], b"", 0, &["Recorded by", "intact"]);
+}
