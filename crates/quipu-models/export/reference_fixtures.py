@@ -1,4 +1,5 @@
-"""Writes what the crate's tests compare against: vectors of the f32 model and token ids of the reference tokenizer.
+"""Writes what the crate's tests compare against: vectors of the f32 model, token ids of the reference tokenizer, and a
+graph of four dimensions with the inputs that exports of other tools have.
 
     python reference_fixtures.py --out ../tests/fixtures --int8 ../assets/all-MiniLM-L6-v2/model.onnx
 
@@ -10,7 +11,9 @@ import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
 
 from export_minilm import build, source_folder, tokenizer
 
@@ -63,6 +66,32 @@ def hard_strings() -> list[str]:
     return words + accents + scripts + signs + controls + long
 
 
+def tiny_model() -> onnx.ModelProto:
+    """Pools by itself; gives a wrong vector if a mask is not 1 or a segment is not 0."""
+    words = np.eye(4, dtype=np.float32)  # of [UNK], [CLS], [SEP], hello
+    segments = np.array([[0] * 4, [9] * 4], np.float32)
+    constants = [("words", words), ("segments", segments), ("last", np.array([2])), ("tokens", np.array([1]))]
+    nodes = [
+        helper.make_node("Gather", ["words", "input_ids"], ["word"]),
+        helper.make_node("Cast", ["attention_mask"], ["mask"], to=TensorProto.FLOAT),
+        helper.make_node("Unsqueeze", ["mask", "last"], ["wide_mask"]),
+        helper.make_node("Mul", ["word", "wide_mask"], ["kept"]),
+        helper.make_node("Gather", ["segments", "token_type_ids"], ["segment"]),
+        helper.make_node("Add", ["kept", "segment"], ["token"]),
+        helper.make_node("ReduceMean", ["token", "tokens"], ["sentence_embedding"], keepdims=0),
+    ]
+    inputs = [
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
+        for name in ("input_ids", "attention_mask", "token_type_ids")
+    ]
+    outputs = [helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["texts", 4])]
+    constants = [numpy_helper.from_array(value, name) for name, value in constants]
+    graph = helper.make_graph(nodes, "tiny", inputs, outputs, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
 def write(path: Path, entries: list[dict]) -> None:
     lines = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in entries)
     path.write_text(f"[\n{lines}\n]\n")
@@ -71,7 +100,7 @@ def write(path: Path, entries: list[dict]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, help="folder for the two fixtures")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the fixtures")
     parser.add_argument("--int8", type=Path, required=True, help="the model to compare with f32")
     args = parser.parse_args()
 
@@ -79,6 +108,8 @@ def main() -> None:
     encode = tokenizer(folder).encode
     args.out.mkdir(parents=True, exist_ok=True)
     write(args.out / "token_ids.json", [{"text": text, "ids": encode(text).ids} for text in hard_strings()])
+
+    (args.out / "tiny.onnx").write_bytes(tiny_model().SerializeToString(deterministic=True))
 
     f32 = onnxruntime.InferenceSession(build(folder, int8_table=False).SerializeToString())
     int8 = onnxruntime.InferenceSession(args.int8.read_bytes())

@@ -36,7 +36,7 @@ pub struct ModelFolder {
 impl ModelFolder {
     /// Loads the folder's model and embeds one word with it.
     ///
-    /// The model's id is made from the folder's name and a hash of everything that shapes its vectors.
+    /// The model's id is a hash of everything that shapes its vectors; the folder may be moved or renamed.
     ///
     /// # Errors
     /// `Model`, naming the file: it is missing or not understood, the tokenizer is not WordPiece, or the graph does not run.
@@ -55,18 +55,12 @@ impl ModelFolder {
             hash.update(&(part.len() as u64).to_le_bytes()).update(part);
         }
         let hash = hash.finalize().to_hex();
-        let name = folder.canonicalize().ok();
-        let name = name.as_deref().unwrap_or(folder).file_name().unwrap_or_default();
 
         let tokenizer = WordPiece::new(vocabulary, rules)?;
         let encoder = Encoder::new(Network::from_bytes(onnx, pooling)?, threads);
         let tried = encoder.embed(&tokenizer, tokens_max, &["quipu"]).map_err(|why| format!("model.onnx: {why}"))?;
         Ok(Self {
-            model: EmbeddingModel {
-                id: format!("{}/{}", name.to_string_lossy(), &hash[..16]),
-                dimensions: tried[0].len(),
-                tokens_max,
-            },
+            model: EmbeddingModel { id: format!("folder/{}", &hash[..16]), dimensions: tried[0].len(), tokens_max },
             tokenizer,
             encoder,
         })

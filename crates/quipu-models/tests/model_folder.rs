@@ -61,12 +61,9 @@ fn the_built_in_model_from_a_folder_gives_the_same_vectors() {
 #[test]
 fn the_id_follows_whatever_shapes_the_vectors() {
     let (plain, again) = (folder(&[]), folder(&[]));
-    let id = |folder: &TempDir| {
-        let id = open(folder).expect("opens").model().id.clone();
-        id.rsplit('/').next().map(str::to_owned).expect("a hash")
-    };
+    let id = |folder: &TempDir| open(folder).expect("opens").model().id.clone();
     assert_eq!(id(&plain), id(&again));
-    assert_eq!(id(&plain).len(), 16);
+    assert_eq!(id(&plain).len(), "folder/".len() + 16);
     for (name, content) in [
         ("vocab.txt", "[UNK]\n[CLS]\n[SEP]\nhello\n"),
         ("sentence_bert_config.json", r#"{"max_seq_length": 128}"#),
@@ -94,6 +91,39 @@ fn settings_in_the_folder_are_followed() {
         // No piece of the lower-case vocabulary begins with a capital.
         assert_eq!(model.embed(&["Hello"]).expect("runs"), model.embed(&["Goodbye"]).expect("runs"));
     }
+}
+
+/// A graph that wants a mask and segments, and pools by itself.
+const TINY: &[u8] = include_bytes!("fixtures/tiny.onnx");
+
+fn tiny(onnx: &[u8]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("model.onnx"), onnx).expect("written");
+    fs::write(folder.path().join("vocab.txt"), "[UNK]\n[CLS]\n[SEP]\nhello\n").expect("written");
+    folder
+}
+
+#[test]
+fn graphs_with_other_inputs_and_pooling_of_their_own_run() {
+    let model = open(&tiny(TINY)).expect("opens");
+    assert_eq!(model.model().dimensions, 4);
+    let third = (1.0_f32 / 3.0).sqrt();
+    let vectors = model.embed(&["Hello", "hello, hello"]).expect("runs");
+    // [CLS], hello and [SEP], one axis each; then a comma, which is unknown.
+    for (value, wanted) in vectors[0].iter().zip([0.0, third, third, third]) {
+        assert!((value - wanted).abs() < 1e-6, "{:?}", vectors[0]);
+    }
+    assert!(vectors[1].iter().all(|value| *value > 0.3), "{:?}", vectors[1]);
+}
+
+#[test]
+fn a_graph_that_wants_something_else_is_refused() {
+    let mut other = TINY.to_vec();
+    while let Some(at) = other.windows(14).position(|bytes| bytes == b"token_type_ids") {
+        other[at..at + 14].copy_from_slice(b"visual_feature");
+    }
+    let refusal = open(&tiny(&other)).err().expect("is refused");
+    assert!(refusal.to_string().contains("unknown input `visual_feature`"), "{refusal}");
 }
 
 #[test]

@@ -19,10 +19,12 @@
 
 pub mod contract;
 pub mod fuzzing;
+pub mod golden;
 pub mod tale;
 
 mod counting_embedder;
 mod dice;
+mod effort;
 mod fixed_clock;
 mod memory_store;
 mod recording_store;
@@ -32,6 +34,7 @@ mod seeded_entropy;
 
 pub use counting_embedder::CountingEmbedder;
 pub use dice::Dice;
+pub use effort::{effort, seed};
 pub use fixed_clock::FixedClock;
 pub use memory_store::MemoryStore;
 pub use recording_store::{Calls, RecordingStore};

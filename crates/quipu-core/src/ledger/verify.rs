@@ -1,6 +1,6 @@
 //! Proof that a ledger is what was written: every event intact, erased by a named event, or DAMAGED at a named place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -139,7 +139,7 @@ impl Verifier {
             *found = Some(computed);
         }
         self.prev = event.hash;
-        self.expected = event.seq + 1;
+        self.expected = event.seq.saturating_add(1);
         self.verdict.head_seq = event.seq;
         self.verdict.head_hash = computed.to_hex().to_string();
     }
@@ -178,7 +178,8 @@ impl Verifier {
                 }
             }
         }
-        if control != event.control && event.changes.iter().all(|change| change.bytes.is_some()) {
+        // What is erased was never a control change, so what is left decides.
+        if control != event.control {
             self.damaged(seq, None, "the control mark differs from the changes");
         }
         self.check_owner(seq, &header.user, forked_from);
@@ -214,7 +215,7 @@ impl Verifier {
                 }
                 None
             }
-            Change::Forked { from, at: shared, head } if shared + 1 == at.seq && head == self.prev => Some(from),
+            Change::Forked { from, at: shared, head } if shared.checked_add(1) == Some(at.seq) && head == self.prev => Some(from),
             Change::Forked { .. } => {
                 self.damaged(at.seq, Some(at.index), "the fork does not name the event before it");
                 None
@@ -241,6 +242,12 @@ impl Verifier {
         if self.author.as_ref().is_some_and(|author| *author != self.user) {
             let user = self.user.clone();
             self.damaged(self.verdict.head_seq, None, format!("the ledger does not belong to user {user}"));
+        }
+        let holes: BTreeSet<ChangeRef> = self.holes.iter().copied().collect();
+        for (target, by) in self.erasures.clone() {
+            if !holes.contains(&target) {
+                self.damaged(target.seq, Some(target.index), format!("event {by} erased the payload, and it is there"));
+            }
         }
         for hole in std::mem::take(&mut self.holes) {
             match self.erasures.get(&hole) {

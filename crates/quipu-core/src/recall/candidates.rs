@@ -88,6 +88,9 @@ pub(super) struct Evidence<'a> {
     pub(super) vector: Option<&'a QueryVector>,
 }
 
+/// How much of its session's score counts when passages are nominated by their words, as when they are scored.
+const SESSION_SHARE: f32 = 0.75;
+
 /// First-stage nominees for each place the dense arm fills.
 const SIGN_NOMINEES: usize = 4;
 
@@ -132,29 +135,29 @@ impl Evidence<'_> {
         let Some(query) = self.vector else { return Vec::new() };
         let dense = &self.index.dense;
         let present: Vec<u64> = self.allowed.iter().zip(&dense.present).map(|(a, b)| a & b).collect();
-        let near = dense.nearest_by_signs(query, &present, SIGN_NOMINEES * limit::NOMINEES_PER_ARM);
-        best(dense.cosines_at(query, &near).into_iter().zip(near).collect())
+        dense.nearest_by_signs(query, &present, SIGN_NOMINEES * limit::NOMINEES_PER_ARM)
     }
 
     fn words_arm(&self) -> Vec<u32> {
-        let scores = &self.words.passages;
-        // The edge of the best is found by counting, which touches each score twice and sorts nothing.
-        let step = |score: f32| (score * 512.0) as usize;
+        // Its session's words tell equals apart: ten thousand passages may have the one word that was asked for.
+        let columns = &self.index.passages;
+        let session =
+            |passage: u32| self.words.sessions.get(columns.session[passage as usize] as usize).copied().unwrap_or(0.0);
+        let worth = |(passage, &score): (u32, &f32)| {
+            (score > 0.0 && bit(self.allowed, passage)).then(|| (score + SESSION_SHARE * session(passage), passage))
+        };
+        let found: Vec<(f32, u32)> = (0u32..).zip(&self.words.passages).filter_map(worth).collect();
+        // The edge of the best is found by counting, which sorts nothing.
+        let step = |worth: f32| (worth * 256.0) as usize;
         let mut histogram = [0usize; 1024];
-        let passing = || (0u32..).zip(scores).filter(|&(passage, &score)| score > 0.0 && bit(self.allowed, passage));
-        passing().for_each(|(_, &score)| histogram[step(score).min(1023)] += 1);
+        found.iter().for_each(|&(worth, _)| histogram[step(worth).min(1023)] += 1);
         let mut above = 0;
         let edge = (0..1024).rev().find(|&step| {
             above += histogram[step];
             above >= limit::NOMINEES_PER_ARM
         });
         let edge = edge.unwrap_or(0);
-        best(
-            passing()
-                .filter(|&(_, &score)| step(score).min(1023) >= edge)
-                .map(|(passage, &score)| (score, passage))
-                .collect(),
-        )
+        best(found.into_iter().filter(|&(worth, _)| step(worth) >= edge).collect())
     }
 
     fn neighbours(&self, passages: &[u32]) -> Vec<u32> {

@@ -144,9 +144,7 @@ pub(super) fn named_dates(text: &str) -> Vec<NamedDate> {
         let reader = Reader { text, words: &words, at };
         match reader.iso().or_else(|| reader.day_month()).or_else(|| reader.month()).or_else(|| reader.year()) {
             Some((date, length)) => {
-                if !dates.contains(&date) {
-                    dates.push(date);
-                }
+                dates.extend(date.filter(|date| !dates.contains(date)));
                 at += length;
             }
             None => at += 1,
@@ -155,7 +153,7 @@ pub(super) fn named_dates(text: &str) -> Vec<NamedDate> {
     dates
 }
 
-/// Reads a date that starts at one word; hands it back with the number of words it takes.
+/// Reads a date that starts at one word; hands it back, or nothing if it is impossible, with the words it takes.
 struct Reader<'a> {
     text: &'a str,
     words: &'a [Word],
@@ -193,17 +191,17 @@ impl<'a> Reader<'a> {
     }
 
     /// `2023-05-08`
-    fn iso(&self) -> Option<(NamedDate, usize)> {
+    fn iso(&self) -> Option<(Option<NamedDate>, usize)> {
         let year = number(self.word(0), 4..=4)?;
         let mark = self.gap(1);
         let month = number(self.word(1), 2..=2).filter(|_| matches!(mark, "-" | "/"))?;
         let day = number(self.word(2).split('t').next()?, 2..=2).filter(|_| self.gap(2) == mark)?;
         let (month, day) = (i8::try_from(month).ok()?, i8::try_from(day).ok()?);
-        day_date(Some(year), month, day).map(|date| (date, 3))
+        Some((day_date(Some(year), month, day), 3))
     }
 
     /// `8 May, 2023`, `8th of May`
-    fn day_month(&self) -> Option<(NamedDate, usize)> {
+    fn day_month(&self) -> Option<(Option<NamedDate>, usize)> {
         let day = day_number(self.word(0))?;
         let of = usize::from(matches!(self.word(1), "of"));
         if !self.follows(1) || !self.follows(1 + of) {
@@ -211,32 +209,31 @@ impl<'a> Reader<'a> {
         }
         let month = month_number(self.word(1 + of))?;
         let year = self.year_at(2 + of);
-        let date = day_date(year, month, day)?;
-        Some((date, 2 + of + usize::from(year.is_some())))
+        Some((day_date(year, month, day), 2 + of + usize::from(year.is_some())))
     }
 
     /// `May 8, 2023`, `May 8th`, `May 2023`, `in May`
-    fn month(&self) -> Option<(NamedDate, usize)> {
+    fn month(&self) -> Option<(Option<NamedDate>, usize)> {
         let month = month_number(self.word(0))?;
         let is_date = self.is_capital() || is_before_month(self.before()) || self.before() == "on";
         if let Some(year) = self.year_at(1) {
-            return Some((NamedDate::Month { year: Some(year), month }, 2));
+            return Some((Some(NamedDate::Month { year: Some(year), month }), 2));
         }
-        if self.word(1) == "of" && self.year_at(2).is_some() {
-            return Some((NamedDate::Month { year: self.year_at(2), month }, 3));
+        if let Some(year) = self.year_at(2).filter(|_| self.word(1) == "of") {
+            return Some((Some(NamedDate::Month { year: Some(year), month }), 3));
         }
         if let Some(day) = day_number(self.word(1)).filter(|_| self.follows(1))
             && (is_date || self.word(1).ends_with(char::is_alphabetic))
         {
             let year = self.year_at(2);
-            return day_date(year, month, day).map(|date| (date, 2 + usize::from(year.is_some())));
+            return Some((day_date(year, month, day), 2 + usize::from(year.is_some())));
         }
         let alone = if is_also_a_word(self.word(0)) {
             is_before_month(self.before()) && !self.before_is_loose()
         } else {
             is_before_month(self.before()) || (self.is_capital() && is_full_name(self.word(0)))
         };
-        alone.then_some((NamedDate::Month { year: None, month }, 1))
+        alone.then_some((Some(NamedDate::Month { year: None, month }), 1))
     }
 
     /// "before May left" and "from March" may be people.
@@ -245,7 +242,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `in 2023`
-    fn year(&self) -> Option<(NamedDate, usize)> {
+    fn year(&self) -> Option<(Option<NamedDate>, usize)> {
         let introduced = is_before_month(self.before())
             || matches!(self.before(), "year" | "spring" | "summer" | "autumn" | "fall" | "winter" | "christmas");
         let year = self.year_here(0).filter(|_| introduced && self.gap(0).trim().is_empty())?;
@@ -255,7 +252,7 @@ impl<'a> Reader<'a> {
         ];
         let unit = self.gap(1).trim().is_empty()
             && counted.iter().any(|unit| self.word(1).strip_suffix('s').unwrap_or(self.word(1)) == *unit);
-        (!unit).then_some((NamedDate::Year { year }, 1))
+        (!unit).then_some((Some(NamedDate::Year { year }), 1))
     }
 
     fn year_at(&self, offset: usize) -> Option<i16> {

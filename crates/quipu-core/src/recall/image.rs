@@ -17,6 +17,9 @@ pub const IMAGE_TAG: &[u8; 8] = b"qpindx01";
 
 const CHECKSUM_BYTES: usize = 16;
 
+/// No embedder's vectors are longer; see the sums in `scan.rs`.
+const DIMENSIONS_MAX: usize = 65_536;
+
 /// The bytes are no whole index of this program's. Build the index again from the sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not a whole search index of this format: {0}")]
@@ -311,6 +314,7 @@ fn read_words(image: &Image<'_>, passages: usize) -> Result<WordIndex> {
 
 fn read_dense(image: &Image<'_>, passages: usize) -> Result<DenseRows> {
     let dimensions = image.dimensions as usize;
+    check(dimensions <= DIMENSIONS_MAX, "vectors too long")?;
     let keys: Vec<EmbeddingKey> = array(image.keys)?.collect();
     let present = u64s(&image.present)?;
     let dense = DenseRows {
@@ -329,6 +333,8 @@ fn read_dense(image: &Image<'_>, passages: usize) -> Result<DenseRows> {
     )?;
     check(dense.scales.len() == passages && dense.keys.len() == passages, "vectors without a passage")?;
     check(dense.present.len() == passages.div_ceil(64), "a mask of another length")?;
+    let beyond = dense.present.last().is_some_and(|last| !passages.is_multiple_of(64) && last >> (passages % 64) != 0);
+    check(!beyond, "a vector without a passage")?;
     check(dense.scales.iter().all(|scale| scale.is_finite()), "a vector without a length")?;
     Ok(dense)
 }

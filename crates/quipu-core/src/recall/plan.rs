@@ -51,7 +51,7 @@ pub struct Plan {
     pub speaker: Option<Arc<str>>,
     /// Dates the question names.
     pub dates: Vec<NamedDate>,
-    /// What to embed: the question as the named speaker would put it.
+    /// What to embed: the question as the named authors would put it.
     pub first_person_text: String,
     /// How many items to return at most.
     pub k: usize,
@@ -95,7 +95,7 @@ impl Plan {
             terms: terms(&words, &mentions),
             speaker: only.and_then(|author| index.author(author)).cloned(),
             dates,
-            first_person_text: if only.is_some() { first_person(&query.text, &words, &mentions) } else { query.text },
+            first_person_text: first_person(&query.text, &words, &mentions),
             named,
             k: query.k,
             filter: query.filter,
@@ -157,8 +157,7 @@ fn terms(words: &[Word], mentions: &[Mention]) -> Vec<String> {
     let is_name = |at: usize| mentions.iter().any(|mention| (mention.first..mention.end).contains(&at));
     let distinct = |keep_names: bool| {
         let mut terms: Vec<String> = Vec::new();
-        for (at, word) in words.iter().enumerate().filter(|(at, _)| keep_names || !is_name(*at)) {
-            let _ = at;
+        for (_, word) in words.iter().enumerate().filter(|(at, _)| keep_names || !is_name(*at)) {
             if let Some(term) = tokens::term_of(&word.lower).filter(|term| !terms.contains(term)) {
                 terms.push(term);
             }
@@ -169,7 +168,8 @@ fn terms(words: &[Word], mentions: &[Mention]) -> Vec<String> {
     if without.is_empty() { distinct(true) } else { without }
 }
 
-/// `Anna's` becomes `my`, `Anna` becomes `I`: turns are said in the first person, and so should the question be.
+/// `Anna's` becomes `my`, `Anna` becomes `I`: turns are said in the first person, and so should the question be. With two
+/// names both are replaced, which was measured to find more than leaving them.
 fn first_person(text: &str, words: &[Word], mentions: &[Mention]) -> String {
     let mut said = String::with_capacity(text.len());
     let mut copied = 0;

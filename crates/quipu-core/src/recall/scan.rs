@@ -14,7 +14,6 @@ pub(super) fn dots(query: &[i8], rows: &[i8], found: &mut Vec<i32>) {
     if query.is_empty() {
         return;
     }
-    found.reserve(rows.len() / query.len());
     match level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `level` found the instruction set.
@@ -29,7 +28,6 @@ pub(super) fn dots(query: &[i8], rows: &[i8], found: &mut Vec<i32>) {
 /// Dot products of a query with the chosen rows, in the order of `chosen`. A row that is not there gives 0.
 pub(super) fn dots_at(query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>) {
     found.clear();
-    found.reserve(chosen.len());
     match level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `level` found the instruction set.
@@ -47,7 +45,6 @@ pub(super) fn hammings(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
     if query.is_empty() {
         return;
     }
-    found.reserve(rows.len() / query.len());
     match level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: `level` found the instruction set.
@@ -120,48 +117,71 @@ compiled_for_each_level!(dots_body, dots_portable, dots_avx2, dots_avx512, (quer
 compiled_for_each_level!(dots_at_body, dots_at_portable, dots_at_avx2, dots_at_avx512, (query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>));
 compiled_for_each_level!(hammings_body, hammings_portable, hammings_avx2, hammings_avx512, (query: &[u64], rows: &[u64], found: &mut Vec<u16>));
 
+// Plain loops, no closures: what is passed to an adapter becomes a function of its own, compiled without the instruction
+// set. Nothing wraps up to 131,071 dimensions; checking for it in every step would keep the loops from being vectorised.
+
 #[inline(always)]
 fn dot(a: &[i8], b: &[i8]) -> i32 {
     // Whole blocks first: their length is known, so they become straight-line code.
-    const BLOCK: usize = 64;
-    let blocks = a.len().min(b.len()) / BLOCK * BLOCK;
-    let whole: i32 =
-        a[..blocks].chunks_exact(BLOCK).zip(b[..blocks].chunks_exact(BLOCK)).map(|(a, b)| products(a, b)).sum();
-    whole + products(&a[blocks..], &b[blocks..])
+    let (blocks_a, rest_a) = a.as_chunks::<64>();
+    let (blocks_b, rest_b) = b.as_chunks::<64>();
+    let mut sum = products(rest_a, rest_b);
+    for (a, b) in blocks_a.iter().zip(blocks_b) {
+        sum = sum.wrapping_add(products(a, b));
+    }
+    sum
 }
 
 #[inline(always)]
 fn products(a: &[i8], b: &[i8]) -> i32 {
-    a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
+    let mut sum = 0i32;
+    for (&a, &b) in a.iter().zip(b) {
+        sum = sum.wrapping_add(i32::from(a).wrapping_mul(i32::from(b)));
+    }
+    sum
 }
 
 #[inline(always)]
 fn dots_body(query: &[i8], rows: &[i8], found: &mut Vec<i32>) {
-    found.extend(rows.chunks_exact(query.len()).map(|row| dot(query, row)));
+    found.resize(rows.len() / query.len(), 0);
+    for (found, row) in found.iter_mut().zip(rows.chunks_exact(query.len())) {
+        *found = dot(query, row);
+    }
 }
 
 #[inline(always)]
 fn dots_at_body(query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>) {
-    let row = |number: u32| {
-        let start = number as usize * query.len();
-        rows.get(start..start + query.len())
-    };
-    found.extend(chosen.iter().map(|&number| row(number).map_or(0, |row| dot(query, row))));
+    found.resize(chosen.len(), 0);
+    for (found, &number) in found.iter_mut().zip(chosen) {
+        let start = (number as usize).wrapping_mul(query.len());
+        if let Some(row) = rows.get(start..start.wrapping_add(query.len())) {
+            *found = dot(query, row);
+        }
+    }
 }
 
 #[inline(always)]
 fn hammings_body(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
+    found.resize(rows.len() / query.len(), 0);
     // 384 dimensions, the default model's, deserve a loop of known length.
-    if let &[a, b, c, d, e, f] = query {
-        let (rows, _) = rows.as_chunks::<6>();
-        found.extend(rows.iter().map(|row| {
-            let bits = (row[0] ^ a).count_ones() + (row[1] ^ b).count_ones() + (row[2] ^ c).count_ones();
-            (bits + (row[3] ^ d).count_ones() + (row[4] ^ e).count_ones() + (row[5] ^ f).count_ones()) as u16
-        }));
+    if let (Ok(query), (rows, [])) = (<&[u64; 6]>::try_from(query), rows.as_chunks::<6>()) {
+        for (found, row) in found.iter_mut().zip(rows) {
+            *found = differing(query, row);
+        }
     } else {
-        let differing = |row: &[u64]| row.iter().zip(query).map(|(a, b)| (a ^ b).count_ones() as u16).sum::<u16>();
-        found.extend(rows.chunks_exact(query.len()).map(differing));
+        for (found, row) in found.iter_mut().zip(rows.chunks_exact(query.len())) {
+            *found = differing(query, row);
+        }
     }
+}
+
+#[inline(always)]
+fn differing(a: &[u64], b: &[u64]) -> u16 {
+    let mut sum = 0u32;
+    for (&a, &b) in a.iter().zip(b) {
+        sum = sum.wrapping_add((a ^ b).count_ones());
+    }
+    sum as u16
 }
 
 #[cfg(test)]

@@ -8,10 +8,13 @@ use frostem::{Algorithm, Stemmer};
 /// A longer run of letters is cut: nobody searches for the tail of a base64 blob.
 const TERM_BYTES_MAX: usize = 64;
 
-/// The NLTK list. Of the lists tried it is the smallest, and the longer ISO list costs recall: it drops words such as
-/// "new", "work" and "home".
+/// Modal verbs and a pronoun that the NLTK list leaves out beside "should", "can", "will" and "we".
+const MORE_STOP_WORDS: [&str; 7] = ["would", "could", "might", "may", "must", "shall", "us"];
+
+/// The NLTK list, completed. The longer ISO list loses two points of recall at 10 on LoCoMo: it drops words people ask
+/// for.
 static STOP_WORDS: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().collect());
+    LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().chain(MORE_STOP_WORDS).collect());
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
 

@@ -60,7 +60,7 @@ fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
                 let options = RememberOptions { durable_only: !dice.once_in(8), ..RememberOptions::default() };
                 let receipt = remember(&engine, &me, &Utterance::of_user(&text), &options)?;
                 tell(format_args!("wrote {} {}", receipt.seq, receipt.hash))?;
-                said.push((receipt.seq, text[..26].to_owned()));
+                said.push((receipt.seq, text[..28].to_owned()));
             }
             70..84 => {
                 let edit = Edit::Set(format!("/uncategorized/k{}", dice.below(5)), serde_json::json!({ "step": step }));

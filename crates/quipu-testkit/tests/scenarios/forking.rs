@@ -32,7 +32,7 @@ and   refused Refused fork twin
       refused NotFound fork other at 99
 when  of twin rebuild
 then  of twin says "one" "three"
-      of twin refused Refused revert 3
+      refused Refused of twin revert 3
 "#,
     );
 }
@@ -55,6 +55,21 @@ then  of child says "two" "three"
       says "one"
 "#,
     );
+}
+
+#[test]
+fn a_fork_of_a_past_that_was_erased_since_verifies() {
+    check("erased after the fork's version", r#"
+given said "one"
+given said "two"
+given erase 1
+when  fork twin at 2
+then  of twin says "two"
+      of twin erased 1
+      of twin intact
+when  of twin fork child
+then  of child intact
+"#);
 }
 
 #[test]

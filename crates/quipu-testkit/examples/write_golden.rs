@@ -1,0 +1,205 @@
+//! Writes golden ledgers of the current format into a folder: `cargo run -p quipu-testkit --example write_golden FOLDER`.
+//!
+//! Golden files are never edited and never written again: a file that exists is left and reported. When the stored
+//! format changes, write the next folder (`testdata/golden/v2`), and keep the old ones.
+
+#![expect(clippy::expect_used, reason = "a generator stops at what it did not expect")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use quipu_core::core_document;
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::ledger::{FORMAT, SealedEvent};
+use quipu_core::source::{Artifact, Role, Source};
+use quipu_engine::erase::EraseTarget;
+use quipu_engine::ingest::record_sources;
+use quipu_engine::revert::{RevertOptions, Selection};
+use quipu_engine::versions::{EventRef, When};
+use quipu_engine::{
+    Edit, Engine, PatchOptions, RememberOptions, Utterance, chosen, edit_core, erase, fork, mark, pick, remember,
+    revert,
+};
+use quipu_testkit::{MemoryStore, engine, golden};
+use serde_json::{Value, json};
+
+fn main() -> ExitCode {
+    let Some(folder) = std::env::args_os().nth(1).map(PathBuf::from) else {
+        eprintln!("usage: write_golden FOLDER");
+        return ExitCode::FAILURE;
+    };
+    if folder.file_name() != Some(format!("v{FORMAT}").as_ref()) {
+        eprintln!("the folder of format {FORMAT} is called v{FORMAT}");
+        return ExitCode::FAILURE;
+    }
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    let store = MemoryStore::new();
+    let engine = engine(Box::new(store.clone()));
+    let mut kept = 0;
+    for (name, write) in LEDGERS {
+        write(&engine);
+        kept += usize::from(!save(&folder, name, &events_of(&store, &user(name))));
+    }
+    if kept == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// True if the ledger was written; false if it was there.
+fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
+    let (ledger, folded) = (folder.join(format!("{name}.jsonl")), folder.join(format!("{name}.fold.json")));
+    if ledger.exists() || folded.exists() {
+        eprintln!("{} is there and is kept: golden files are never written again", ledger.display());
+        return false;
+    }
+    let text = golden::to_lines(events).expect("events can be written as lines");
+    let fold = golden::fold(&user(name), events).expect("what was written can be folded");
+    let fold = serde_json::to_string_pretty(&fold).expect("a fold is JSON");
+    fs::write(&ledger, text).expect("the ledger can be written");
+    fs::write(&folded, fold + "\n").expect("the fold can be written");
+    println!("{}: {} events", ledger.display(), events.len());
+    true
+}
+
+type Write = fn(&Engine);
+
+/// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
+const LEDGERS: [(&str, Write); 5] =
+    [("everyday", everyday), ("unicode", unicode), ("erased", erased), ("forked", forked), ("picked", picked)];
+
+fn user(name: &str) -> UserId {
+    UserId::parse(name).expect("a user id")
+}
+
+fn events_of(store: &MemoryStore, user: &UserId) -> Vec<SealedEvent> {
+    let mut events = Vec::new();
+    store.tamper(user, |held| events.clone_from(held));
+    events
+}
+
+fn say(engine: &Engine, me: &UserId, said: &Utterance, key: Option<&str>, why: Option<&str>) -> ItemId {
+    let options = RememberOptions {
+        idempotency_key: key.map(str::to_owned),
+        rationale: why.map(str::to_owned),
+        ..RememberOptions::default()
+    };
+    remember(engine, me, said, &options).expect("it is remembered").items[0]
+}
+
+fn set(engine: &Engine, me: &UserId, pointer: &str, value: Value) {
+    let options =
+        PatchOptions { rationale: Some("as told".to_owned()), confidence: Some(0.75), ..PatchOptions::default() };
+    edit_core(engine, me, &Edit::Set(pointer.to_owned(), value), &options).expect("it is set");
+}
+
+fn take_back(engine: &Engine, me: &UserId, seqs: &[u64]) {
+    let selection = Selection::Events(seqs.iter().map(|&seq| EventRef::Seq(seq)).collect());
+    let why = RevertOptions { rationale: Some("it was a mistake".to_owned()), probes: Vec::new() };
+    revert(engine, me, &selection, &why, &mut |_| {}).expect("it is reverted");
+}
+
+fn everyday(engine: &Engine) {
+    let me = user("everyday");
+    let said = |role: Role, author: Option<&str>, text: &str| Utterance {
+        role,
+        author: author.map(str::to_owned),
+        session: Some("monday".to_owned()),
+        topic: Some("moving".to_owned()),
+        ..Utterance::of_user(text)
+    };
+    let lyon = say(engine, &me, &said(Role::User, Some("Ana"), "I live in Lyon."), Some("key-1"), Some("first words"));
+    say(engine, &me, &said(Role::Assistant, None, "Noted: you live in Lyon."), None, None);
+    say(engine, &me, &said(Role::Tool, Some("weather"), "{\"lyon\": \"rain\"}"), None, None);
+    say(engine, &me, &said(Role::System, None, "Answer briefly."), None, None);
+    let at = "2025-06-10T08:30:00.123456Z".parse().expect("a time");
+    let code =
+        Artifact { kind: "code".to_owned(), name: Some("route.py".to_owned()), text: "print('Porto')".to_owned() };
+    let image = Artifact { kind: "image".to_owned(), name: None, text: "a map of Porto".to_owned() };
+    let porto = Utterance {
+        said_at: Some(at),
+        artifacts: vec![code, image],
+        ..said(Role::User, Some("Ana"), "I moved to Porto.")
+    };
+    let porto = say(engine, &me, &porto, None, None);
+    set(engine, &me, "/location/current", json!("Lyon"));
+    set(engine, &me, "/location/current", json!("Porto"));
+    set(engine, &me, "/identity/name", json!("Ana"));
+    set(engine, &me, "/preferences/likes/-", json!("fado"));
+    set(engine, &me, "/preferences/likes/-", json!("tea"));
+    set(engine, &me, "/uncategorized/numbers", json!([0, -1, 1.5, 1e300, 9007199254740993_i64, true, null]));
+    edit_core(engine, &me, &Edit::Unset("/preferences/likes/0".to_owned()), &PatchOptions::default())
+        .expect("it is unset");
+    let moved = r#"[{"op":"move","from":"/identity/name","path":"/identity/fullName"},
+        {"op":"copy","from":"/identity/fullName","path":"/identity/name"},{"op":"test","path":"/identity/name","value":"Ana"}]"#;
+    let moved = core_document::parse(moved).expect("a patch");
+    edit_core(engine, &me, &Edit::Patch(moved), &PatchOptions::default()).expect("it is patched");
+    mark(engine, &me, &porto.to_string(), Some(true), Some(2)).expect("it is marked");
+    mark(engine, &me, &lyon.to_string(), None, Some(-2)).expect("it is marked");
+    take_back(engine, &me, &[1, 6]);
+    take_back(engine, &me, &[2, 3]);
+    take_back(engine, &me, &[17]);
+}
+
+fn unicode(engine: &Engine) {
+    let me = user("unicode");
+    let texts = [
+        "Ñandú, Zürich, Łódź, e\u{301} and é",
+        "\u{1f9f6}\u{1f468}\u{200d}\u{1f469}\u{200d}\u{1f467} \u{202e}right to left\u{202c} \u{feff}",
+        "中文 日本語 한국어 עברית العربية",
+        "tab\tline\nquote\" backslash\\ slash/ delete\u{7f} separator\u{2028}",
+        "\u{10ffff}\u{fffd}\u{e000}",
+    ];
+    for text in texts {
+        let said = Utterance {
+            author: Some("Renée \u{1f642}".to_owned()),
+            session: Some("séance".to_owned()),
+            ..Utterance::of_user(text)
+        };
+        say(engine, &me, &said, None, Some("pourquoi pas \u{2764}"));
+    }
+    set(engine, &me, "/uncategorized/clé~1~0", json!({"ключ": "значение \u{1f511}"}));
+    say(engine, &me, &Utterance::of_user("with a key"), Some("Schlüssel \u{1f511}"), None);
+    let document = |text: &str| Source {
+        id: ItemId { kind: ItemKind::Document, bits: 0 },
+        session: Some("notes".into()),
+        topic: None,
+        role: Role::User,
+        author: None,
+        said_at: None,
+        text: text.into(),
+        artifacts: Vec::new(),
+        native_id: Some("D1:1 – été".into()),
+    };
+    let sources = ["first part, été", "second part, été"].map(|text| {
+        let mut source = document(text);
+        source.id = source.content_id();
+        source
+    });
+    record_sources(engine, &me, std::iter::once(sources.to_vec()), "markdown:été.md").expect("it is imported");
+}
+
+fn erased(engine: &Engine) {
+    let me = user("erased");
+    let keep = say(engine, &me, &Utterance::of_user("this stays"), None, None);
+    let gone = say(engine, &me, &Utterance::of_user("this goes"), Some("key of what goes"), None);
+    set(engine, &me, "/uncategorized/a", json!(1));
+    set(engine, &me, "/uncategorized/a", json!(2));
+    mark(engine, &me, &gone.to_string(), Some(true), None).expect("it is marked");
+    mark(engine, &me, &keep.to_string(), None, Some(1)).expect("it is marked");
+    erase(engine, &me, &[EraseTarget::Item(gone), EraseTarget::Event(3)], "asked to", &mut |_| {})
+        .expect("it is erased");
+    say(engine, &me, &Utterance::of_user("said after the erasure"), None, None);
+    set(engine, &me, "/uncategorized/a", json!(3));
+}
+
+fn forked(engine: &Engine) {
+    let me = user("forked");
+    fork(engine, &user("everyday"), &me, When::Seq(12), &mut |_| {}).expect("it is forked");
+    say(engine, &me, &Utterance::of_user("my own way"), None, None);
+    take_back(engine, &me, &[1]);
+}
+
+fn picked(engine: &Engine) {
+    let events = [1, 5, 6, 7, 9].map(EventRef::Seq);
+    let events = chosen(engine, &user("everyday"), &events).expect("they are there");
+    pick(engine, &events, &user("picked"), &mut |_| {}).expect("they are picked");
+}
