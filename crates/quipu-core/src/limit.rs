@@ -27,7 +27,7 @@ pub const RECALL_K_MAX: usize = 1000;
 /// Passages are cut at this many bytes, at a paragraph, sentence or word.
 pub const PASSAGE_BYTES_MAX: usize = 1100;
 /// From this many passages on, recall scores only what a first stage nominates.
-pub const EXHAUSTIVE_PASSAGES_MAX: usize = 4096;
+pub const EXHAUSTIVE_PASSAGES_MAX: usize = 16_384;
 /// How many passages each arm nominates when not all are scored.
 pub const NOMINEES_PER_ARM: usize = 512;
 /// Events between two snapshots, at least.

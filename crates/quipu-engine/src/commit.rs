@@ -1,8 +1,10 @@
 //! Appending: decide on what is there, seal, make durable, fold in. The only way into a ledger.
 
+use std::sync::Arc;
+
 use quipu_core::Refusal;
 use quipu_core::event::{Change, Draft, Hash, Idempotency};
-use quipu_core::id::{EventId, ItemId, Seq};
+use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger::{self, Position, SealedEvent};
 use quipu_core::limit;
 use serde::Serialize;
@@ -93,6 +95,23 @@ pub(crate) fn commit(
         }
     }
     Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
+}
+
+/// Opens a user's memory for writing. If there is none yet, the command is tried on an empty one first: a command that
+/// is refused makes no memory.
+pub(crate) fn open_or_create(
+    engine: &Engine,
+    user: &UserId,
+    decide: &mut dyn FnMut(&State) -> Result<Draft>,
+) -> Result<Arc<Keeper>> {
+    match engine.keeper(user, false) {
+        Err(Error::NotFound(_)) => {
+            let empty = State::empty(engine, user);
+            check(&empty, &decide(&empty)?)?;
+            engine.keeper(user, true)
+        }
+        outcome => outcome,
+    }
 }
 
 /// Appends one event.

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::keeper::State;
 use crate::upkeep;
 
 /// How to patch.
@@ -42,7 +43,6 @@ pub enum Edit {
 ///   invalid under its category's schema. The text names the operation or path. Nothing is changed.
 /// - `Conflict`, `Unavailable`: as for every append.
 pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOptions) -> Result<Receipt> {
-    let keeper = engine.keeper(user, true)?;
     let request = match edit {
         Edit::Patch(patch) => serde_json::to_string(patch),
         Edit::Set(pointer, value) => serde_json::to_string(&("set", pointer, value)),
@@ -50,7 +50,7 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
     }
     .map_err(|error| Error::Invalid(error.to_string()))?;
     let idempotency = commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]);
-    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |state| {
+    let mut decide = |state: &State| {
         let document = state.memory.core();
         let wanted = match edit {
             Edit::Patch(patch) => patch.clone(),
@@ -63,7 +63,9 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
             confidence: options.confidence,
             ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::CorePatched(guarded)])
         })
-    })?;
+    };
+    let keeper = commit::open_or_create(engine, user, &mut decide)?;
+    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut decide)?;
     upkeep::checkpoint(engine, &keeper, false)?;
     Ok(receipt)
 }

@@ -1,6 +1,6 @@
 //! Fork and pick: another memory that shares a past, or a chosen part of one.
 
-use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::event::{Actor, Change, ChangeRef, Draft, Origin, SourceKind};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
 use serde::Serialize;
@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::keeper::Keeper;
 use crate::upkeep::{self, Progress, Watch};
 use crate::versions::{self, EventRef, When};
 
@@ -49,13 +50,25 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     }
     drop(target);
     let keeper = engine.keeper(into, false)?;
-    let change = Change::Forked { from: from.clone(), at, head };
+    let mut changes = vec![Change::Forked { from: from.clone(), at, head }];
+    let gone = erased_later(&source, at);
+    if !gone.is_empty() {
+        let reason = format!("erased by {from} before this ledger was forked");
+        changes.push(Change::Erased { targets: gone, reason });
+    }
     let receipt = commit::commit_one(engine, &keeper, None, &mut |_| {
-        Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change.clone()]))
+        Ok(Draft::new(Actor::User, SourceKind::UserEdited, changes.clone()))
     })?;
     upkeep::catch_up(engine, &keeper, watch)?;
     upkeep::checkpoint(engine, &keeper, true)?;
     Ok(receipt)
+}
+
+/// Payloads of the shared events that were destroyed by events which are not shared: the copy must account for them.
+fn erased_later(source: &Keeper, at: Seq) -> Vec<ChangeRef> {
+    let state = source.read();
+    let erasures = state.history.erasures().iter();
+    erasures.filter(|(target, by)| target.seq <= at && **by > at).map(|(target, _)| *target).collect()
 }
 
 /// What a pick did.

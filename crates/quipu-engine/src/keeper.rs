@@ -22,6 +22,17 @@ pub(crate) struct State {
     pub(crate) index: Index,
 }
 
+impl State {
+    /// What there is before the first event.
+    pub(crate) fn empty(engine: &Engine, user: &UserId) -> Self {
+        Self {
+            memory: Memory::new(user.clone(), BTreeSet::new()),
+            history: History::default(),
+            index: upkeep::empty_index(engine),
+        }
+    }
+}
+
 /// What only the writer touches.
 pub(crate) struct Writer {
     pub(crate) ledger: Box<dyn UserLedger>,

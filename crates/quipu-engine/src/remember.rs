@@ -65,8 +65,8 @@ pub struct RememberOptions {
 /// - `Conflict`: another writer appended first and the retry budget is spent; call again.
 /// - `Unavailable`: the disk is full or the folder is locked or read-only.
 pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &RememberOptions) -> Result<Receipt> {
-    let keeper = engine.keeper(user, true)?;
     let draft = draft(engine, said, options);
+    let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
     let receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
     if !options.durable_only {

@@ -173,14 +173,15 @@ fn scan(keeper: &Keeper, wanted: &dyn Fn(&quipu_core::event::Header) -> bool) ->
     }
 }
 
-/// The events a revert will name: those that still count.
+/// The events a revert will name; at least one of them still counts.
 fn decide(state: &State, selected: &[Seq]) -> Result<Vec<Seq>> {
     if let Some(&fixed) = selected.iter().find(|&&seq| state.history.is_permanent(seq)) {
         return Err(Error::Refused(format!("event {fixed} records an erasure or a fork, which cannot be undone")));
     }
     let skipped = state.memory.skipped();
-    let events: Vec<Seq> = selected.iter().copied().filter(|seq| !skipped.contains(seq)).collect();
-    if events.is_empty() {
+    // What is reverted already is named again: if the revert that did it goes with the others, it must stay reverted.
+    let events = selected.to_vec();
+    if events.iter().all(|seq| skipped.contains(seq)) {
         return Err(Error::Refused(
             "these events are reverted already; revert the revert to bring them back".to_owned(),
         ));

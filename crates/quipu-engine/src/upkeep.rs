@@ -32,7 +32,7 @@ pub enum Progress {
 /// Told about progress; does nothing when nobody watches.
 pub type Watch<'a> = &'a mut dyn FnMut(Progress);
 
-fn empty_index(engine: &Engine) -> Index {
+pub(crate) fn empty_index(engine: &Engine) -> Index {
     let model = engine.embedder.model();
     Index::new(model.dimensions, &model.id)
 }

@@ -1,0 +1,136 @@
+//! A full disk: what was acknowledged stays readable, erasing still works, and freed space is used again without a
+//! restart.
+//!
+//! The disk is a small tmpfs. Mounting needs root; without it the test starts itself again in a user namespace of its
+//! own. Where neither is possible it fails: a test that did not run is not a test that passed.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use quipu_core::id::UserId;
+use quipu_engine::erase::EraseTarget;
+use quipu_engine::versions::{EventRef, When};
+use quipu_engine::{Engine, Error, ListOptions, RememberOptions, Utterance, erase, list, remember, show, verify};
+use quipu_sqlite::{Options, SqliteStore};
+use quipu_testkit::{Rig, effort};
+use tempfile::TempDir;
+
+/// Set in the process that runs in its own namespace.
+const INSIDE: &str = "QUIPU_TEST_IN_NAMESPACE";
+const TEST: &str = "a_full_disk_loses_nothing_and_can_be_cleaned_from_inside";
+const DISK_MIB: u64 = 16;
+const BALLAST_BYTES: u64 = 1 << 20;
+
+/// A small file system, unmounted when dropped.
+struct Disk(TempDir);
+
+impl Disk {
+    fn mount() -> Option<Self> {
+        let place = TempDir::new().unwrap();
+        let done = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={DISK_MIB}m"), "tmpfs"])
+            .arg(place.path())
+            .output();
+        done.is_ok_and(|done| done.status.success()).then_some(Self(place))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // What cannot be unmounted goes with the namespace or the machine.
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+fn me() -> UserId {
+    UserId::parse("me").unwrap()
+}
+
+fn said(n: u64) -> String {
+    format!("turn {n}: {}", "words that fill the disk ".repeat(300))
+}
+
+fn texts(engine: &Engine) -> Vec<String> {
+    let all = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
+    list(engine, &me(), &all).unwrap().items.into_iter().map(|item| item.text).collect()
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_can_be_cleaned_from_inside() {
+    if let Some(disk) = Disk::mount() {
+        return fill_and_free(&disk);
+    }
+    assert!(std::env::var_os(INSIDE).is_none(), "cannot mount a tmpfs, not even in a user namespace of its own");
+    let again = Command::new("unshare")
+        .arg("-rm")
+        .arg(std::env::current_exe().unwrap())
+        .args([TEST, "--exact", "--nocapture"])
+        .env(INSIDE, "1")
+        .status();
+    let worked = again.as_ref().is_ok_and(std::process::ExitStatus::success);
+    assert!(
+        worked,
+        "this test needs a small disk of its own. Run it as root, or allow `unshare -rm` and `mount -t tmpfs` \
+         (kernel.unprivileged_userns_clone); what came of it: {again:?}"
+    );
+}
+
+fn fill_and_free(disk: &Disk) {
+    let folder = disk.path().join("memory");
+    let store = SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, ..Options::default() }).unwrap();
+    let engine = Rig::new(1).engine(Box::new(store));
+    let filler = disk.path().join("filler");
+    let durable = RememberOptions { durable_only: true, ..RememberOptions::default() };
+    let mut acked: Vec<(u64, String)> = Vec::new();
+    let mut number = 0;
+    for round in 0..effort(3) {
+        // given a disk that somebody else fills for the most part
+        fs::write(&filler, vec![0x5a; 6 << 20]).unwrap();
+        // when it is written to until it is full
+        let mut refused = 0;
+        while refused < 3 {
+            number += 1;
+            match remember(&engine, &me(), &Utterance::of_user(said(number)), &durable) {
+                Ok(receipt) => acked.push((receipt.seq, said(number))),
+                Err(Error::Unavailable(_)) => refused += 1,
+                Err(other) => panic!("round {round}, turn {number}: {other:?}"),
+            }
+            assert!(number < 10_000, "the disk never got full");
+        }
+        // then everything that was acknowledged can be read, here and by the proof
+        let expected: Vec<&String> = acked.iter().map(|(_, text)| text).collect();
+        assert_eq!(texts(&engine).iter().collect::<Vec<_>>(), expected, "round {round}");
+        let report = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
+        assert!(report.is_intact(), "round {round}: {report:?}");
+        // and erasing works, thanks to the ballast
+        for _ in 0..2 {
+            let (seq, _) = acked.remove(acked.len() / 2);
+            let outcome = erase(&engine, &me(), &[EraseTarget::Event(seq)], "asked to", &mut |_| {});
+            assert!(outcome.is_ok(), "round {round}: {outcome:?}");
+            assert_eq!(show(&engine, &me(), EventRef::Seq(seq)).unwrap().changes, [None], "round {round}");
+        }
+        // and when space is freed, it goes on without a restart
+        fs::remove_file(&filler).unwrap();
+        for _ in 0..5 {
+            number += 1;
+            let receipt = remember(&engine, &me(), &Utterance::of_user(said(number)), &RememberOptions::default()).unwrap();
+            acked.push((receipt.seq, said(number)));
+        }
+        quipu_engine::snapshot(&engine, &me()).unwrap();
+        let ballast = fs::metadata(folder.join("ballast")).map_or(0, |found| found.len());
+        println!("round {round}: {} turns held, ballast {ballast} bytes", acked.len());
+    }
+    // and a restart finds the same
+    drop(engine);
+    let store = SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, ..Options::default() }).unwrap();
+    let engine = Rig::new(2).engine(Box::new(store));
+    assert_eq!(texts(&engine).iter().collect::<Vec<_>>(), acked.iter().map(|(_, text)| text).collect::<Vec<_>>());
+    assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
+}

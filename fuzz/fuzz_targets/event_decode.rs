@@ -1,0 +1,5 @@
+//! See `quipu_testkit::fuzzing::event_decode`.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| quipu_testkit::fuzzing::event_decode(data));
