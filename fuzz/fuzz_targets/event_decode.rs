@@ -1,5 +1,3 @@
-//! See `quipu_testkit::fuzzing::event_decode`.
-
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| quipu_testkit::fuzzing::event_decode(data));

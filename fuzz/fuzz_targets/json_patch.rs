@@ -1,5 +1,3 @@
-//! See `quipu_testkit::fuzzing::json_patch`.
-
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| quipu_testkit::fuzzing::json_patch(data));

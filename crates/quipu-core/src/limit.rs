@@ -48,6 +48,8 @@ pub const IMPORT_FILE_BYTES_MAX: u64 = 256 << 20;
 pub const IMPORT_NOTICES_MAX: usize = 100;
 /// Most tokens a pack may be asked for.
 pub const PACK_TOKENS_MAX: usize = 200_000;
+/// Passages without a vector that a recall embeds before it answers; with more it answers without them and says so.
+pub const EMBED_ON_READ_MAX: usize = 256;
 /// Texts embedded between two durable writes of their vectors.
 pub const EMBED_BATCH: usize = 64;
 /// Bytes of folded memories an engine keeps; the least recently used are let go first.

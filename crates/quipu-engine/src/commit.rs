@@ -28,6 +28,8 @@ pub struct Receipt {
     pub items: Vec<ItemId>,
     /// True if the same request was answered before and nothing was appended now.
     pub replayed: bool,
+    /// Why recall does not see it in full yet, if something went wrong after it was durable.
+    pub lag: Option<String>,
 }
 
 impl Receipt {
@@ -43,6 +45,7 @@ impl Receipt {
             hash: event.hash.to_hex().to_string(),
             items: items.collect(),
             replayed,
+            lag: None,
         })
     }
 }

@@ -65,7 +65,7 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
         })
     };
     let keeper = commit::open_or_create(engine, user, &mut decide)?;
-    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut decide)?;
-    upkeep::checkpoint(engine, &keeper, false)?;
+    let mut receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut decide)?;
+    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(receipt)
 }

@@ -54,8 +54,10 @@ pub struct ErasureReceipt {
     pub erased: Vec<ChangeRef>,
     /// Later events that no longer apply without them.
     pub orphans_new: Vec<quipu_core::memory::Orphan>,
-    /// Places that held copies and were made again without them.
+    /// Places that held copies and no longer do.
     pub rebuilt: Vec<&'static str>,
+    /// Why recall does not see the rest in full yet, if something went wrong after the erasure.
+    pub lag: Option<String>,
 }
 
 /// Destroys the payload of changes, here and in every projection. This cannot be undone.
@@ -85,11 +87,10 @@ pub fn erase(
         commit::reload(engine, &keeper, &mut writer)?;
         sealed.seq
     };
-    upkeep::catch_up(engine, &keeper, watch)?;
-    upkeep::checkpoint(engine, &keeper, true)?;
+    let lag = upkeep::after_append(engine, &keeper, true, watch);
     let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
-    Ok(ErasureReceipt { event_seq, erased, orphans_new, rebuilt })
+    Ok(ErasureReceipt { event_seq, erased, orphans_new, rebuilt, lag })
 }
 
 fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<Vec<ChangeRef>> {

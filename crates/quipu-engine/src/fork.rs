@@ -56,11 +56,10 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
         let reason = format!("erased by {from} before this ledger was forked");
         changes.push(Change::Erased { targets: gone, reason });
     }
-    let receipt = commit::commit_one(engine, &keeper, None, &mut |_| {
+    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |_| {
         Ok(Draft::new(Actor::User, SourceKind::UserEdited, changes.clone()))
     })?;
-    upkeep::catch_up(engine, &keeper, watch)?;
-    upkeep::checkpoint(engine, &keeper, true)?;
+    receipt.lag = upkeep::after_append(engine, &keeper, true, watch);
     Ok(receipt)
 }
 
@@ -123,8 +122,10 @@ pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch
             Err(other) => return Err(other),
         }
     }
-    upkeep::catch_up(engine, &keeper, watch)?;
-    upkeep::checkpoint(engine, &keeper, false)?;
+    let lag = upkeep::after_append(engine, &keeper, false, watch);
+    if let Some(last) = picked.receipts.last_mut() {
+        last.lag = lag;
+    }
     Ok(picked)
 }
 

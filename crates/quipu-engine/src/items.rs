@@ -223,11 +223,11 @@ pub fn mark(engine: &Engine, user: &UserId, name: &str, pinned: Option<bool>, ra
         return Err(Error::Invalid("a rating goes from -2 to 2".to_owned()));
     }
     let keeper = engine.keeper(user, false)?;
-    let receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
         let item = find(&state.memory, name)?.source.id;
         let change = Change::ItemMarked(ItemMark { item, pinned, rating });
         Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change]))
     })?;
-    upkeep::checkpoint(engine, &keeper, false)?;
+    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(receipt)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use quipu_core::Memory;
-use quipu_core::event::Event;
+use quipu_core::event::{Change, Event};
 use quipu_core::history::History;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
@@ -152,6 +152,12 @@ fn replay(ledger: &mut dyn UserLedger, memory: &mut Memory, version: Seq) -> Res
             return false;
         }
         match ledger::open(&sealed) {
+            Ok(event) if event.header.seq == expected && !is_heeded(memory, &event) => {
+                let text =
+                    format!("event {expected} reverts events, and the store does not list it; run `quipu verify`");
+                fault = Some(Error::Corrupt(text));
+                false
+            }
             Ok(event) if event.header.seq == expected => {
                 memory.apply(event);
                 expected += 1;
@@ -175,6 +181,17 @@ fn replay(ledger: &mut dyn UserLedger, memory: &mut Memory, version: Seq) -> Res
         }
         None => Ok(()),
     }
+}
+
+/// True unless the event is a revert that counts and that the memory does not know of: then the store's list of control
+/// events is damaged, and going on would bring back what was taken back.
+fn is_heeded(memory: &Memory, event: &Event) -> bool {
+    let (seq, skipped) = (event.header.seq, memory.skipped());
+    skipped.contains(&seq)
+        || event.changes.iter().flatten().all(|change| match change {
+            Change::Reverted { events } => events.iter().all(|target| *target >= seq || skipped.contains(target)),
+            _ => true,
+        })
 }
 
 /// One event by position, as it is stored.

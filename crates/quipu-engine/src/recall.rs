@@ -7,11 +7,13 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::limit;
 use quipu_core::recall::{self as stages, Filter, Index, Plan, Query};
 use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::upkeep;
 use crate::versions::{self, When};
 
 /// What to look for.
@@ -128,6 +130,11 @@ pub(crate) fn on_version<T>(
 ) -> Result<T> {
     let keeper = engine.keeper(user, false)?;
     if at == When::Now {
+        let waiting = upkeep::waiting(&keeper.read().index);
+        // A few vectors lost with a damaged or outdated index are made again; if that fails, the answer says so.
+        if (1..=limit::EMBED_ON_READ_MAX).contains(&waiting) {
+            let _ = upkeep::catch_up(engine, &keeper, &mut |_| {});
+        }
         let state = keeper.read();
         return work(&state.memory, &state.index);
     }
@@ -162,6 +169,10 @@ pub(crate) fn recall_in(
         Err(error) => (None, Some(format!("{error}; only words, dates and speakers were used"))),
     };
     let embed_us = micros(start);
+    let waiting = upkeep::waiting(index);
+    let lacking =
+        || format!("{waiting} passages have no vector yet and were found by words only; `quipu rebuild` makes them");
+    let degraded = degraded.or_else(|| (waiting > 0).then(lacking));
     let start = started();
     let how = stages::Options { explain: options.explain, ..stages::Options::default() };
     let found = stages::recall(index, &plan, vector.as_deref(), &how);

@@ -68,10 +68,9 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
     let draft = draft(engine, said, options);
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
-    let receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
+    let mut receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
     if !options.durable_only {
-        upkeep::catch_up(engine, &keeper, &mut |_| {})?;
-        upkeep::checkpoint(engine, &keeper, false)?;
+        receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     }
     Ok(receipt)
 }

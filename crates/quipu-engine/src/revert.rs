@@ -75,7 +75,7 @@ pub fn revert(
     let keeper = engine.keeper(user, false)?;
     let events = select(&keeper, selection)?;
     let before = keeper.read().memory.clone();
-    let receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
         let events = decide(state, &events)?;
         Ok(Draft {
             rationale: options.rationale.clone(),
@@ -83,8 +83,7 @@ pub fn revert(
         })
     })?;
     let difference = difference(&before, &keeper.read().memory);
-    upkeep::catch_up(engine, &keeper, watch)?;
-    upkeep::checkpoint(engine, &keeper, false)?;
+    receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
     Ok((receipt, difference))
 }
 

@@ -156,6 +156,15 @@ pub(crate) fn catch_up(engine: &Engine, keeper: &Keeper, watch: Watch<'_>) -> Re
     }
 }
 
+/// What follows an append: vectors, and a checkpoint if one is due, or `now`.
+///
+/// The append is durable whatever happens here, so a failure is no error of the command: it is said, and made good by a
+/// later one.
+pub(crate) fn after_append(engine: &Engine, keeper: &Keeper, now: bool, watch: Watch<'_>) -> Option<String> {
+    let done = catch_up(engine, keeper, watch).and_then(|_| checkpoint(engine, keeper, now));
+    done.err().map(|error| format!("it is recorded, but the search index lags behind: {error}"))
+}
+
 /// The next passages to embed, from passage `from` on, with their texts.
 pub(crate) fn next_batch(state: &State, from: u32) -> Vec<(u32, String)> {
     state.index.missing(state.memory.sources(), from).take(limit::EMBED_BATCH).collect()

@@ -1,4 +1,7 @@
-//! How hard a test run tries, and from which seed.
+//! How hard a test run tries, and from which seed; and which files it left.
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// The seed of this run: `QUIPU_SEED`, or one that is always the same, so that a failure can be had again.
 pub fn seed() -> u64 {
@@ -12,4 +15,18 @@ pub fn effort(cases: u32) -> u32 {
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
+}
+
+/// Every file below a folder, in order. What cannot be read has none.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
 }

@@ -34,10 +34,15 @@ mod seeded_entropy;
 
 pub use counting_embedder::CountingEmbedder;
 pub use dice::Dice;
-pub use effort::{effort, seed};
+pub use effort::{effort, files_below, seed};
 pub use fixed_clock::FixedClock;
 pub use memory_store::MemoryStore;
 pub use recording_store::{Calls, RecordingStore};
 pub use rig::{Rig, engine};
 pub use sample::Sample;
 pub use seeded_entropy::SeededEntropy;
+
+/// The example in the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

@@ -365,10 +365,10 @@ const KINDS: &[(&str, Forge)] = &[
         };
         erased_here(&events[at]) && {
             events.remove(at);
-            for place in at..events.len() {
+            for (place, event) in events.iter_mut().enumerate().skip(at) {
                 let seq = place as u64 + 1;
-                events[place].seq = seq;
-                reseal(&mut events[place], |header| header["seq"] = json!(seq));
+                event.seq = seq;
+                reseal(event, |header| header["seq"] = json!(seq));
             }
             relink(events, at);
             true

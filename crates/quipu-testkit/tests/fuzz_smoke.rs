@@ -13,7 +13,8 @@ fn root() -> PathBuf {
 }
 
 fn files(folder: &str) -> Vec<Vec<u8>> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.is_file());
     paths.sort();
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
@@ -21,9 +22,36 @@ fn files(folder: &str) -> Vec<Vec<u8>> {
 
 /// Numbers, names and marks that parsers trip over.
 const MORSELS: [&[u8]; 30] = [
-    b"0", b"-1", b"18446744073709551615", b"9223372036854775808", b"1e400", b"null", b"\"\"", b"{}", b"[]", b"[[[[[[[[", b"\n", b"\r\n",
-    b"\\u0000", b"\\ud800", b"\xff", b"\xef\xbb\xbf", b"~2", b"/-", b"/00", b"/18446744073709551615", b"\"op\":\"copy\"", b"\"from\":\"\"",
-    b"\"seq\":0", b"\"control\":true", b"---", b"# ", b"```", b"9999-12-31T23:59:60Z", b"-009999-01-01", b"\xe2\x80\xae",
+    b"0",
+    b"-1",
+    b"18446744073709551615",
+    b"9223372036854775808",
+    b"1e400",
+    b"null",
+    b"\"\"",
+    b"{}",
+    b"[]",
+    b"[[[[[[[[",
+    b"\n",
+    b"\r\n",
+    b"\\u0000",
+    b"\\ud800",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"~2",
+    b"/-",
+    b"/00",
+    b"/18446744073709551615",
+    b"\"op\":\"copy\"",
+    b"\"from\":\"\"",
+    b"\"seq\":0",
+    b"\"control\":true",
+    b"---",
+    b"# ",
+    b"```",
+    b"9999-12-31T23:59:60Z",
+    b"-009999-01-01",
+    b"\xe2\x80\xae",
 ];
 
 fn mutated(seeds: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {

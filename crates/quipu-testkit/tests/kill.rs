@@ -16,8 +16,11 @@ use quipu_core::ledger::Pin;
 use quipu_engine::log::{LogOptions, log};
 use quipu_engine::{ListOptions, list, rebuild, verify, versions::When};
 use quipu_sqlite::{Options, SqliteStore};
-use quipu_testkit::{Dice, Rig, effort, seed};
+use quipu_testkit::{Dice, Rig, effort, files_below, seed};
 use tempfile::TempDir;
+
+/// Length of the text that only one item of a writer holds.
+const TEXT_BYTES: usize = 28;
 
 /// What the writer was told.
 #[derive(Default)]
@@ -74,6 +77,8 @@ fn kill_after(acks: usize, folder: &Path, seed: u64, acked: &mut Acked, tally: &
             break;
         }
     }
+    // Some die at once, some a little later, inside whatever comes next.
+    std::thread::sleep(std::time::Duration::from_micros(seed % 4000));
     writer.kill().unwrap();
     let status = writer.wait().unwrap();
     assert_ne!(status.code(), Some(1), "the writer failed by itself");
@@ -85,7 +90,7 @@ fn is_whole(line: &str) -> bool {
     let words: Vec<&str> = line.split(' ').collect();
     match words.as_slice() {
         ["wrote", _, hash] => hash.len() == 64,
-        ["erased", _, _, text] => text.len() == 26,
+        ["erased", _, _, text] => text.len() == TEXT_BYTES,
         // A position may be cut short and still be a number: it is not needed.
         _ => false,
     }
@@ -123,17 +128,21 @@ fn examine(folder: &Path, acked: &mut Acked, tally: &mut Tally, thorough: bool) 
         assert_eq!(entries.len() as u64, head);
     }
     drop(engine);
-    for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
+    let kept = items.items.first().map(|item| item.text[..TEXT_BYTES].to_owned());
+    let mut seen = kept.is_none();
+    for file in files_below(folder) {
         let bytes = fs::read(&file).unwrap();
+        seen |= needles(&bytes).any(|needle| kept.as_deref().is_some_and(|text| text.as_bytes() == needle));
         let found = needles(&bytes).find(|needle| acked.erased.values().any(|text| text.as_bytes() == *needle));
         assert!(found.is_none(), "{} holds what was erased: {:?}", file.display(), found.map(String::from_utf8_lossy));
     }
+    assert!(seen, "the search does not even find what is there");
 }
 
 /// Every `needle-…` of a writer in these bytes.
 fn needles(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let starts = bytes.windows(7).enumerate().filter(|(_, window)| *window == b"needle-").map(|(at, _)| at);
-    starts.filter_map(|at| bytes.get(at..at + 26))
+    starts.filter_map(|at| bytes.get(at..at + TEXT_BYTES))
 }
 
 /// Cycles in one folder before the next is taken: checking gets slower as the ledger grows.
@@ -156,17 +165,21 @@ fn what_was_acknowledged_survives_kill_9() {
         let acks = dice.below(25);
         kill_after(acks, folder.path(), dice.roll(), &mut acked, &mut tally);
         tally.cycles += 1;
-        let has_ledger = acked.head > 0 || fs::read_dir(folder.path()).unwrap().any(|entry| is_ledger(&entry.unwrap().path()));
+        let has_ledger = acked.head > 0 || files_below(folder.path()).iter().any(|path| is_ledger(path));
         if has_ledger {
-            examine(folder.path(), &mut acked, &mut tally, tally.cycles % CYCLES_PER_FOLDER == 0);
+            let thorough = tally.cycles % CYCLES_PER_FOLDER == 0;
+            examine(folder.path(), &mut acked, &mut tally, thorough);
         }
         assert!(acked.hashes.len() + acked.erased.len() >= before);
     }
     println!("kill -9: {tally:?}, lost 0, seed {seed}");
     assert!(tally.acked > u64::from(cycles) * 8, "the writer hardly worked: {tally:?}");
-    assert!(tally.erasures > 0 && tally.snapshots > 0 && tally.in_flight > 0, "some kind of work was never cut: {tally:?}");
+    assert!(
+        tally.erasures > 0 && tally.snapshots > 0 && tally.in_flight > 0,
+        "some kind of work was never cut: {tally:?}"
+    );
 }
 
 fn is_ledger(path: &Path) -> bool {
-    path.is_file() && fs::metadata(path).unwrap().len() > 4096 && fs::read(path).unwrap().starts_with(b"SQLite format 3")
+    path.extension().is_some_and(|end| end == "db") && fs::read(path).unwrap().starts_with(b"SQLite format 3")
 }

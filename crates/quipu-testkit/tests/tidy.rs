@@ -285,8 +285,19 @@ fn core_and_engine_ask_nobody_for_the_time_or_for_randomness() {
 
 #[test]
 fn core_does_no_input_and_no_output() {
-    let banned =
-        ["std::fs", "std::net", "stdin(", "stdout(", "stderr(", "std::process", "std::thread", "std::env", "println!", "async fn", "tokio"];
+    let banned = [
+        "std::fs",
+        "std::net",
+        "stdin(",
+        "stdout(",
+        "stderr(",
+        "std::process",
+        "std::thread",
+        "std::env",
+        "println!",
+        "async fn",
+        "tokio",
+    ];
     let mut found = Vec::new();
     for path in rust_files(&root().join("crates/quipu-core/src")) {
         let code = bare(&fs::read_to_string(&path).unwrap());

@@ -122,6 +122,7 @@ pub(super) fn revert(session: &Session<'_>, args: args::Revert) -> Result<()> {
     session.printer.report(&json!({"receipt": receipt, "difference": difference}), |_| {
         format!("Event {} takes them back:\n{}", receipt.seq, render::difference(&difference))
     })?;
+    session.say_lag(receipt.lag.as_deref());
     session.printer.hint(&format!("`quipu revert {}` brings them back", receipt.seq));
     Ok(())
 }
@@ -230,6 +231,7 @@ pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Res
         }
         text
     })?;
+    session.say_lag(receipt.lag.as_deref());
     session.printer.hint("backups made before still hold it");
     Ok(())
 }

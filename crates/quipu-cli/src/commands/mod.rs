@@ -29,6 +29,15 @@ struct Session<'a> {
     printer: &'a Printer,
 }
 
+impl Session<'_> {
+    /// Tells why recall lags behind what was recorded, if it does.
+    fn say_lag(&self, lag: Option<&str>) {
+        if let Some(lag) = lag {
+            self.printer.hint(lag);
+        }
+    }
+}
+
 /// Runs what was typed.
 pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
     let Cli { global, command } = cli;

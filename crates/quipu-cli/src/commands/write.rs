@@ -86,7 +86,9 @@ fn print_receipt(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
         let items: Vec<String> = receipt.items.iter().map(ToString::to_string).collect();
         let again = if receipt.replayed { " (it was there already)" } else { "" };
         format!("Event {}: {}{again}\n", receipt.seq, items.join(", "))
-    })
+    })?;
+    session.say_lag(receipt.lag.as_deref());
+    Ok(())
 }
 
 pub(super) fn mark(session: &Session<'_>, name: &str, pinned: Option<bool>, rating: Option<i8>) -> Result<()> {
@@ -119,7 +121,9 @@ pub(super) fn core(session: &Session<'_>, settings: &Settings, action: Option<Co
     session.printer.report(&receipt, |receipt| {
         let again = if receipt.replayed { " (it was made already)" } else { "" };
         format!("Event {}{again}\n{}", receipt.seq, super::render::difference(&difference))
-    })
+    })?;
+    session.say_lag(receipt.lag.as_deref());
+    Ok(())
 }
 
 /// A patch as typed, from `@FILE`, or from standard input.

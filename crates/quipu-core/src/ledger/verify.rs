@@ -215,7 +215,9 @@ impl Verifier {
                 }
                 None
             }
-            Change::Forked { from, at: shared, head } if shared.checked_add(1) == Some(at.seq) && head == self.prev => Some(from),
+            Change::Forked { from, at: shared, head } if shared.checked_add(1) == Some(at.seq) && head == self.prev => {
+                Some(from)
+            }
             Change::Forked { .. } => {
                 self.damaged(at.seq, Some(at.index), "the fork does not name the event before it");
                 None

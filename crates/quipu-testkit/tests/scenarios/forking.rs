@@ -59,7 +59,9 @@ then  of child says "two" "three"
 
 #[test]
 fn a_fork_of_a_past_that_was_erased_since_verifies() {
-    check("erased after the fork's version", r#"
+    check(
+        "erased after the fork's version",
+        r#"
 given said "one"
 given said "two"
 given erase 1
@@ -69,7 +71,8 @@ then  of twin says "two"
       of twin intact
 when  of twin fork child
 then  of child intact
-"#);
+"#,
+    );
 }
 
 #[test]

@@ -133,6 +133,9 @@ fn a_first_command_that_is_refused_makes_no_memory() {
     let engine = engine(Box::new(MemoryStore::new()));
     let age = Edit::Set("/identity/age".to_owned(), json!(-1));
     assert!(matches!(edit_core(&engine, &me(), &age, &PatchOptions::default()), Err(Error::Refused(_))));
-    assert!(matches!(remember(&engine, &me(), &Utterance::of_user(""), &RememberOptions::default()), Err(Error::Invalid(_))));
+    assert!(matches!(
+        remember(&engine, &me(), &Utterance::of_user(""), &RememberOptions::default()),
+        Err(Error::Invalid(_))
+    ));
     assert_eq!(quipu_engine::users(&engine).unwrap(), []);
 }

@@ -1,7 +1,8 @@
 //! Reading: what it costs, that it changes nothing, that it answers the same, and reading the past.
 
+use quipu_core::limit;
 use quipu_engine::versions::When;
-use quipu_engine::{RecallOptions, RecallReport, core_at, list, recall, status};
+use quipu_engine::{RecallOptions, RecallReport, RememberOptions, Utterance, core_at, list, recall, remember, status};
 use quipu_testkit::{MemoryStore, RecordingStore, Rig, tale::check};
 
 use crate::{me, said};
@@ -51,6 +52,29 @@ fn a_first_recall_after_a_restart_embeds_only_the_question() {
     assert_eq!(rig.embedder.texts(), texts + 1, "what was embedded before is kept");
     assert_eq!(report.hits[0].text, TEXTS[0]);
     assert_eq!(report.degraded, None);
+}
+
+#[test]
+fn an_answer_without_every_vector_says_so() {
+    // given turns that are durable and not embedded yet, a few
+    let engine = Rig::new(1).engine(Box::new(MemoryStore::new()));
+    said(&engine, &TEXTS);
+    let later = RememberOptions { durable_only: true, ..RememberOptions::default() };
+    let waiting = || status(&engine, &me()).unwrap().passages_waiting;
+    let ask = || recall(&engine, &me(), &RecallOptions::of("Where does my sister live?")).unwrap();
+    remember(&engine, &me(), &Utterance::of_user("Ana moved to Braga"), &later).unwrap();
+    assert_eq!(waiting(), 1);
+    // when a question is asked, then they are embedded first
+    assert_eq!(ask().degraded, None);
+    assert_eq!(waiting(), 0);
+    // and when there are too many to wait for, then the answer says that it is weaker than it could be
+    for n in 0..=limit::EMBED_ON_READ_MAX {
+        remember(&engine, &me(), &Utterance::of_user(format!("turn {n}")), &later).unwrap();
+    }
+    assert!(ask().degraded.is_some());
+    // and no longer when the next turn has caught up
+    said(&engine, &["Rui stays in Lisbon"]);
+    assert_eq!(ask().degraded, None);
 }
 
 #[test]

@@ -41,7 +41,8 @@ fn quietly(history: impl FnOnce() + UnwindSafe) -> Result<(), TestCaseError> {
     let outcome = panic::catch_unwind(history);
     TRYING.set(false);
     outcome.map_err(|cause| {
-        let text = cause.downcast_ref::<String>().cloned().or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
+        let text =
+            cause.downcast_ref::<String>().cloned().or_else(|| cause.downcast_ref::<&str>().map(ToString::to_string));
         TestCaseError::fail(text.unwrap_or_default())
     })
 }
@@ -56,9 +57,7 @@ fn run(what: &str, cases: u32, steps: usize, tell: impl Fn(Vec<Command>)) {
         ..Config::default()
     };
     let commands = proptest::collection::vec(command::any_command(), 1..steps);
-    let outcome = TestRunner::new(config).run(&commands, |commands| {
-        quietly(AssertUnwindSafe(|| tell(commands)))
-    });
+    let outcome = TestRunner::new(config).run(&commands, |commands| quietly(AssertUnwindSafe(|| tell(commands))));
     println!("{what}: {cases} histories of up to {steps} commands, seed {seed}");
     if let Err(failure) = outcome {
         panic!("{what}, seed {seed}: {failure}");

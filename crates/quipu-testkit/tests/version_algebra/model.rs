@@ -9,9 +9,16 @@ pub(crate) type Seq = u64;
 /// What an event says. `None` in its place means erased.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fact {
-    Said { id: String, text: String },
+    Said {
+        id: String,
+        text: String,
+    },
     Edited(Edited),
-    Marked { id: String, pinned: Option<bool>, rating: Option<i8> },
+    Marked {
+        id: String,
+        pinned: Option<bool>,
+        rating: Option<i8>,
+    },
     Reverted(Vec<Seq>),
     /// An erasure or a fork: nothing undoes it, and it changes nothing itself.
     Permanent,
