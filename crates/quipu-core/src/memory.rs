@@ -253,7 +253,7 @@ impl Memory {
         if let Some(core) = core {
             self.core = core;
             self.core_seq = self.seq;
-            self.core_updated_at = Some(event.header.recorded_at);
+            self.core_updated_at = Some(crate::time::to_micros(event.header.recorded_at));
         }
         let trust = event.header.trust;
         for (index, change) in event.changes.into_iter().enumerate() {
@@ -277,6 +277,8 @@ impl Memory {
     }
 
     fn hold(&mut self, mut held: Held) {
+        // A snapshot keeps microseconds; so does the memory, or the two would differ.
+        held.source.said_at = held.source.said_at.map(crate::time::to_micros);
         let ordinal = self.sources.len() as u32;
         self.by_id.insert(held.source.id, ordinal);
         if let Some(session) = &mut held.source.session {

@@ -192,7 +192,10 @@ pub(super) fn summary(report: &IngestReport) -> String {
         text.push_str(&format!("  and {} notes more\n", report.notices_more));
     }
     if !report.dry_run && report.conversations.iter().any(|part| part.new > 0) {
-        text.push_str(&format!("Undo with `quipu revert --source {}`\n", report.reference));
+        let changed = report.conversations.iter().filter(|part| part.new > 0).map(|part| part.user_id.as_str());
+        let users: std::collections::BTreeSet<&str> = changed.collect();
+        let user = if users.len() == 1 { users.into_iter().collect() } else { "USER".to_owned() };
+        text.push_str(&format!("Undo with `quipu -u {user} revert --source {}`\n", report.reference));
     }
     text
 }
