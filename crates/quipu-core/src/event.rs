@@ -99,7 +99,7 @@ impl Origin {
 pub struct Idempotency {
     /// Chosen by the caller, unique per user.
     pub key: String,
-    /// Hash of the request; the same key with another request is refused.
+    /// Hash of the request; the same key with another request is refused. In a header it is salted.
     pub request: Hash,
 }
 

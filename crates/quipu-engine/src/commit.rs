@@ -131,14 +131,17 @@ pub(crate) fn commit_one(
 fn answered_before(writer: &mut Writer, request: Option<&Idempotency>) -> Result<Option<Receipt>> {
     let Some(used) = request else { return Ok(None) };
     let Some(earlier) = writer.ledger.key_use(&used.key)? else { return Ok(None) };
-    if earlier.request != used.request {
-        return Err(Error::Refused(format!(
-            "the idempotency key {:?} was used for another request at event {}; choose a new key",
-            used.key, earlier.seq
-        )));
-    }
     let event = keeper::sealed_at(writer.ledger.as_mut(), earlier.seq)?;
-    Receipt::of(&event, true).map(Some)
+    let refused = |why| {
+        let (key, seq) = (&used.key, earlier.seq);
+        Err(Error::Refused(format!("the idempotency key {key:?} was used {why} event {seq}; choose a new key")))
+    };
+    match ledger::answers(&event, &used.request) {
+        Some(true) => Receipt::of(&event, true).map(Some),
+        Some(false) => refused("for another request at"),
+        // What was sent then cannot be told any more, and must not be recorded a second time by a late retry.
+        None => refused("for a request that was erased since, at"),
+    }
 }
 
 /// Everything that is checked before an event may become durable.

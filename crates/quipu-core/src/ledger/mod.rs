@@ -7,7 +7,7 @@ mod stored;
 mod verify;
 
 pub use exchange::{read_line, write_line};
-pub use seal::{Position, check_draft, open, open_change, open_header, seal};
+pub use seal::{Position, answers, check_draft, open, open_change, open_header, seal};
 pub use sealed::{Salt, SealedChange, SealedEvent};
 pub use stored::{FORMAT, FormatError};
 pub use verify::{Damage, ErasedChange, Pin, PinOutcome, Verification, Verifier, is_intact};

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::sealed::{Salt, SealedChange, SealedEvent};
 use super::stored::{self, FORMAT, FormatError};
-use crate::event::{Change, Draft, Event, Hash, Header};
+use crate::event::{Change, Draft, Event, Hash, Header, Idempotency};
 use crate::id::{EventId, Seq, UserId};
 use crate::limit;
 use crate::refusal::Refusal;
@@ -32,6 +32,20 @@ pub(super) fn digest(salt: &Salt, bytes: &[u8]) -> Hash {
 /// Hash of a header, in a domain of its own.
 pub(super) fn header_hash(bytes: &[u8]) -> Hash {
     blake3::Hasher::new_derive_key("quipu ledger event v1").update(bytes).finalize()
+}
+
+/// The hash of a request as it is stored: keyed with the salt of the event's first change, so that nobody can test a guess
+/// of a short text against it, and nobody at all once that change was erased.
+fn request_hash(salt: &Salt, request: &Hash) -> Hash {
+    blake3::keyed_hash(salt, request.as_bytes())
+}
+
+/// Says whether an event was the answer to this request; `None` if nobody can tell, because its first change was erased
+/// or it answered no request with a key.
+pub fn answers(sealed: &SealedEvent, request: &Hash) -> Option<bool> {
+    let salt = sealed.changes.first()?.salt.as_ref()?;
+    let (_, stored) = sealed.idempotency.as_ref()?;
+    Some(request_hash(salt, request) == *stored)
 }
 
 /// Checks what does not depend on the memory: bounds, empty events, confidence.
@@ -86,6 +100,11 @@ pub fn seal(draft: &Draft, position: Position, salts: &[Salt]) -> Result<(Sealed
         digests.push(digest(salt, &bytes));
         changes.push(SealedChange { bytes: Some(bytes), salt: Some(*salt) });
     }
+    let idempotency = draft
+        .idempotency
+        .as_ref()
+        .zip(salts.first())
+        .map(|(used, salt)| Idempotency { key: used.key.clone(), request: request_hash(salt, &used.request) });
     let header = Header {
         user: position.user,
         seq: position.seq,
@@ -97,7 +116,7 @@ pub fn seal(draft: &Draft, position: Position, salts: &[Salt]) -> Result<(Sealed
         confidence: draft.confidence,
         rationale: draft.rationale.clone(),
         caused_by: draft.caused_by.clone(),
-        idempotency: draft.idempotency.clone(),
+        idempotency,
         prev: position.prev,
         digests,
     };

@@ -30,8 +30,7 @@ then  replayed
       version 3
       says "I live in Porto"
 when  erase 2
-and   said "I live in Porto" key k2
-then  replayed
+then  refused Refused said "I live in Porto" key k2
       version 4
       says nothing
 "#,

@@ -95,10 +95,13 @@ impl Ledger {
         self.at(self.head())
     }
 
-    pub(crate) fn key(&self, key: &str) -> Option<(Seq, &str)> {
+    /// Where a key was used and for what; nobody knows for what once the event was erased.
+    pub(crate) fn key(&self, key: &str) -> Option<(Seq, Option<&str>)> {
         let used = |event: &Event| event.key.as_ref().is_some_and(|(used, _)| used == key);
         let at = self.0.iter().position(used)?;
-        self.0[at].key.as_ref().map(|(_, request)| (at as Seq + 1, request.as_str()))
+        let event = &self.0[at];
+        let request = event.key.as_ref().map(|(_, request)| request.as_str()).filter(|_| event.fact.is_some());
+        Some((at as Seq + 1, request))
     }
 }
 

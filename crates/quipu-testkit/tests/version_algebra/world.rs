@@ -180,7 +180,7 @@ impl<'a> World<'a> {
         let request = format!("{text} in {session:?}");
         let ledger = self.ledger(user);
         if let Some((seq, earlier)) = key.as_ref().and_then(|key| ledger.key(key)) {
-            if earlier != request {
+            if earlier != Some(request.as_str()) {
                 self.expect(Err("Refused"), found, &said);
                 return;
             }
