@@ -83,11 +83,34 @@ pub enum ItemKind {
     Document,
     /// The record that something was imported.
     Import,
+    /// An atomic claim.
+    Fact,
+    /// A small story, told by a stretch of turns.
+    Episode,
+    /// A task, a goal or a problem.
+    Task,
+    /// A reflective note or insight.
+    Note,
+    /// A line of the self-model.
+    Tenet,
+    /// Something that waits for a person.
+    Review,
 }
 
 impl ItemKind {
     /// Every kind, in the order of their declaration.
-    pub const ALL: [Self; 4] = [Self::Turn, Self::Entry, Self::Document, Self::Import];
+    pub const ALL: [Self; 10] = [
+        Self::Turn,
+        Self::Entry,
+        Self::Document,
+        Self::Import,
+        Self::Fact,
+        Self::Episode,
+        Self::Task,
+        Self::Note,
+        Self::Tenet,
+        Self::Review,
+    ];
 
     /// The word that starts an item's id.
     pub fn word(self) -> &'static str {
@@ -96,6 +119,12 @@ impl ItemKind {
             Self::Entry => "entry",
             Self::Document => "doc",
             Self::Import => "import",
+            Self::Fact => "fact",
+            Self::Episode => "ep",
+            Self::Task => "task",
+            Self::Note => "note",
+            Self::Tenet => "tenet",
+            Self::Review => "review",
         }
     }
 }

@@ -6,12 +6,15 @@
 pub mod core_document;
 pub mod difference;
 pub mod event;
+pub mod extract;
 pub mod history;
 pub mod id;
+pub mod item;
 pub mod ledger;
 pub mod limit;
 pub mod memory;
 pub mod pack;
+pub mod predicate;
 pub mod recall;
 pub mod refusal;
 pub mod source;

@@ -1,0 +1,138 @@
+//! What an extractor read in one source. It becomes changes only through the gate.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Who "I" is in a source whose author has no name.
+pub const USER: &str = "user";
+
+/// The text to read, and what must be known to read it.
+#[derive(Debug, Clone, Copy)]
+pub struct Reading<'a> {
+    /// The words.
+    pub text: &'a str,
+    /// Who "I" is: [`USER`] or a name.
+    pub speaker: &'a str,
+    /// Who "you" is, if known: the other person of a dialogue. The assistant is nobody.
+    pub addressee: Option<&'a str>,
+    /// When it was said; dates in the text resolve against this and against nothing else.
+    pub said_at: Option<Timestamp>,
+}
+
+/// Everything read in one source.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Extraction {
+    /// Claims.
+    pub facts: Vec<FactCandidate>,
+    /// Tasks, goals and problems opened, tried at, finished or dropped.
+    pub tasks: Vec<TaskCandidate>,
+    /// Sentences that look like claims and were left alone, and why (a question, a hypothesis, a quotation, a joke …).
+    pub passed_over: Vec<PassedOver>,
+}
+
+/// A claim: subject, predicate, object, and when it held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactCandidate {
+    /// [`USER`] or a name.
+    pub subject: String,
+    /// A predicate of the registry, or another word in snake case.
+    pub predicate: String,
+    /// As said, without articles and closing punctuation. Empty only with [`Stance::Ended`]: whatever held, ended.
+    pub object: String,
+    /// Where it stands in the source, in bytes: the clause that carries it.
+    pub span: Range<usize>,
+    /// How the claim is made.
+    pub stance: Stance,
+    /// Since when it holds, as far as said.
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held, as far as said.
+    pub valid_to: Option<Timestamp>,
+    /// How sure the reader is, 0 to 1.
+    pub confidence: f64,
+    /// What was said besides: `frequency`, `since`, `relation`, `species`, `of`, `kind`, `dosage`, `purpose`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub qualifiers: BTreeMap<String, String>,
+}
+
+/// How a claim is made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stance {
+    /// It holds: "I live in Porto".
+    Holds,
+    /// It holds from now, or from `valid_from`: "I moved to Porto last week", "I just started yoga".
+    Changed,
+    /// It held once and no longer does: "I used to live in Lyon", "I lived in Lyon from 2016 to 2020".
+    Held,
+    /// It stopped holding: "I no longer eat meat", "I quit my job".
+    Ended,
+    /// It does not hold, and nothing is said of a change: "I don't live in Lyon", "I'm not allergic to nuts".
+    Denied,
+    /// It holds and what was recorded is wrong: "Actually I live in Porto, not in Lyon", "I meant Tuesday".
+    Corrects {
+        /// The wrong value, if it was named.
+        not: Option<String>,
+    },
+}
+
+/// A task, goal or problem, or news of one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskCandidate {
+    /// What it is.
+    pub kind: TaskKind,
+    /// In a few words, as said: "post-dinner glucose spikes", "run a half marathon".
+    pub title: String,
+    /// Where it stands in the source, in bytes.
+    pub span: Range<usize>,
+    /// What is told of it.
+    pub news: TaskNews,
+    /// By when, as far as said.
+    pub due: Option<Timestamp>,
+    /// How sure the reader is, 0 to 1.
+    pub confidence: f64,
+}
+
+/// What a task item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskKind {
+    /// Something to do.
+    Task,
+    /// Something to reach.
+    Goal,
+    /// Something to get rid of, with attempts.
+    Problem,
+}
+
+/// What is told of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskNews {
+    /// It exists: "I have to renew my passport", "I keep waking at four".
+    Opened,
+    /// It is done: "I finally renewed my passport".
+    Done,
+    /// It was given up: "I gave up on the marathon".
+    Dropped,
+    /// Something was tried against it.
+    Tried {
+        /// What: "walking after dinner".
+        approach: String,
+        /// What came of it, as said; empty if not said.
+        outcome: String,
+        /// Whether it helped, if said.
+        successful: Option<bool>,
+    },
+}
+
+/// A sentence that was left alone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassedOver {
+    /// Where it stands, in bytes.
+    pub span: Range<usize>,
+    /// Why: `question`, `hypothetical`, `quoted`, `joke`, `reported`, `hedged`.
+    pub reason: String,
+}

@@ -1,0 +1,165 @@
+//! A fact: one atomic claim, when it held, and what it rests on.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{Evidence, Link};
+use crate::event::{SourceKind, Trust};
+use crate::id::ItemId;
+
+/// What a fact is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactType {
+    /// Something that happened.
+    Event,
+    /// A lasting property or habit.
+    Trait,
+    /// Who someone is.
+    Identity,
+    /// What someone is bound to do.
+    Commitment,
+    /// What someone likes or wants.
+    Preference,
+    /// A rule or a limit.
+    Constraint,
+    /// Where someone lives or stays.
+    Location,
+}
+
+/// How long a fact is expected to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeSpan {
+    /// A single thing, days at most.
+    ShortTerm,
+    /// Weeks or months.
+    MediumTerm,
+    /// Holds now.
+    Current,
+    /// Years.
+    LongTerm,
+    /// Not yet.
+    Future,
+}
+
+/// Whether a fact counts. *Superseded* was true once; *corrected* never was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactStatus {
+    /// It counts.
+    Active,
+    /// It held until `valid_to`.
+    Superseded,
+    /// It was never true.
+    Corrected,
+    /// Another source says otherwise, and nobody has settled it.
+    Contested,
+    /// Not sure enough to be used.
+    Uncertain,
+    /// The user took it back.
+    Retracted,
+}
+
+/// One claim.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Its name.
+    pub id: ItemId,
+    /// Whom it is about: `user` or a name.
+    pub subject: String,
+    /// The relation.
+    pub predicate: String,
+    /// The value.
+    pub object: String,
+    /// The claim as a sentence.
+    pub text: String,
+    /// What it is about.
+    #[serde(rename = "type")]
+    pub fact_type: FactType,
+    /// How long it is expected to hold.
+    pub time_span: TimeSpan,
+    /// Subject, predicate and key in one: of facts that share a slot and hold one value, at most one is active.
+    pub slot: String,
+    /// True if the slot holds one value at a time.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub single: bool,
+    /// Since when it holds; unknown stays unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_to: Option<Timestamp>,
+    /// When it was first said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_seen: Option<Timestamp>,
+    /// When it was last said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<Timestamp>,
+    /// How often it was said.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub seen_count: u32,
+    /// Where it was said; never empty.
+    pub evidence: Vec<Evidence>,
+    /// The class of the source.
+    pub source: SourceKind,
+    /// How far it may reach: the least of its sources.
+    pub trust: Trust,
+    /// How sure, 0 to 1, before any question is asked.
+    pub confidence_base: f64,
+    /// What the user gave it, 0 to 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_fact_score: Option<u8>,
+    /// How much it matters in itself, 0 to 1.
+    pub intrinsic_importance: f64,
+    /// The broad field: work, health, …
+    pub domain: String,
+    /// The narrow one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// Free words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// What was said besides: `frequency`, `since`, …
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub qualifiers: BTreeMap<String, String>,
+    /// Connections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// Where it stands in the core document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core_path: Option<String>,
+    /// Whether it counts.
+    pub status: FactStatus,
+    /// What took its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<ItemId>,
+}
+
+impl Fact {
+    /// True if it counts now.
+    pub fn is_active(&self) -> bool {
+        self.status == FactStatus::Active
+    }
+
+    /// True if it held at that time, as far as is known: corrected, uncertain and retracted facts never did.
+    pub fn held_at(&self, time: Timestamp) -> bool {
+        matches!(self.status, FactStatus::Active | FactStatus::Superseded | FactStatus::Contested)
+            && self.valid_from.or(self.first_seen).is_none_or(|from| from <= time)
+            && self.valid_to.is_none_or(|to| time < to)
+    }
+}
+
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+fn once() -> u32 {
+    1
+}
+
+fn is_once(count: &u32) -> bool {
+    *count == 1
+}

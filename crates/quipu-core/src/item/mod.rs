@@ -1,0 +1,20 @@
+//! What is drawn from sources: facts, episodes, tasks, notes, tenets, and what waits for a person.
+//!
+//! These types are written into the ledger as they are serialised here (format 1): a field is added with a default or not
+//! at all.
+
+pub mod episode;
+pub mod evidence;
+pub mod fact;
+pub mod note;
+pub mod review;
+pub mod task;
+pub mod tenet;
+
+pub use episode::Episode;
+pub use evidence::{Evidence, Link};
+pub use fact::{Fact, FactStatus, FactType, TimeSpan};
+pub use note::{Note, NoteOrigin};
+pub use review::{Decision, Review, ReviewKind};
+pub use task::{Attempt, Task, TaskStatus};
+pub use tenet::{Tenet, TenetKind, TenetStatus};

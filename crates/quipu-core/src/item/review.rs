@@ -1,0 +1,60 @@
+//! What waits for a person.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::event::Actor;
+use crate::id::{ItemId, Seq};
+
+/// Why something waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReviewKind {
+    /// A fact too unsure, or from a source not trusted enough, to be used or to change the core document.
+    Fact,
+    /// Two values that cannot both hold, with a question.
+    Conflict,
+    /// A line of the self-model.
+    Tenet,
+}
+
+/// What a person decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decision {
+    /// Take it as it is.
+    Approved,
+    /// Take it in other words.
+    Edited {
+        /// The value, or the line, that is right.
+        text: String,
+    },
+    /// Leave it.
+    Declined,
+}
+
+/// One thing that waits, or waited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Review {
+    /// Its name.
+    pub id: ItemId,
+    /// Why it waits.
+    pub kind: ReviewKind,
+    /// The item it is about.
+    pub about: ItemId,
+    /// What it stands against, in a conflict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<ItemId>,
+    /// What is asked.
+    pub question: String,
+    /// Why the rules did not decide it.
+    pub reason: String,
+    /// Who proposed it; never the one who decides.
+    pub proposer: Actor,
+    /// Since when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opened_at: Option<Timestamp>,
+    /// What came of it, and the event that says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decided: Option<(Decision, Seq)>,
+}

@@ -1,0 +1,233 @@
+//! The predicate registry: what a relation means for conflicts and for the core document.
+//!
+//! It is data (`predicates.toml`), so that a decision about two values never depends on a model. A predicate that is not
+//! in it may hold many values at once and goes to `dynamicCategories`, or to `uncategorized` without a topic.
+
+mod spell;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::item::fact::FactType;
+use crate::refusal::Refusal;
+
+pub use spell::{normal, slug};
+
+/// The predicates by name.
+#[derive(Debug, Clone)]
+pub struct Predicates {
+    known: BTreeMap<String, Predicate>,
+    unknown: Predicate,
+}
+
+/// How many values hold of one subject at the same time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cardinality {
+    /// A new value ends the old one.
+    One,
+    /// Values stand side by side.
+    Many,
+}
+
+/// How careful to be with it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sensitivity {
+    /// Nothing special.
+    #[default]
+    None,
+    /// About a person: kept when the person says it of themself.
+    Personal,
+    /// Kept only if the user opted in.
+    Sensitive,
+}
+
+/// Where facts about the user stand in the core document.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CorePlace {
+    /// One value at the path.
+    Set(String),
+    /// An element of a list: the object itself.
+    List(String),
+    /// An element `{name, …}` of a list, told apart by its name.
+    Named(String),
+    /// A member of an object, named after the fact's object.
+    Entry(String),
+}
+
+/// One relation.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predicate {
+    /// How many values hold at once.
+    pub cardinality: Cardinality,
+    /// A qualifier that is part of the key: a favourite is one a kind of thing.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// What type its facts are.
+    #[serde(rename = "type")]
+    pub fact_type: FactType,
+    /// Domain of its facts: work, health, …
+    pub domain: String,
+    /// Topic of its facts.
+    #[serde(default)]
+    pub topic: Option<String>,
+    /// What the topic is about, in words, for a dynamic category.
+    #[serde(default)]
+    pub about: Option<String>,
+    /// How much it matters, 0 to 1.
+    pub importance: f64,
+    /// How careful to be with it.
+    #[serde(default)]
+    pub sensitivity: Sensitivity,
+    /// Where it stands in the core document.
+    #[serde(default)]
+    pub core: Option<CorePlace>,
+    /// The qualifier that names the member of a [`CorePlace::Entry`], in place of the object.
+    #[serde(default)]
+    pub named_by: Option<String>,
+    /// Qualifier of the fact to member in the document.
+    #[serde(default)]
+    pub qualifiers: BTreeMap<String, String>,
+    /// A predicate that cannot hold of the same object at the same time.
+    #[serde(default)]
+    pub opposite: Option<String>,
+    /// How a fact reads.
+    pub said: String,
+    /// The question that settles a conflict.
+    #[serde(default)]
+    pub asked: Option<String>,
+}
+
+/// What comes with Quipu.
+const DEFAULT: &str = include_str!("predicates.toml");
+
+impl Predicates {
+    /// The registry that comes with Quipu.
+    pub fn default_registry() -> Self {
+        #[expect(clippy::expect_used, reason = "the registry is part of the program and a test reads it")]
+        Self::parse(DEFAULT).expect("the built-in predicates are well formed")
+    }
+
+    /// Reads a registry.
+    ///
+    /// # Errors
+    /// `Invalid` names the predicate and what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let known: BTreeMap<String, Predicate> =
+            toml::from_str(text).map_err(|error| Refusal::invalid(format!("predicates: {error}")))?;
+        for (name, predicate) in &known {
+            let wrong = |what: &str| Refusal::invalid(format!("predicate {name}: {what}"));
+            if slug(name) != *name {
+                return Err(wrong("a name is lower case letters, digits and underscores"));
+            }
+            if !(0.0..=1.0).contains(&predicate.importance) {
+                return Err(wrong("importance is a number from 0 to 1"));
+            }
+            if let Some(opposite) = &predicate.opposite
+                && known.get(opposite).and_then(|other| other.opposite.as_ref()) != Some(name)
+            {
+                return Err(wrong(&format!("{opposite} does not name it as its opposite")));
+            }
+        }
+        let unknown = Predicate {
+            cardinality: Cardinality::Many,
+            key: None,
+            fact_type: FactType::Trait,
+            domain: "other".to_owned(),
+            topic: None,
+            about: None,
+            importance: 0.2,
+            sensitivity: Sensitivity::None,
+            core: None,
+            named_by: None,
+            qualifiers: BTreeMap::new(),
+            opposite: None,
+            said: "{s} {p} {o}".to_owned(),
+            asked: None,
+        };
+        Ok(Self { known, unknown })
+    }
+
+    /// What is known of a relation; a relation that is not in the registry may hold many values.
+    pub fn get(&self, name: &str) -> &Predicate {
+        self.known.get(name).unwrap_or(&self.unknown)
+    }
+
+    /// True if the registry has it.
+    pub fn has(&self, name: &str) -> bool {
+        self.known.contains_key(name)
+    }
+
+    /// The names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.keys().map(String::as_str)
+    }
+
+    /// How a fact reads: "User lives in Porto".
+    pub fn say(&self, subject: &str, predicate: &str, object: &str, qualifiers: &BTreeMap<String, String>) -> String {
+        let mut said = self.get(predicate).said.clone();
+        for (name, value) in qualifiers {
+            said = said.replace(&format!("{{{name}}}"), value);
+        }
+        let subject = if subject == crate::extract::USER { "User" } else { subject };
+        // What was not said of it is left out.
+        for (placeholder, plain) in [("{relation}", "relative"), ("{of}", "thing")] {
+            said = said.replace(placeholder, plain);
+        }
+        said.replace("{p}", &predicate.replace('_', " ")).replace("{s}", subject).replace("{o}", object)
+    }
+}
+
+impl Default for Predicates {
+    fn default() -> Self {
+        Self::default_registry()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_registry_reads() {
+        let registry = Predicates::default_registry();
+        assert!(registry.names().count() > 50);
+        assert_eq!(registry.get("lives_in").cardinality, Cardinality::One);
+        assert_eq!(registry.get("no_such_relation").cardinality, Cardinality::Many);
+        for name in registry.names() {
+            let predicate = registry.get(name);
+            assert!(
+                predicate.cardinality == Cardinality::Many || predicate.asked.is_some(),
+                "{name} holds one value, so it needs a question for a conflict"
+            );
+        }
+    }
+
+    #[test]
+    fn facts_read_as_sentences() {
+        let registry = Predicates::default_registry();
+        let plain = BTreeMap::new();
+        let sister = BTreeMap::from([("relation".to_owned(), "sister".to_owned())]);
+        assert_eq!(registry.say("user", "lives_in", "Porto", &plain), "User lives in Porto");
+        assert_eq!(registry.say("user", "sibling", "Anna", &sister), "User's sister is Anna");
+        assert_eq!(registry.say("Anna", "keeps_bees_in", "Oslo", &plain), "Anna keeps bees in Oslo");
+    }
+
+    #[test]
+    fn a_one_sided_opposite_is_refused() {
+        let text = r#"
+            [likes]
+            cardinality = "many"
+            type = "preference"
+            domain = "x"
+            importance = 0.5
+            opposite = "hates"
+            said = "{s} likes {o}"
+        "#;
+        assert!(Predicates::parse(text).is_err());
+    }
+}
