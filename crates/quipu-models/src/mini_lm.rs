@@ -34,7 +34,7 @@ impl MiniLm {
     pub fn with_threads(threads: NonZeroUsize) -> Self {
         Self {
             model: EmbeddingModel {
-                id: "all-MiniLM-L6-v2/int8-channel/v1".to_owned(),
+                id: "all-MiniLM-L6-v2/int8-channel/v2".to_owned(),
                 dimensions: 384,
                 tokens_max: 256,
             },

@@ -5,7 +5,7 @@ use thiserror::Error;
 /// Which embedder made a vector. Stored with every index: vectors of two models are never compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbeddingModel {
-    /// Names weights, quantisation and pooling together, e.g. `all-MiniLM-L6-v2/int8-channel/v1`.
+    /// Names weights, quantisation and pooling together, e.g. `all-MiniLM-L6-v2/int8-channel/v2`.
     pub id: String,
     /// Length of every vector.
     pub dimensions: usize,
