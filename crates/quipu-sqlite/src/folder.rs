@@ -74,6 +74,19 @@ impl Folder {
         self.lock.is_some()
     }
 
+    /// Stops writing while there is still room to erase and to checkpoint.
+    pub(crate) fn has_room(&self) -> Result<(), StoreError> {
+        let floor = self.options.free_bytes_min;
+        match disk::free_bytes(&self.root).filter(|free| *free < floor) {
+            Some(free) => Err(StoreError::Unavailable(format!(
+                "the disk of {} is nearly full: {free} bytes are free, and below {floor} nothing more is written. Nothing \
+                 was changed; reading and erasing still work. Make room on the disk",
+                self.root.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses what a folder open for reading only cannot do.
     pub(crate) fn writable(&self, doing: &str) -> Result<(), StoreError> {
         if !self.options.read_only {

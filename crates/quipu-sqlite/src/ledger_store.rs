@@ -27,13 +27,16 @@ pub struct Options {
     pub read_only: bool,
     /// Space kept in reserve for erasing on a full disk, in bytes; 0 for none. Default 16 MiB.
     pub ballast_bytes: u64,
+    /// With less than this free on the disk nothing is appended or cached any more, in bytes; reading and erasing go on.
+    /// 0 for no floor. Default 8 MiB. Where the system cannot say how much is free, there is no floor.
+    pub free_bytes_min: u64,
     /// Largest database of one user, in pages of 4096 bytes. Default: as large as the disk allows.
     pub pages_max: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { read_only: false, ballast_bytes: 16 << 20, pages_max: None }
+        Self { read_only: false, ballast_bytes: 16 << 20, free_bytes_min: 8 << 20, pages_max: None }
     }
 }
 

@@ -91,6 +91,7 @@ impl UserLedger for SqliteLedger {
     }
 
     fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
+        self.folder.has_room()?;
         let done = self.write(|transaction| append(transaction, expected, events));
         done.map_err(|failure| failure.tell(&self.path, "append to"))
     }
@@ -163,6 +164,7 @@ impl UserLedger for SqliteLedger {
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
+        self.folder.has_room()?;
         let done = self.write(|transaction| derived::write_checkpoint(transaction, checkpoint));
         done.map_err(|failure| failure.tell(&self.path, "write a checkpoint to"))?;
         // The transaction is durable already; what follows is housekeeping that the next checkpoint repeats.
@@ -178,6 +180,7 @@ impl UserLedger for SqliteLedger {
     }
 
     fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+        self.folder.has_room()?;
         let done = self.write(|transaction| Ok(derived::put_vectors(transaction, tag, vectors)?));
         done.map_err(|failure| failure.tell(&self.path, "add vectors to"))
     }

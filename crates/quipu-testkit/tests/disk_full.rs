@@ -107,7 +107,9 @@ fn fill(path: &Path) {
 
 fn fill_and_free(disk: &Disk) {
     let folder = disk.path().join("memory");
-    let store = SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, ..Options::default() }).unwrap();
+    let store =
+        SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..Options::default() })
+            .unwrap();
     let engine = Rig::new(1).engine(Box::new(store));
     let filler = disk.path().join("filler");
     let mut acked: Vec<(u64, String)> = Vec::new();
@@ -153,7 +155,9 @@ fn fill_and_free(disk: &Disk) {
     }
     // and a restart finds the same
     drop(engine);
-    let store = SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, ..Options::default() }).unwrap();
+    let store =
+        SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..Options::default() })
+            .unwrap();
     let engine = Rig::new(2).engine(Box::new(store));
     same_turns(&engine, &acked, "after a restart");
     assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());

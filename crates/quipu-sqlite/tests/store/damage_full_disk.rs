@@ -83,9 +83,28 @@ fn small_disk() {
     );
 }
 
+#[test]
+fn below_the_floor_nothing_is_written_and_erasing_goes_on() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("memory");
+    let store = SqliteStore::open(&folder, small()).unwrap();
+    open(&store).append(0, &[event(1, "CANARY")]).unwrap();
+    drop(store);
+    // No disk has this much free.
+    let store = SqliteStore::open(&folder, Options { free_bytes_min: u64::MAX, ..small() }).unwrap();
+    let mut ledger = open(&store);
+    check_error(ledger.append(1, &[event(2, "more")]), "Unavailable", &["nearly full", "Make room"]);
+    check_error(ledger.checkpoint(&Checkpoint::default()), "Unavailable", &["nearly full"]);
+    assert_eq!(ledger.head().unwrap().seq, 1);
+    assert_eq!(crate::fixture::read_all(&mut *ledger).len(), 1);
+    ledger.erase(1, &[ChangeRef { seq: 1, index: 0 }], &event(2, "erasure")).unwrap();
+    assert_eq!(files_with(&folder, &[b"CANARY"]), []);
+}
+
 fn fill_disk(disk: &std::ffi::OsStr) {
     let folder = Path::new(disk).join("memory");
-    let store = SqliteStore::open(&folder, Options { ballast_bytes: 4 << 20, ..Options::default() }).unwrap();
+    let store = SqliteStore::open(&folder, Options { ballast_bytes: 4 << 20, free_bytes_min: 0, ..Options::default() })
+        .unwrap();
     let mut ledger = open(&store);
     let (mut snapshot, mut round) = (vec![0; 6 << 20], 0);
     ledger.append(0, &[event(1, "CANARY")]).unwrap();
