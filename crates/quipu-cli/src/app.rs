@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use quipu_core::core_document::Registry;
 use quipu_core::id::UserId;
+use quipu_core::predicate::Predicates;
+use quipu_core::writing::Policy;
 use quipu_engine::ports::Embedder;
 use quipu_engine::{Engine, Error, Parts, Result};
 use quipu_models::{MiniLm, ModelFolder};
@@ -27,6 +29,9 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         registry: Registry::default_registry(),
+        extractor: None,
+        predicates: Predicates::default_registry(),
+        policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
     }))
 }
 

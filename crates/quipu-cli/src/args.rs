@@ -1,5 +1,7 @@
 //! What can be typed: every command, flag and default.
 
+pub(crate) mod people;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -74,6 +76,32 @@ pub(crate) enum Command {
     List(List),
     /// Show where an item comes from
     Why(Name),
+    /// List what holds: facts with the words they were read from
+    Facts(people::Facts),
+    /// List tasks, goals and problems with what was tried
+    Tasks(people::All),
+    /// List episodes: the stories of conversations
+    Episodes,
+    /// List notes
+    Notes,
+    /// List the lines of the self-model
+    Tenets(people::All),
+    /// List values that cannot both hold
+    Conflicts,
+    /// Show or decide what waits for you
+    Review(people::Review),
+    /// Show everything that happened to an item
+    History(Name),
+    /// Take an item back; it stays in the history
+    Retract(people::Retract),
+    /// Say until when a fact held
+    Close(people::Close),
+    /// Make several items one
+    Merge(people::Merge),
+    /// Give a fact your own score from 0 to 10
+    Score(people::Score),
+    /// Read everything that was said again, with the rules of today
+    Reread,
     /// Show or change the core document
     Core(Core),
     /// Keep an item in every pack
@@ -155,6 +183,12 @@ pub(crate) struct Import {
     /// Only report what would be imported
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// What people say in it are your own words: they may say who you are and what you like without a review
+    #[arg(long)]
+    pub(crate) mine: bool,
+    /// Keep the words only; read no facts out of them
+    #[arg(long)]
+    pub(crate) words_only: bool,
     /// Only this conversation of the file
     #[arg(long, value_name = "NAME")]
     pub(crate) conversation: Option<String>,
@@ -305,6 +339,16 @@ pub(crate) enum Read {
     Get(Name),
     /// List items
     List(List),
+    /// List what held, as far as it was known then
+    Facts(people::Facts),
+    /// List tasks, goals and problems
+    Tasks(people::All),
+    /// List episodes
+    Episodes,
+    /// List notes
+    Notes,
+    /// List the lines of the self-model
+    Tenets(people::All),
     /// Show the core document, or the part at a JSON pointer
     Core {
         /// Such as /location/city

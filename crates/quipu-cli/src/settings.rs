@@ -15,6 +15,7 @@ struct File {
     user: Option<String>,
     data_dir: Option<PathBuf>,
     model_dir: Option<PathBuf>,
+    keep_sensitive: Option<bool>,
 }
 
 /// What holds for this run.
@@ -27,6 +28,8 @@ pub(crate) struct Settings {
     pub(crate) data_dir: PathBuf,
     /// A folder with another embedding model.
     pub(crate) model_dir: Option<PathBuf>,
+    /// Keep statements about religion, orientation and the like.
+    pub(crate) keep_sensitive: bool,
     pub(crate) now: Option<jiff::Timestamp>,
 }
 
@@ -47,8 +50,19 @@ impl Settings {
             user,
             data_dir,
             model_dir: std::env::var_os("QUIPU_MODEL_DIR").map(PathBuf::from).or(file.model_dir),
+            keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
             now: global.now,
         })
+    }
+}
+
+/// A switch in the environment: `true` or `false`.
+fn switch(variable: &str) -> Result<Option<bool>> {
+    match std::env::var(variable) {
+        Ok(text) => {
+            text.parse().map(Some).map_err(|_| Error::Invalid(format!("{variable} is true or false, not {text:?}")))
+        }
+        Err(_) => Ok(None),
     }
 }
 

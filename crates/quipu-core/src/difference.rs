@@ -26,6 +26,17 @@ pub enum ItemChange {
         /// The start of its text.
         text: String,
     },
+    /// What was drawn stands differently.
+    Changed {
+        /// The item.
+        id: ItemId,
+        /// The start of its text.
+        text: String,
+        /// How it stood.
+        before: String,
+        /// How it stands.
+        after: String,
+    },
     /// It was pinned or rated differently.
     Marked {
         /// The item.
@@ -70,7 +81,33 @@ impl Difference {
 const EXCERPT_CHARS: usize = 160;
 
 fn excerpt(memory: &Memory, id: ItemId) -> String {
-    memory.get(id).map(|held| held.source.text.chars().take(EXCERPT_CHARS).collect()).unwrap_or_default()
+    memory.get(id).map(|held| excerpt_of(&held.source.text)).unwrap_or_default()
+}
+
+fn excerpt_of(text: &str) -> String {
+    text.chars().take(EXCERPT_CHARS).collect()
+}
+
+/// What was drawn, compared item by item.
+fn drawn(from: &Memory, to: &Memory, changes: &mut Vec<ItemChange>) {
+    let (before, after) = (from.items(), to.items());
+    let text = |memory: &Memory, id| excerpt_of(memory.items().text(id).unwrap_or_default());
+    for id in before.ids().filter(|id| !after.has(*id)) {
+        changes.push(ItemChange::Removed { id, text: text(from, id) });
+    }
+    for id in after.ids() {
+        if !before.has(id) {
+            changes.push(ItemChange::Added { id, text: text(to, id) });
+            continue;
+        }
+        let (stood, stands) = (before.standing(id), after.standing(id));
+        if stood != stands || before.text(id) != after.text(id) {
+            changes.push(ItemChange::Changed { id, text: text(to, id), before: stood, after: stands });
+        }
+        if from.marks(id) != to.marks(id) {
+            changes.push(ItemChange::Marked { id, before: from.marks(id), after: to.marks(id) });
+        }
+    }
 }
 
 /// Compares two versions of one memory.
@@ -90,6 +127,7 @@ pub fn difference(from: &Memory, to: &Memory) -> Difference {
             items.push(ItemChange::Marked { id, before: from.marks(id), after: to.marks(id) });
         }
     }
+    drawn(from, to, &mut items);
     let only_in = |one: &Memory, other: &Memory| {
         let known: BTreeSet<Seq> = other.orphans().iter().map(|orphan| orphan.seq).collect();
         one.orphans().iter().filter(|orphan| !known.contains(&orphan.seq)).cloned().collect()

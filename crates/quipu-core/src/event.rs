@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core_document::Patch;
 use crate::id::{EventId, ItemId, Seq, UserId};
+use crate::item::Drawn;
 use crate::source::Source;
 
 /// A BLAKE3 hash: of an event, or the salted digest of a change.
@@ -62,6 +63,17 @@ pub enum Trust {
 }
 
 impl SourceKind {
+    /// How much of what comes from here is right, 0 to 1, as far as experience tells.
+    pub fn reliability(self) -> f64 {
+        match self {
+            Self::UserSaid | Self::UserEdited => 0.95,
+            Self::ToolOutput => 0.94,
+            Self::Document | Self::Imported => 0.8,
+            Self::AssistantSaid | Self::Inferred => 0.7,
+            Self::Web => 0.6,
+        }
+    }
+
     /// How far something from here may reach. What is inferred starts at the agent's; the engine lowers it to the least
     /// of its sources.
     pub fn trust(self) -> Trust {
@@ -169,6 +181,8 @@ pub enum Change {
     CorePatched(Patch),
     /// An item was pinned, unpinned or rated by a person.
     ItemMarked(ItemMark),
+    /// Something was drawn from sources, or what was drawn changed.
+    Drawn(Drawn),
     /// Earlier events no longer count.
     Reverted {
         /// Their positions, ascending.
@@ -199,9 +213,20 @@ impl Change {
             Self::SourceRecorded(_) => "source_recorded",
             Self::CorePatched(_) => "core_patched",
             Self::ItemMarked(_) => "item_marked",
+            Self::Drawn(drawn) => drawn.word(),
             Self::Reverted { .. } => "reverted",
             Self::Erased { .. } => "erased",
             Self::Forked { .. } => "forked",
+        }
+    }
+
+    /// True if it makes, changes, or rests on this item.
+    pub fn is_about(&self, item: ItemId) -> bool {
+        match self {
+            Self::SourceRecorded(source) => source.id == item,
+            Self::ItemMarked(mark) => mark.item == item,
+            Self::Drawn(drawn) => drawn.is_about(item),
+            Self::CorePatched(_) | Self::Reverted { .. } | Self::Erased { .. } | Self::Forked { .. } => false,
         }
     }
 

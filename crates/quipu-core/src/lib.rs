@@ -10,6 +10,7 @@ pub mod extract;
 pub mod history;
 pub mod id;
 pub mod item;
+pub mod items;
 pub mod ledger;
 pub mod limit;
 pub mod memory;
@@ -19,6 +20,7 @@ pub mod recall;
 pub mod refusal;
 pub mod source;
 pub mod time;
+pub mod writing;
 
 pub use memory::Memory;
 pub use refusal::Refusal;

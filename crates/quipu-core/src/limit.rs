@@ -7,7 +7,7 @@ pub const NAME_BYTES_MAX: usize = 128;
 /// Longest rationale, origin reference or idempotency key of an event, in bytes.
 pub const NOTE_BYTES_MAX: usize = 1024;
 /// Most changes in one event.
-pub const CHANGES_PER_EVENT_MAX: usize = 256;
+pub const CHANGES_PER_EVENT_MAX: usize = 4096;
 /// Most events one revert, pick or erase may name.
 pub const EVENTS_PER_COMMAND_MAX: usize = 100_000;
 /// Most events that may be named as the cause of another.
@@ -20,6 +20,12 @@ pub const CORE_BYTES_MAX: usize = 256 * 1024;
 pub const CORE_DEPTH_MAX: usize = 32;
 /// Most artifacts beside one source.
 pub const ARTIFACTS_MAX: usize = 64;
+/// Most places that are kept as evidence of one item; the first ones stay.
+pub const EVIDENCE_PER_ITEM_MAX: usize = 16;
+/// Most attempts kept with one problem.
+pub const ATTEMPTS_PER_TASK_MAX: usize = 256;
+/// Sentences kept in mind per user after they were recalled, so that their echo is not taken for news.
+pub const SHOWN_SENTENCES_MAX: usize = 4096;
 /// Longest query, in bytes.
 pub const QUERY_BYTES_MAX: usize = 16 * 1024;
 /// Most items one recall returns.

@@ -11,8 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::core_document::{self, Patch};
-use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, Trust};
+use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, SourceKind, Trust};
 use crate::id::{ItemId, Seq, UserId};
+use crate::item::Drawn;
+use crate::items::Items;
 use crate::limit;
 use crate::refusal::Refusal;
 use crate::source::Source;
@@ -26,8 +28,10 @@ pub struct Held {
     pub seq: Seq,
     /// Which of the event's changes.
     pub change: u32,
-    /// How far it may reach: the event's trust.
+    /// How far it may reach: the event's trust, and no further than its role's.
     pub trust: Trust,
+    /// The class of what delivered it.
+    pub from: SourceKind,
 }
 
 /// What people said about an item.
@@ -71,6 +75,7 @@ pub struct Memory {
     core_seq: Seq,
     core_updated_at: Option<Timestamp>,
     marks: BTreeMap<ItemId, Marks>,
+    items: Items,
     orphans: Vec<Orphan>,
     by_id: HashMap<ItemId, u32>,
     sessions: Vec<Session>,
@@ -91,11 +96,12 @@ struct Image {
     #[serde(with = "crate::time::micros")]
     core_updated_at: Option<Timestamp>,
     marks: Vec<(ItemId, Marks)>,
+    items: String,
     orphans: Vec<Orphan>,
 }
 
 /// Names the layout of [`Memory::encode`]; a snapshot with another tag is not read but made again.
-pub const SNAPSHOT_TAG: &[u8; 8] = b"qpsnap01";
+pub const SNAPSHOT_TAG: &[u8; 8] = b"qpsnap02";
 
 impl Memory {
     /// The empty memory. `skipped` are the events that will not count, known from the [`History`](crate::history).
@@ -110,6 +116,7 @@ impl Memory {
             core_seq: 0,
             core_updated_at: None,
             marks: BTreeMap::new(),
+            items: Items::default(),
             orphans: Vec::new(),
             by_id: HashMap::new(),
             sessions: Vec::new(),
@@ -186,6 +193,16 @@ impl Memory {
         self.marks.get(&id).copied().unwrap_or_default()
     }
 
+    /// What was drawn from the sources.
+    pub fn items(&self) -> &Items {
+        &self.items
+    }
+
+    /// True if there is such a source or item.
+    pub fn has(&self, id: ItemId) -> bool {
+        self.by_id.contains_key(&id) || self.items.has(id)
+    }
+
     /// Events that no longer apply, in order.
     pub fn orphans(&self) -> &[Orphan] {
         &self.orphans
@@ -235,14 +252,44 @@ impl Memory {
                     core = Some(self.patched(core.as_ref(), patch).map_err(fault)?);
                 }
                 Change::ItemMarked(mark) => {
-                    if !self.by_id.contains_key(&mark.item) && !fresh.contains(&mark.item) {
-                        return Err(fault(Refusal::not_found(format!("there is no item {}", mark.item))));
-                    }
+                    self.must_have(mark.item, &fresh).map_err(fault)?;
+                }
+                Change::Drawn(drawn) => {
+                    self.may_draw(drawn, &fresh).map_err(fault)?;
+                    fresh.extend(drawn.makes());
                 }
                 Change::Reverted { .. } | Change::Erased { .. } | Change::Forked { .. } => {}
             }
         }
         Ok(core)
+    }
+
+    fn must_have(&self, id: ItemId, fresh: &[ItemId]) -> Result<(), Refusal> {
+        if self.has(id) || fresh.contains(&id) {
+            return Ok(());
+        }
+        Err(Refusal::not_found(format!("there is no item {id}")))
+    }
+
+    fn may_draw(&self, drawn: &Drawn, fresh: &[ItemId]) -> Result<(), Refusal> {
+        if let Some(made) = drawn.makes()
+            && !matches!(drawn, Drawn::EpisodeRecorded(_))
+            && (self.has(made) || fresh.contains(&made))
+        {
+            return Err(Refusal::refused(format!("{made} is already recorded")));
+        }
+        if let Drawn::FactAsserted { fact, .. } = drawn
+            && fact.evidence.is_empty()
+            && fact.source != SourceKind::UserEdited
+        {
+            return Err(Refusal::refused(format!("{} names no evidence", fact.id)));
+        }
+        if let Drawn::ReviewDecided { review, .. } = drawn
+            && self.items.review(*review).is_some_and(|found| found.decided.is_some())
+        {
+            return Err(Refusal::refused(format!("{review} is decided already")));
+        }
+        drawn.needs().into_iter().try_for_each(|id| self.must_have(id, fresh))
     }
 
     fn patched(&self, staged: Option<&Value>, patch: &Patch) -> Result<Value, Refusal> {
@@ -255,13 +302,15 @@ impl Memory {
             self.core_seq = self.seq;
             self.core_updated_at = Some(crate::time::to_micros(event.header.recorded_at));
         }
-        let trust = event.header.trust;
+        let (trust, from) = (event.header.trust, event.header.origin.kind);
         for (index, change) in event.changes.into_iter().enumerate() {
             match change {
                 Some(Change::SourceRecorded(source)) => {
-                    self.hold(Held { source, seq: self.seq, change: index as u32, trust });
+                    let trust = trust.min(source.role.trust_max());
+                    self.hold(Held { source, seq: self.seq, change: index as u32, trust, from });
                 }
                 Some(Change::ItemMarked(mark)) => self.mark(&mark),
+                Some(Change::Drawn(drawn)) => self.items.apply(drawn, self.seq),
                 _ => {}
             }
         }
@@ -324,6 +373,7 @@ impl Memory {
             #[serde(with = "crate::time::micros")]
             core_updated_at: Option<Timestamp>,
             marks: Vec<(ItemId, Marks)>,
+            items: String,
             orphans: &'a [Orphan],
         }
         let view = View {
@@ -336,6 +386,7 @@ impl Memory {
             core_seq: self.core_seq,
             core_updated_at: self.core_updated_at,
             marks: self.marks.iter().map(|(id, marks)| (*id, *marks)).collect(),
+            items: serde_json::to_string(&self.items).map_err(|error| Refusal::invalid(error.to_string()))?,
             orphans: &self.orphans,
         };
         let body = postcard::to_stdvec(&view).map_err(|error| Refusal::invalid(error.to_string()))?;
@@ -366,6 +417,8 @@ impl Memory {
         memory.core_seq = image.core_seq;
         memory.core_updated_at = image.core_updated_at;
         memory.marks = image.marks.into_iter().collect();
+        memory.items = serde_json::from_str(&image.items).map_err(|error| Refusal::invalid(error.to_string()))?;
+        memory.items.restore();
         memory.orphans = image.orphans;
         memory.sources.reserve_exact(image.sources.len());
         memory.by_id.reserve(image.sources.len());
@@ -385,7 +438,9 @@ impl Memory {
             held.source.text.len() + held.source.native_id.as_ref().map_or(0, |id| id.len()) + artifacts
         };
         let texts: usize = self.sources.iter().map(source).sum();
-        texts + self.sources.len() * (size_of::<Held>() + 2 * size_of::<(ItemId, u32)>() + size_of::<u32>())
+        texts
+            + self.items.bytes()
+            + self.sources.len() * (size_of::<Held>() + 2 * size_of::<(ItemId, u32)>() + size_of::<u32>())
     }
 }
 
@@ -400,6 +455,7 @@ impl PartialEq for Memory {
             && self.core == other.core
             && (self.core_seq, self.core_updated_at) == (other.core_seq, other.core_updated_at)
             && self.marks == other.marks
+            && self.items == other.items
             && self.orphans == other.orphans
     }
 }

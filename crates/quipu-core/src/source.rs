@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::event::Trust;
 use crate::id::{ItemId, ItemKind, check_name};
 use crate::limit;
 use crate::refusal::Refusal;
@@ -24,6 +25,15 @@ pub enum Role {
 }
 
 impl Role {
+    /// How far words in this role may reach at most, whoever delivered them.
+    pub fn trust_max(self) -> Trust {
+        match self {
+            Self::User => Trust::User,
+            Self::Assistant | Self::System => Trust::Agent,
+            Self::Tool => Trust::Tool,
+        }
+    }
+
     /// The role as one word.
     pub fn word(self) -> &'static str {
         match self {

@@ -7,6 +7,7 @@ use quipu_core::event::{Change, Draft, Hash, Idempotency};
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger::{self, Position, SealedEvent};
 use quipu_core::limit;
+use quipu_core::writing::Understanding;
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -28,6 +29,9 @@ pub struct Receipt {
     pub items: Vec<ItemId>,
     /// True if the same request was answered before and nothing was appended now.
     pub replayed: bool,
+    /// What was understood of it, where something reads what is said.
+    #[serde(skip_serializing_if = "Understanding::is_empty")]
+    pub understood: Understanding,
     /// Why recall does not see it in full yet, if something went wrong after it was durable.
     pub lag: Option<String>,
 }
@@ -37,6 +41,7 @@ impl Receipt {
         let opened = ledger::open(event)?;
         let items = opened.changes.iter().flatten().filter_map(|change| match change {
             Change::SourceRecorded(source) => Some(source.id),
+            Change::Drawn(drawn) => drawn.makes(),
             _ => None,
         });
         Ok(Self {
@@ -45,6 +50,7 @@ impl Receipt {
             hash: event.hash.to_hex().to_string(),
             items: items.collect(),
             replayed,
+            understood: Understanding::default(),
             lag: None,
         })
     }

@@ -39,6 +39,7 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
     let asked = RecallOptions { k: CANDIDATES, session: options.session.clone(), ..RecallOptions::of(&options.query) };
     recall::on_version(engine, user, options.at, &mut |memory, index| {
         let found = recall::recall_in(engine, memory, index, &asked)?;
+        recall::note_shown(engine, user, &found)?;
         let request = pack::Request {
             user: memory.user(),
             version: memory.seq(),

@@ -57,11 +57,14 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
             Edit::Set(pointer, value) => core_document::set(document, pointer, value.clone())?,
             Edit::Unset(pointer) => core_document::unset(document, pointer)?,
         };
-        let (guarded, _) = core_document::check(&engine.registry, document, &wanted)?;
+        let (guarded, after) = core_document::check(&engine.registry, document, &wanted)?;
+        // What stands in the document by the user's hand is so: the facts follow in the same event.
+        let mut changes = engine.desk(&state.memory).edited(&after, &mut |kind| engine.new_item_id(kind));
+        changes.push(Change::CorePatched(guarded));
         Ok(Draft {
             rationale: options.rationale.clone(),
             confidence: options.confidence,
-            ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::CorePatched(guarded)])
+            ..Draft::new(Actor::User, SourceKind::UserEdited, changes)
         })
     };
     let keeper = commit::open_or_create(engine, user, &mut decide)?;

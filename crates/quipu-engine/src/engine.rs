@@ -3,14 +3,18 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::Timestamp;
+use quipu_core::Memory;
 use quipu_core::core_document::Registry;
-use quipu_core::id::{EventId, UserId};
+use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::limit;
+use quipu_core::predicate::Predicates;
 use quipu_core::source::Source;
+use quipu_core::writing::{Desk, Policy};
 
 use crate::error::Result;
 use crate::keeper::Keeper;
-use crate::ports::{Clock, Embedder, Entropy, LedgerStore};
+use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -24,6 +28,12 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// The categories of the core document.
     pub registry: Registry,
+    /// What reads facts out of what is said; without one only the words are kept.
+    pub extractor: Option<Arc<dyn Extractor>>,
+    /// What relations mean.
+    pub predicates: Predicates,
+    /// The knobs of writing.
+    pub policy: Policy,
 }
 
 /// A memory engine over one store. Every verb takes it by reference; it may be shared between threads.
@@ -33,6 +43,9 @@ pub struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) registry: Registry,
+    pub(crate) extractor: Option<Arc<dyn Extractor>>,
+    pub(crate) predicates: Predicates,
+    pub(crate) policy: Policy,
     open: Mutex<Open>,
 }
 
@@ -52,6 +65,9 @@ impl Engine {
             clock: parts.clock,
             entropy: parts.entropy,
             registry: parts.registry,
+            extractor: parts.extractor,
+            predicates: parts.predicates,
+            policy: parts.policy,
             open: Mutex::default(),
         }
     }
@@ -100,9 +116,24 @@ impl Engine {
 
     /// Gives a source a random id of its kind.
     pub(crate) fn name(&self, source: &mut Source) {
+        source.id = self.new_item_id(source.id.kind);
+    }
+
+    /// A random id.
+    pub(crate) fn new_item_id(&self, kind: ItemKind) -> ItemId {
         let mut random = [0u8; 8];
         self.entropy.fill(&mut random);
-        source.id.bits = u64::from_le_bytes(random);
+        ItemId { kind, bits: u64::from_le_bytes(random) }
+    }
+
+    /// Where a person's decisions are worked out.
+    pub(crate) fn desk<'a>(&'a self, memory: &'a Memory) -> Desk<'a> {
+        Desk { memory, predicates: &self.predicates, registry: &self.registry, now: self.now() }
+    }
+
+    /// The time, as it is recorded.
+    pub(crate) fn now(&self) -> Timestamp {
+        quipu_core::time::to_micros(self.clock.now())
     }
 }
 

@@ -21,6 +21,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::import::{self, Batch, Format, ReadError};
 use crate::keeper::State;
+use crate::understand::{self, Cause};
 use crate::upkeep::{self, Progress, Watch};
 
 /// How to ingest.
@@ -30,6 +31,10 @@ pub struct IngestOptions {
     pub dry_run: bool,
     /// Only this conversation of the input.
     pub conversation: Option<String>,
+    /// Read facts out of what is imported.
+    pub extract: bool,
+    /// What people say in it are the user's own words: they may say who the user is and what they like.
+    pub own_words: bool,
     /// Everything into this user's memory.
     pub into: Option<UserId>,
     /// Where it goes when `into` is not given and the format names no users of its own.
@@ -75,6 +80,12 @@ pub struct IngestReport {
     pub dry_run: bool,
     /// Conversation by conversation.
     pub conversations: Vec<ConversationReport>,
+    /// Facts read out of it.
+    pub facts: u64,
+    /// Things that wait for a person because of it.
+    pub waiting: u64,
+    /// Candidates that did not pass the gate.
+    pub refused: u64,
     /// What was skipped or repaired.
     pub notices: Vec<IngestNotice>,
     /// How many more notices there were.
@@ -106,6 +117,9 @@ pub fn ingest(
             reference: shortened(&format!("{format}:{called}")),
             dry_run: options.dry_run,
             conversations: Vec::new(),
+            facts: 0,
+            waiting: 0,
+            refused: 0,
             notices: Vec::new(),
             notices_more: 0,
             stopped_by: None,
@@ -185,11 +199,28 @@ impl Run<'_> {
         let new = if self.options.dry_run {
             self.count_new(&user, &batch.sources)?
         } else {
-            record(self.engine, &user, &batch.sources, &self.report.reference)?
+            let kind = if self.options.own_words { SourceKind::UserSaid } else { SourceKind::Imported };
+            let new = record(self.engine, &user, &batch.sources, &self.report.reference, kind)?;
+            if self.options.extract && new > 0 {
+                self.understand(&user, &batch.sources)?;
+            }
+            new
         };
         self.recorded += new;
         watch(Progress::Imported(self.recorded));
         self.count(batch, user, new);
+        Ok(())
+    }
+
+    fn understand(&mut self, user: &UserId, sources: &[Source]) -> Result<()> {
+        let keeper = self.engine.keeper(user, false)?;
+        let cause = Cause { event: None, reference: Some(self.report.reference.clone()) };
+        for source in sources {
+            let understood = understand::understand(self.engine, &keeper, source.id, &cause)?;
+            self.report.facts += understood.asserted.len() as u64;
+            self.report.waiting += understood.reviews.len() as u64;
+            self.report.refused += understood.refused.len() as u64;
+        }
         Ok(())
     }
 
@@ -287,18 +318,18 @@ fn files(format: Format, path: &Path) -> Result<Vec<(PathBuf, String)>> {
 
 /// Records those of the sources that are not known yet. Returns how many; they are durable then, and searchable after
 /// the next catch-up.
-fn record(engine: &Engine, user: &UserId, sources: &[Source], reference: &str) -> Result<u64> {
+fn record(engine: &Engine, user: &UserId, sources: &[Source], reference: &str, kind: SourceKind) -> Result<u64> {
     let keeper = engine.keeper(user, true)?;
     let mut recorded = 0;
     for chunk in sources.chunks(limit::IMPORT_TURNS_PER_EVENT * limit::IMPORT_EVENTS_PER_COMMIT) {
-        let receipts = commit::commit(engine, &keeper, None, &mut |state| Ok(drafts(state, chunk, reference)))?;
+        let receipts = commit::commit(engine, &keeper, None, &mut |state| Ok(drafts(state, chunk, reference, kind)))?;
         let items = receipts.iter().flat_map(|receipt| &receipt.items);
         recorded += items.filter(|id| id.kind != ItemKind::Import).count() as u64;
     }
     Ok(recorded)
 }
 
-fn drafts(state: &State, sources: &[Source], reference: &str) -> Vec<Draft> {
+fn drafts(state: &State, sources: &[Source], reference: &str, kind: SourceKind) -> Vec<Draft> {
     let fresh: Vec<&Source> = sources.iter().filter(|source| state.memory.find(source.id).is_none()).collect();
     let mark = import_mark(reference);
     let mut first = state.memory.find(mark.id).is_none().then_some(mark);
@@ -307,13 +338,9 @@ fn drafts(state: &State, sources: &[Source], reference: &str) -> Vec<Draft> {
         changes.extend(sources.iter().map(|&source| Change::SourceRecorded(source.clone())));
         let session = sources.first().and_then(|source| source.session.as_deref());
         let shared = session.filter(|name| sources.iter().all(|source| source.session.as_deref() == Some(name)));
-        let origin = Origin {
-            kind: SourceKind::Imported,
-            reference: Some(reference.to_owned()),
-            session: shared.map(str::to_owned),
-            author: None,
-        };
-        Draft { origin, ..Draft::new(Actor::User, SourceKind::Imported, changes) }
+        let origin =
+            Origin { kind, reference: Some(reference.to_owned()), session: shared.map(str::to_owned), author: None };
+        Draft { origin, ..Draft::new(Actor::User, kind, changes) }
     };
     by_session(&fresh).into_iter().map(event).collect()
 }
@@ -353,7 +380,7 @@ pub fn record_sources(
 ) -> Result<u64> {
     let mut recorded = 0;
     for batch in batches {
-        recorded += record(engine, user, &batch, reference)?;
+        recorded += record(engine, user, &batch, reference, SourceKind::Imported)?;
     }
     let keeper = engine.keeper(user, true)?;
     upkeep::catch_up(engine, &keeper, &mut |_| {})?;

@@ -91,6 +91,23 @@ fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a Held> {
     }
 }
 
+/// The id of an item of any kind, by its id or the start of it, or by its name where it was imported from.
+pub(crate) fn find_id(memory: &Memory, name: &str) -> Result<ItemId> {
+    if let Ok(id) = name.parse::<ItemId>()
+        && memory.has(id)
+    {
+        return Ok(id);
+    }
+    let mut drawn = memory.items().ids().filter(|id| name.len() > 5 && id.to_string().starts_with(name));
+    match (drawn.next(), drawn.next()) {
+        (Some(id), None) => Ok(id),
+        (Some(one), Some(other)) => {
+            Err(Error::Invalid(format!("{name:?} fits several items, {one} and {other} among them; give the whole id")))
+        }
+        (None, _) => find(memory, name).map(|held| held.source.id),
+    }
+}
+
 /// One item, by id, the start of one, or its name where it was imported from.
 ///
 /// # Errors
@@ -188,8 +205,7 @@ pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
     let mut later = Vec::new();
     writer.ledger.read(held.seq + 1..=state.memory.seq(), &mut |sealed| {
         if let Ok(event) = quipu_core::ledger::open(&sealed) {
-            let about = |change: &Change| matches!(change, Change::ItemMarked(mark) if mark.item == held.source.id);
-            if event.changes.iter().flatten().any(about) {
+            if event.changes.iter().flatten().any(|change| change.is_about(held.source.id)) {
                 later.push(log::entry(&state, &event));
             }
         }
@@ -224,7 +240,7 @@ pub fn mark(engine: &Engine, user: &UserId, name: &str, pinned: Option<bool>, ra
     }
     let keeper = engine.keeper(user, false)?;
     let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
-        let item = find(&state.memory, name)?.source.id;
+        let item = find_id(&state.memory, name)?;
         let change = Change::ItemMarked(ItemMark { item, pinned, rating });
         Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change]))
     })?;

@@ -1,6 +1,6 @@
 //! One user's open memory: the writer, and what readers see.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use quipu_core::Memory;
@@ -8,6 +8,7 @@ use quipu_core::event::{Change, Event};
 use quipu_core::history::History;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
+use quipu_core::limit;
 use quipu_core::recall::Index;
 
 use crate::engine::Engine;
@@ -44,6 +45,14 @@ pub(crate) struct Writer {
 pub(crate) struct Keeper {
     writer: Mutex<Writer>,
     state: RwLock<State>,
+    shown: Mutex<Shown>,
+}
+
+/// Hashes of the sentences that were recalled lately, oldest first: what comes back as an echo is not read as news.
+#[derive(Default)]
+struct Shown {
+    order: VecDeque<u64>,
+    all: HashSet<u64>,
 }
 
 impl Keeper {
@@ -56,7 +65,7 @@ impl Keeper {
         let index = upkeep::load_index(engine, ledger.as_mut(), &memory)?;
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
         let writer = Mutex::new(Writer { ledger, snapshot_seq });
-        Ok(Self { writer, state: RwLock::new(State { memory, history, index }) })
+        Ok(Self { writer, state: RwLock::new(State { memory, history, index }), shown: Mutex::default() })
     }
 
     /// The writer; held for the length of one command.
@@ -73,10 +82,41 @@ impl Keeper {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Notes what was recalled, sentence by sentence.
+    pub(crate) fn note_shown(&self, text: &str) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        for sentence in sentences(text) {
+            let hash = sentence_hash(sentence);
+            if shown.all.insert(hash) {
+                shown.order.push_back(hash);
+            }
+            if shown.order.len() > limit::SHOWN_SENTENCES_MAX
+                && let Some(oldest) = shown.order.pop_front()
+            {
+                shown.all.remove(&oldest);
+            }
+        }
+    }
+
+    /// True if this sentence was recalled lately, word for word.
+    pub(crate) fn was_shown(&self, sentence: &str) -> bool {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.all.contains(&sentence_hash(sentence))
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         let state = self.read();
         state.memory.bytes() + state.index.memory_bytes()
     }
+}
+
+fn sentences(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(['.', '!', '?', '\n']).map(str::trim).filter(|sentence| !sentence.is_empty())
+}
+
+fn sentence_hash(sentence: &str) -> u64 {
+    let hash = blake3::hash(quipu_core::predicate::normal(sentence).as_bytes());
+    hash.as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 fn explain_missing(engine: &Engine, user: &UserId, error: Error) -> Error {

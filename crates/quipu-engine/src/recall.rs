@@ -118,7 +118,16 @@ pub struct RecallReport {
 /// `Invalid`: the question is empty or longer than `limit::QUERY_BYTES_MAX`, or `k` is over `limit::RECALL_K_MAX`.
 /// `NotFound`: no such user or version.
 pub fn recall(engine: &Engine, user: &UserId, options: &RecallOptions) -> Result<RecallReport> {
-    on_version(engine, user, options.at, &mut |memory, index| recall_in(engine, memory, index, options))
+    let report = on_version(engine, user, options.at, &mut |memory, index| recall_in(engine, memory, index, options))?;
+    note_shown(engine, user, &report)?;
+    Ok(report)
+}
+
+/// Keeps in mind what was recalled, so that it is not read as news when it comes back.
+pub(crate) fn note_shown(engine: &Engine, user: &UserId, report: &RecallReport) -> Result<()> {
+    let keeper = engine.keeper(user, false)?;
+    report.hits.iter().for_each(|hit| keeper.note_shown(&hit.text));
+    Ok(())
 }
 
 /// Runs something on the memory in use, or on one made for an earlier version.

@@ -8,6 +8,7 @@ use quipu_core::source::{Artifact, Role, Source};
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::understand::{self, Cause};
 use crate::upkeep;
 
 /// Something that was just said.
@@ -69,8 +70,19 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
     let mut receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
+    if !options.durable_only && !receipt.replayed {
+        let cause = Cause { event: Some(receipt.event_id), reference: None };
+        for source in receipt.items.clone() {
+            match understand::understand(engine, &keeper, source, &cause) {
+                Ok(understood) => receipt.understood.extend(understood),
+                // The words are safe; what they mean can be read again.
+                Err(error) => receipt.lag = Some(format!("it is recorded, but was not understood: {error}")),
+            }
+        }
+    }
     if !options.durable_only {
-        receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+        let lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+        receipt.lag = receipt.lag.or(lag);
     }
     Ok(receipt)
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use quipu_core::core_document::Registry;
-use quipu_engine::ports::LedgerStore;
+use quipu_core::predicate::Predicates;
+use quipu_core::writing::Policy;
+use quipu_engine::ports::{Extractor, LedgerStore};
 use quipu_engine::{Engine, Parts};
 use quipu_models::HashedNgrams;
 
@@ -20,6 +22,8 @@ pub struct Rig {
     pub entropy: Arc<SeededEntropy>,
     /// Compares spelling; counts what it is asked.
     pub embedder: Arc<CountingEmbedder>,
+    /// Reads facts, if the test wants that.
+    pub extractor: Option<Arc<dyn Extractor>>,
 }
 
 impl Rig {
@@ -29,6 +33,7 @@ impl Rig {
             clock: Arc::new(FixedClock::new()),
             entropy: Arc::new(SeededEntropy::new(seed)),
             embedder: Arc::new(CountingEmbedder::new(Arc::new(HashedNgrams::new()))),
+            extractor: None,
         }
     }
 
@@ -40,6 +45,9 @@ impl Rig {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             registry: Registry::default_registry(),
+            extractor: self.extractor.clone(),
+            predicates: Predicates::default_registry(),
+            policy: Policy::default(),
         })
     }
 }

@@ -122,8 +122,14 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
     std::fs::File::create(&path)
         .and_then(|mut file| file.write_all(CONVERSATION.as_bytes()))
         .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
-    let options =
-        IngestOptions { dry_run: false, conversation: None, into: Some(user.clone()), default_user: user.clone() };
+    let options = IngestOptions {
+        dry_run: false,
+        extract: true,
+        own_words: true,
+        conversation: None,
+        into: Some(user.clone()),
+        default_user: user.clone(),
+    };
     let (report, fault) = quipu_engine::ingest(engine, Format::OpenAi, &path, &options, &mut |_| {});
     match fault {
         Some(fault) => Err(fault),

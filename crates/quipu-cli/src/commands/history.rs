@@ -68,6 +68,7 @@ fn change_value(change: &Option<Change>) -> Value {
             "artifacts": source.artifacts, "native_id": source.native_id,
         }),
         Change::CorePatched(patch) => json!({"patch": patch}),
+        Change::Drawn(drawn) => return serde_json::to_value(drawn).unwrap_or_default(),
         Change::ItemMarked(mark) => json!({"item": mark.item, "pinned": mark.pinned, "rating": mark.rating}),
         Change::Reverted { events } => json!({"events": events}),
         Change::Erased { targets, reason } => json!({"targets": targets, "reason": reason}),

@@ -5,6 +5,7 @@ mod bench;
 mod demo;
 mod eval;
 mod history;
+mod people;
 mod read;
 mod render;
 mod write;
@@ -78,6 +79,19 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Pin(name) => write::mark(session, &name.id, Some(true), None)?,
         Command::Unpin(name) => write::mark(session, &name.id, Some(false), None)?,
         Command::Rate(rate) => write::mark(session, &rate.id, None, Some(rate.rating))?,
+        Command::Facts(args) => people::facts(session, &args, None)?,
+        Command::Tasks(args) => people::tasks(session, None, args.all)?,
+        Command::Episodes => people::episodes(session, None)?,
+        Command::Notes => people::notes(session, None)?,
+        Command::Tenets(args) => people::tenets(session, None, args.all)?,
+        Command::Conflicts => people::conflicts(session)?,
+        Command::Review(args) => people::review(session, args.action)?,
+        Command::History(name) => people::history(session, &name.id)?,
+        Command::Retract(args) => people::retract(session, &args)?,
+        Command::Close(args) => people::close(session, &args)?,
+        Command::Merge(args) => people::merge(session, &args)?,
+        Command::Score(args) => people::score(session, &args)?,
+        Command::Reread => people::reread(session)?,
         Command::Recall(args) => read::recall(session, &args, When::Now)?,
         Command::Context(args) => read::context(session, &args, When::Now)?,
         Command::Get(name) => read::get(session, &name.id, When::Now)?,
@@ -88,6 +102,11 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
             Read::Context(args) => read::context(session, &args, at.when)?,
             Read::Get(name) => read::get(session, &name.id, at.when)?,
             Read::List(args) => read::list(session, &args, at.when)?,
+            Read::Facts(args) => people::facts(session, &args, Some(at.when))?,
+            Read::Tasks(args) => people::tasks(session, Some(at.when), args.all)?,
+            Read::Episodes => people::episodes(session, Some(at.when))?,
+            Read::Notes => people::notes(session, Some(at.when))?,
+            Read::Tenets(args) => people::tenets(session, Some(at.when), args.all)?,
             Read::Core { pointer } => read::core(session, pointer.as_deref(), at.when)?,
         },
         Command::Log(args) => history::log(session, &args)?,

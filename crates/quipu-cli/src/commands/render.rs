@@ -66,6 +66,9 @@ pub(super) fn difference(difference: &Difference) -> String {
         lines.push_str(&match change {
             ItemChange::Added { id, text } => format!("  + {id}  {}\n", excerpt(text, 90)),
             ItemChange::Removed { id, text } => format!("  - {id}  {}\n", excerpt(text, 90)),
+            ItemChange::Changed { id, text, before, after } => {
+                format!("  ~ {id}  {}: {before} → {after}\n", excerpt(text, 60))
+            }
             ItemChange::Marked { id, before, after } => format!(
                 "  ~ {id}  pinned {} → {}, rating {} → {}\n",
                 before.pinned, after.pinned, before.rating, after.rating

@@ -85,7 +85,8 @@ fn print_receipt(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
     session.printer.report(receipt, |receipt| {
         let items: Vec<String> = receipt.items.iter().map(ToString::to_string).collect();
         let again = if receipt.replayed { " (it was there already)" } else { "" };
-        format!("Event {}: {}{again}\n", receipt.seq, items.join(", "))
+        let understood = super::people::understood(&receipt.understood);
+        format!("Event {}: {}{again}\n{understood}", receipt.seq, items.join(", "))
     })?;
     session.say_lag(receipt.lag.as_deref());
     Ok(())
@@ -150,6 +151,8 @@ pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) 
     let format: Format = args.format.parse()?;
     let options = IngestOptions {
         dry_run: args.dry_run,
+        extract: !args.words_only,
+        own_words: args.mine,
         conversation: args.conversation.clone(),
         into: settings.user_named.clone(),
         default_user: settings.user.clone(),
@@ -183,6 +186,12 @@ pub(super) fn summary(report: &IngestReport) -> String {
         text.push_str(&format!(
             "{} → user {}: {} new, {} known already, {} sessions, {span}\n",
             part.name, part.user_id, part.new, part.known, part.sessions
+        ));
+    }
+    if report.facts + report.waiting + report.refused > 0 {
+        text.push_str(&format!(
+            "{} facts read, {} wait for you (`quipu review`), {} did not pass the gate\n",
+            report.facts, report.waiting, report.refused
         ));
     }
     for notice in &report.notices {

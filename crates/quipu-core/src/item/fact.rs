@@ -101,7 +101,7 @@ pub struct Fact {
     /// How often it was said.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub seen_count: u32,
-    /// Where it was said; never empty.
+    /// Where it was said. Empty only if it was entered by hand: then the event that made it is the evidence.
     pub evidence: Vec<Evidence>,
     /// The class of the source.
     pub source: SourceKind,

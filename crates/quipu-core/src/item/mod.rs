@@ -3,6 +3,7 @@
 //! These types are written into the ledger as they are serialised here (format 1): a field is added with a default or not
 //! at all.
 
+mod drawn;
 pub mod episode;
 pub mod evidence;
 pub mod fact;
@@ -11,6 +12,7 @@ pub mod review;
 pub mod task;
 pub mod tenet;
 
+pub use drawn::{Drawn, FactChange, Refused, RejectedValue, TaskChange, TenetChange};
 pub use episode::Episode;
 pub use evidence::{Evidence, Link};
 pub use fact::{Fact, FactStatus, FactType, TimeSpan};

@@ -58,6 +58,19 @@ pub enum CorePlace {
     Entry(String),
 }
 
+/// How an object is written into the core document.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Spelling {
+    /// As it was said.
+    #[default]
+    AsSaid,
+    /// In lower case.
+    Lower,
+    /// Each word with a capital.
+    Title,
+}
+
 /// One relation.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +105,9 @@ pub struct Predicate {
     /// Qualifier of the fact to member in the document.
     #[serde(default)]
     pub qualifiers: BTreeMap<String, String>,
+    /// How the object is written there.
+    #[serde(default)]
+    pub spelling: Spelling,
     /// A predicate that cannot hold of the same object at the same time.
     #[serde(default)]
     pub opposite: Option<String>,
@@ -145,6 +161,7 @@ impl Predicates {
             core: None,
             named_by: None,
             qualifiers: BTreeMap::new(),
+            spelling: Spelling::AsSaid,
             opposite: None,
             said: "{s} {p} {o}".to_owned(),
             asked: None,
@@ -160,6 +177,11 @@ impl Predicates {
     /// True if the registry has it.
     pub fn has(&self, name: &str) -> bool {
         self.known.contains_key(name)
+    }
+
+    /// True if facts of this relation about the user stand in the core document.
+    pub fn stands_in_core(&self, name: &str) -> bool {
+        self.known.get(name).is_none_or(|predicate| predicate.core.is_some())
     }
 
     /// The names, in order.

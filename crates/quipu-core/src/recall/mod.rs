@@ -17,7 +17,7 @@ mod plan;
 mod scan;
 mod score;
 mod select;
-mod tokens;
+pub(crate) mod tokens;
 mod trace;
 mod words;
 

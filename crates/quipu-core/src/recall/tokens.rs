@@ -44,7 +44,7 @@ impl Word {
 /// Calls `each` with every term: words in lower case, English stop words out, Porter2 stems of the rest.
 ///
 /// A word is a run of letters and digits of any script. Scripts written without spaces give one term a character.
-pub(super) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
+pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     for_each_word(text, &mut lower, |lower, _| {
         if is_stop_word(lower) {

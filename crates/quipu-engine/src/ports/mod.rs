@@ -2,10 +2,12 @@
 
 pub mod clock;
 pub mod embedder;
+pub mod extractor;
 pub mod ledger_store;
 
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedder, EmbeddingModel};
+pub use extractor::{ExtractError, Extractor};
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };

@@ -142,8 +142,14 @@ fn now() -> Instant {
 }
 
 fn import(engine: &Engine, printer: &Printer, file: &Path) -> Result<(Ingest, Vec<UserId>)> {
-    let options =
-        IngestOptions { dry_run: false, conversation: None, into: None, default_user: UserId::parse("eval")? };
+    let options = IngestOptions {
+        dry_run: false,
+        extract: false,
+        own_words: false,
+        conversation: None,
+        into: None,
+        default_user: UserId::parse("eval")?,
+    };
     let bar = printer.progress();
     let start = now();
     let mut durable = None;

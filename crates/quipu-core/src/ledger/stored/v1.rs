@@ -167,6 +167,7 @@ pub(super) fn read_header(bytes: &[u8]) -> Result<Header, FormatError> {
 
 pub(super) fn write_change(change: &Change) -> Result<Vec<u8>, FormatError> {
     let stored = match change {
+        Change::Drawn(drawn) => return serde_json::to_vec(drawn).map_err(malformed),
         Change::SourceRecorded(source) => ChangeV1::SourceRecorded(SourceV1 {
             id: source.id,
             session_id: source.session.as_deref().map(Cow::Borrowed),
@@ -191,7 +192,20 @@ pub(super) fn write_change(change: &Change) -> Result<Vec<u8>, FormatError> {
     serde_json::to_vec(&stored).map_err(malformed)
 }
 
+/// The words of [`ChangeV1`]; every other word is one of [`Drawn`].
+const WORDS: [&str; 6] = ["source_recorded", "core_patched", "item_marked", "reverted", "erased", "forked"];
+
+/// The word of a change, read without reading the change. It is the first member of everything that was ever written.
+fn word(bytes: &[u8]) -> Option<&str> {
+    let rest = bytes.strip_prefix(b"{\"type\":\"")?;
+    let end = rest.iter().position(|&byte| byte == b'"')?;
+    std::str::from_utf8(&rest[..end]).ok()
+}
+
 pub(super) fn read_change(bytes: &[u8]) -> Result<Change, FormatError> {
+    if word(bytes).is_some_and(|word| !WORDS.contains(&word)) {
+        return serde_json::from_slice(bytes).map(Change::Drawn).map_err(malformed);
+    }
     Ok(match serde_json::from_slice(bytes).map_err(malformed)? {
         ChangeV1::SourceRecorded(source) => Change::SourceRecorded(Source {
             id: source.id,

@@ -1,0 +1,138 @@
+//! Commands about what was drawn from what was said, and about what waits for a person.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+
+#[derive(Debug, Args)]
+pub(crate) struct Facts {
+    /// Only about this subject: user, or a name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) subject: Option<String>,
+    /// Only this relation, such as lives_in
+    #[arg(long, value_name = "RELATION")]
+    pub(crate) predicate: Option<String>,
+    /// What held at this time: a date or a time
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) valid_at: Option<Timestamp>,
+    /// Also what holds no longer, never held, or waits
+    #[arg(short, long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct All {
+    /// Also what is finished, dropped or outdated
+    #[arg(short, long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Review {
+    #[command(subcommand)]
+    pub(crate) action: Option<ReviewAction>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReviewAction {
+    /// List what waits
+    List {
+        /// Also what was decided
+        #[arg(short, long)]
+        all: bool,
+    },
+    /// Take it as it is
+    Approve(Decide),
+    /// Take it with another value
+    Edit {
+        /// The id of what waits, or of the item it is about
+        id: String,
+        /// The value that is right
+        value: String,
+        /// Why
+        #[arg(long)]
+        because: Option<String>,
+    },
+    /// Leave it
+    Decline(Decide),
+    /// Take a decision back
+    Undo {
+        /// The id of what was decided
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Decide {
+    /// The id of what waits, or of the item it is about
+    pub(crate) id: String,
+    /// Why
+    #[arg(long)]
+    pub(crate) because: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Retract {
+    /// An item id, or the start of one
+    pub(crate) id: String,
+    /// Why
+    #[arg(long, default_value = "taken back by the user")]
+    pub(crate) because: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Close {
+    /// A fact's id, or the start of one
+    pub(crate) id: String,
+    /// Until when it held: a date or a time
+    #[arg(value_parser = parse_time)]
+    pub(crate) valid_to: Timestamp,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Merge {
+    /// Items that are part of the other one from now on
+    #[arg(required = true)]
+    pub(crate) from: Vec<String>,
+    /// The one that stays
+    #[arg(long, value_name = "ID")]
+    pub(crate) into: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Score {
+    /// A fact's id, or the start of one
+    pub(crate) id: String,
+    /// From 0 to 10
+    pub(crate) score: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Write {
+    /// A JSON file of facts, tasks, notes, episodes; `-` reads standard input
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    /// A text file with summaries; `-` reads standard input
+    pub(crate) file: PathBuf,
+    /// When the summaries were written (RFC 3339) [default: unknown]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) said_at: Option<Timestamp>,
+    /// Only show what would come of it
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// A date, which is its start, or a time.
+fn parse_time(text: &str) -> Result<Timestamp, String> {
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time);
+    }
+    let date: jiff::civil::Date = text
+        .parse()
+        .map_err(|_| format!("{text:?} is neither a date (2024-03-01) nor a time (2024-03-01T09:00:00Z)"))?;
+    date.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,254 @@
+//! The changes that make and change items.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Review, Task, TaskStatus, Tenet, TenetStatus,
+};
+use crate::id::ItemId;
+
+/// One statement about items, in the past tense.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Drawn {
+    /// A claim was taken up. If it is active and its slot holds one value, it ends the one that was active.
+    FactAsserted {
+        /// The claim.
+        fact: Box<Fact>,
+        /// Others that it ends: what cannot hold beside it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ends: Vec<ItemId>,
+        /// True if what it ends was never true; otherwise it was true until now.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        corrects: bool,
+    },
+    /// A claim was heard again.
+    FactSeen {
+        /// Which.
+        fact: ItemId,
+        /// Where.
+        evidence: Evidence,
+        /// When.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        at: Option<Timestamp>,
+    },
+    /// A claim's state changed.
+    FactChanged(FactChange),
+    /// The user does not want a value again.
+    ValueRejected(RejectedValue),
+    /// Candidates did not pass the gate.
+    CandidatesRefused {
+        /// Which, and why; never the value itself.
+        refused: Vec<Refused>,
+    },
+    /// A stretch of a session was summed up; an episode of the same name takes the place of the earlier one.
+    EpisodeRecorded(Box<Episode>),
+    /// A task, goal or problem came up.
+    TaskOpened(Box<Task>),
+    /// A task moved on.
+    TaskChanged(TaskChange),
+    /// An insight was noted.
+    NoteRecorded(Box<Note>),
+    /// An insight was agreed with.
+    NoteSeconded {
+        /// Which.
+        note: ItemId,
+        /// Where, if it was said.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<Evidence>,
+    },
+    /// A line of the self-model was proposed or confirmed.
+    TenetRecorded(Box<Tenet>),
+    /// A line of the self-model was decided on or reworded.
+    TenetChanged(TenetChange),
+    /// Something waits for a person.
+    ReviewOpened(Box<Review>),
+    /// A person decided.
+    ReviewDecided {
+        /// On what.
+        review: ItemId,
+        /// How.
+        decision: Decision,
+    },
+    /// The user took an item back; it is kept for history.
+    ItemRetracted {
+        /// Which.
+        item: ItemId,
+        /// Why.
+        reason: String,
+    },
+    /// Items were one and the same.
+    ItemsMerged {
+        /// These are now part of the other.
+        from: Vec<ItemId>,
+        /// The one that stays.
+        into: ItemId,
+    },
+}
+
+/// What changed about a fact. `None` leaves that aspect as it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactChange {
+    /// Which.
+    pub fact: ItemId,
+    /// Whether it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<FactStatus>,
+    /// Since when it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_to: Option<Timestamp>,
+    /// How sure, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence_base: Option<f64>,
+    /// What the user gives it, 0 to 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_fact_score: Option<u8>,
+    /// Where it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+}
+
+impl FactChange {
+    /// A change of nothing yet.
+    pub fn of(fact: ItemId) -> Self {
+        let (status, valid_from, valid_to) = (None, None, None);
+        Self { fact, status, valid_from, valid_to, confidence_base: None, user_fact_score: None, evidence: None }
+    }
+}
+
+/// A value that stays out: what the user took back is not read out of old sources again.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RejectedValue {
+    /// Whom it was about.
+    pub subject: String,
+    /// The relation.
+    pub predicate: String,
+    /// The value in its [normal](crate::predicate::normal) form.
+    pub value: String,
+}
+
+/// A candidate that did not pass.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// Where it stands.
+    pub evidence: Evidence,
+    /// The relation, or the kind of item.
+    pub predicate: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What changed about a task. `None` leaves that aspect as it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TaskChange {
+    /// Which.
+    pub task: ItemId,
+    /// Where it stands now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<TaskStatus>,
+    /// By when.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Timestamp>,
+    /// From 1 to 10.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// Something more was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<Attempt>,
+    /// Where it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// When.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+}
+
+/// What changed about a tenet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TenetChange {
+    /// Which.
+    pub tenet: ItemId,
+    /// Whether it counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<TenetStatus>,
+    /// The line in other words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+impl Drawn {
+    /// The change's name in the ledger.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::FactAsserted { .. } => "fact_asserted",
+            Self::FactSeen { .. } => "fact_seen",
+            Self::FactChanged(_) => "fact_changed",
+            Self::ValueRejected(_) => "value_rejected",
+            Self::CandidatesRefused { .. } => "candidates_refused",
+            Self::EpisodeRecorded(_) => "episode_recorded",
+            Self::TaskOpened(_) => "task_opened",
+            Self::TaskChanged(_) => "task_changed",
+            Self::NoteRecorded(_) => "note_recorded",
+            Self::NoteSeconded { .. } => "note_seconded",
+            Self::TenetRecorded(_) => "tenet_recorded",
+            Self::TenetChanged(_) => "tenet_changed",
+            Self::ReviewOpened(_) => "review_opened",
+            Self::ReviewDecided { .. } => "review_decided",
+            Self::ItemRetracted { .. } => "item_retracted",
+            Self::ItemsMerged { .. } => "items_merged",
+        }
+    }
+
+    /// The item it makes, if it makes one.
+    pub fn makes(&self) -> Option<ItemId> {
+        match self {
+            Self::FactAsserted { fact, .. } => Some(fact.id),
+            Self::EpisodeRecorded(episode) => Some(episode.id),
+            Self::TaskOpened(task) => Some(task.id),
+            Self::NoteRecorded(note) => Some(note.id),
+            Self::TenetRecorded(tenet) => Some(tenet.id),
+            Self::ReviewOpened(review) => Some(review.id),
+            _ => None,
+        }
+    }
+
+    /// The items that must be there for it to apply.
+    pub fn needs(&self) -> Vec<ItemId> {
+        let sources = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
+        let and = |item: ItemId, evidence: &Option<Evidence>| {
+            std::iter::once(item).chain(evidence.map(|at| at.source)).collect::<Vec<_>>()
+        };
+        match self {
+            Self::FactAsserted { fact, .. } => sources(&fact.evidence),
+            Self::FactSeen { fact, evidence, .. } => vec![*fact, evidence.source],
+            Self::FactChanged(change) => and(change.fact, &change.evidence),
+            Self::ValueRejected(_) => Vec::new(),
+            Self::CandidatesRefused { refused } => refused.iter().map(|one| one.evidence.source).collect(),
+            Self::EpisodeRecorded(episode) => episode.sources.clone(),
+            Self::TaskOpened(task) => sources(&task.evidence),
+            Self::TaskChanged(change) => {
+                let mut needs = and(change.task, &change.evidence);
+                needs.extend(change.attempt.iter().flat_map(|attempt| sources(&attempt.evidence)));
+                needs
+            }
+            Self::NoteRecorded(note) => sources(&note.evidence),
+            Self::NoteSeconded { note, evidence } => and(*note, evidence),
+            Self::TenetRecorded(tenet) => tenet.evidence.clone(),
+            Self::TenetChanged(change) => vec![change.tenet],
+            Self::ReviewOpened(review) => std::iter::once(review.about).chain(review.against).collect(),
+            Self::ReviewDecided { review, .. } => vec![*review],
+            Self::ItemRetracted { item, .. } => vec![*item],
+            Self::ItemsMerged { from, into } => from.iter().copied().chain([*into]).collect(),
+        }
+    }
+
+    /// The items it is about, for a history of one of them.
+    pub fn is_about(&self, item: ItemId) -> bool {
+        let displaced = matches!(self, Self::FactAsserted { ends, .. } if ends.contains(&item));
+        displaced || self.makes() == Some(item) || self.needs().contains(&item)
+    }
+}

@@ -1,0 +1,168 @@
+//! Folding one change into the items. Total: whatever a change says, the items stay sound.
+
+use super::Items;
+use crate::id::{ItemId, ItemKind, Seq};
+use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange};
+use crate::limit;
+
+impl Items {
+    /// Folds a change in. The caller has checked that what it needs is there.
+    pub(crate) fn apply(&mut self, change: Drawn, seq: Seq) {
+        if let Some(made) = change.makes() {
+            self.made_by.entry(made).or_insert(seq);
+        }
+        match change {
+            Drawn::FactAsserted { fact, ends, corrects } => self.assert(*fact, &ends, corrects),
+            Drawn::FactSeen { fact, evidence, at } => {
+                let Some(fact) = self.facts.get_mut(&fact) else { return };
+                fact.seen_count = fact.seen_count.saturating_add(1);
+                fact.last_seen = fact.last_seen.max(at);
+                add_evidence(&mut fact.evidence, evidence);
+            }
+            Drawn::FactChanged(change) => self.change_fact(&change),
+            Drawn::ValueRejected(value) => {
+                self.rejected.insert(value);
+            }
+            Drawn::CandidatesRefused { refused } => self.refused_count += refused.len() as u64,
+            Drawn::EpisodeRecorded(episode) => {
+                self.episodes.insert(episode.id, *episode);
+            }
+            Drawn::TaskOpened(task) => {
+                self.tasks.insert(task.id, *task);
+            }
+            Drawn::TaskChanged(change) => self.change_task(change),
+            Drawn::NoteRecorded(note) => {
+                self.notes.insert(note.id, *note);
+            }
+            Drawn::NoteSeconded { note, evidence } => {
+                let Some(note) = self.notes.get_mut(&note) else { return };
+                note.votes = note.votes.saturating_add(1);
+                evidence.into_iter().for_each(|at| add_evidence(&mut note.evidence, at));
+            }
+            Drawn::TenetRecorded(tenet) => {
+                self.tenets.insert(tenet.id, *tenet);
+            }
+            Drawn::TenetChanged(change) => self.change_tenet(change),
+            Drawn::ReviewOpened(review) => {
+                self.reviews.insert(review.id, *review);
+            }
+            Drawn::ReviewDecided { review, decision } => {
+                if let Some(review) = self.reviews.get_mut(&review) {
+                    review.decided = Some((decision, seq));
+                }
+            }
+            Drawn::ItemRetracted { item, .. } => self.retract(item),
+            Drawn::ItemsMerged { from, into } => self.merge(&from, into),
+        }
+    }
+
+    fn assert(&mut self, fact: Fact, ends: &[ItemId], corrects: bool) {
+        for other in ends {
+            self.displace(*other, &fact, corrects);
+        }
+        self.displace_slot(&fact, corrects);
+        self.slots.entry(fact.slot.clone()).or_default().insert(fact.id);
+        self.facts.insert(fact.id, fact);
+    }
+
+    /// Ends whatever is active in the slot of an active fact that holds one value.
+    fn displace_slot(&mut self, fact: &Fact, corrects: bool) {
+        if !fact.single || !fact.is_active() {
+            return;
+        }
+        let held: Vec<ItemId> = self.in_slot(&fact.slot).filter(|held| held.is_active()).map(|held| held.id).collect();
+        for other in held {
+            self.displace(other, fact, corrects);
+        }
+    }
+
+    fn displace(&mut self, other: ItemId, by: &Fact, corrects: bool) {
+        let Some(held) = self.facts.get_mut(&other).filter(|held| held.is_active() && held.id != by.id) else { return };
+        held.superseded_by = Some(by.id);
+        if corrects {
+            held.status = FactStatus::Corrected;
+            return;
+        }
+        held.status = FactStatus::Superseded;
+        if held.valid_to.is_none() {
+            // It cannot end before it began.
+            let end = by.valid_from.or(by.first_seen);
+            held.valid_to = end.max(held.valid_from);
+        }
+    }
+
+    fn change_fact(&mut self, change: &FactChange) {
+        let Some(fact) = self.facts.get_mut(&change.fact) else { return };
+        fact.valid_from = change.valid_from.or(fact.valid_from);
+        fact.valid_to = change.valid_to.or(fact.valid_to);
+        fact.confidence_base = change.confidence_base.unwrap_or(fact.confidence_base);
+        fact.user_fact_score = change.user_fact_score.or(fact.user_fact_score);
+        change.evidence.into_iter().for_each(|at| add_evidence(&mut fact.evidence, at));
+        let Some(status) = change.status else { return };
+        fact.status = status;
+        if status == FactStatus::Active {
+            fact.superseded_by = None;
+            let fact = fact.clone();
+            self.displace_slot(&fact, false);
+        }
+    }
+
+    fn change_task(&mut self, change: TaskChange) {
+        let Some(task) = self.tasks.get_mut(&change.task) else { return };
+        task.status = change.status.unwrap_or(task.status);
+        task.due = change.due.or(task.due);
+        task.priority = change.priority.unwrap_or(task.priority);
+        task.updated_at = task.updated_at.max(change.at);
+        change.evidence.into_iter().for_each(|at| add_evidence(&mut task.evidence, at));
+        if let Some(attempt) = change.attempt
+            && task.attempts.len() < limit::ATTEMPTS_PER_TASK_MAX
+        {
+            task.attempts.push(attempt);
+        }
+    }
+
+    fn change_tenet(&mut self, change: TenetChange) {
+        let Some(tenet) = self.tenets.get_mut(&change.tenet) else { return };
+        tenet.status = change.status.unwrap_or(tenet.status);
+        if let Some(text) = change.text {
+            tenet.text = text;
+        }
+        tenet.version = tenet.version.saturating_add(1);
+    }
+
+    fn retract(&mut self, item: ItemId) {
+        if let (ItemKind::Fact, Some(fact)) = (item.kind, self.facts.get_mut(&item)) {
+            fact.status = FactStatus::Retracted;
+            return;
+        }
+        self.retracted.insert(item);
+    }
+
+    fn merge(&mut self, from: &[ItemId], into: ItemId) {
+        for &part in from {
+            if part == into || self.merged.contains_key(&part) || self.merged.get(&into) == Some(&part) {
+                continue;
+            }
+            self.merged.insert(part, into);
+            let Some(fact) = self.facts.get_mut(&part) else { continue };
+            let (status, seen, first, last) = (fact.status, fact.seen_count, fact.first_seen, fact.last_seen);
+            let evidence = fact.evidence.clone();
+            if status == FactStatus::Active {
+                fact.status = FactStatus::Superseded;
+                fact.superseded_by = Some(into);
+            }
+            let Some(kept) = self.facts.get_mut(&into) else { continue };
+            kept.seen_count = kept.seen_count.saturating_add(seen);
+            kept.last_seen = kept.last_seen.max(last);
+            kept.first_seen = [kept.first_seen, first].into_iter().flatten().min();
+            evidence.into_iter().for_each(|at| add_evidence(&mut kept.evidence, at));
+        }
+    }
+}
+
+/// Adds a place, once, up to the bound: the first ones say where a claim comes from.
+fn add_evidence(all: &mut Vec<Evidence>, at: Evidence) {
+    if all.len() < limit::EVIDENCE_PER_ITEM_MAX && !all.contains(&at) {
+        all.push(at);
+    }
+}

@@ -1,0 +1,214 @@
+//! Everything drawn from sources, folded: facts, episodes, tasks, notes, tenets, and what waits for a person.
+//!
+//! The fold only records what was decided. One rule is its own, because no order of reverts may break it: of the facts in
+//! a slot that holds one value, at most one is active.
+
+mod apply;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Episode, Fact, Note, RejectedValue, Review, Task, Tenet};
+
+/// The items of one memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Items {
+    facts: BTreeMap<ItemId, Fact>,
+    episodes: BTreeMap<ItemId, Episode>,
+    tasks: BTreeMap<ItemId, Task>,
+    notes: BTreeMap<ItemId, Note>,
+    tenets: BTreeMap<ItemId, Tenet>,
+    reviews: BTreeMap<ItemId, Review>,
+    rejected: BTreeSet<RejectedValue>,
+    /// Taken back by the user, facts apart: those carry it in their status.
+    retracted: BTreeSet<ItemId>,
+    /// Items that are now part of another.
+    merged: BTreeMap<ItemId, ItemId>,
+    /// The event that made each.
+    made_by: BTreeMap<ItemId, u64>,
+    refused_count: u64,
+    #[serde(skip)]
+    slots: BTreeMap<String, BTreeSet<ItemId>>,
+}
+
+impl Items {
+    /// Every fact, whatever its status, by id.
+    pub fn facts(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.values()
+    }
+
+    /// One fact.
+    pub fn fact(&self, id: ItemId) -> Option<&Fact> {
+        self.facts.get(&id)
+    }
+
+    /// The facts of a slot, by id.
+    pub fn in_slot<'a>(&'a self, slot: &str) -> impl Iterator<Item = &'a Fact> {
+        self.slots.get(slot).into_iter().flatten().filter_map(|id| self.facts.get(id))
+    }
+
+    /// Every episode, by id.
+    pub fn episodes(&self) -> impl Iterator<Item = &Episode> {
+        self.episodes.values()
+    }
+
+    /// One episode.
+    pub fn episode(&self, id: ItemId) -> Option<&Episode> {
+        self.episodes.get(&id)
+    }
+
+    /// Every task, goal and problem, by id.
+    pub fn tasks(&self) -> impl Iterator<Item = &Task> {
+        self.tasks.values()
+    }
+
+    /// One task.
+    pub fn task(&self, id: ItemId) -> Option<&Task> {
+        self.tasks.get(&id)
+    }
+
+    /// Every note, by id.
+    pub fn notes(&self) -> impl Iterator<Item = &Note> {
+        self.notes.values()
+    }
+
+    /// One note.
+    pub fn note(&self, id: ItemId) -> Option<&Note> {
+        self.notes.get(&id)
+    }
+
+    /// Every tenet, by id.
+    pub fn tenets(&self) -> impl Iterator<Item = &Tenet> {
+        self.tenets.values()
+    }
+
+    /// One tenet.
+    pub fn tenet(&self, id: ItemId) -> Option<&Tenet> {
+        self.tenets.get(&id)
+    }
+
+    /// Everything that waits or waited for a person, by id.
+    pub fn reviews(&self) -> impl Iterator<Item = &Review> {
+        self.reviews.values()
+    }
+
+    /// One of these.
+    pub fn review(&self, id: ItemId) -> Option<&Review> {
+        self.reviews.get(&id)
+    }
+
+    /// True if the user does not want this value again.
+    pub fn is_rejected(&self, value: &RejectedValue) -> bool {
+        self.rejected.contains(value)
+    }
+
+    /// The values that stay out.
+    pub fn rejected(&self) -> impl Iterator<Item = &RejectedValue> {
+        self.rejected.iter()
+    }
+
+    /// True if the user took the item back, or it is part of another now.
+    pub fn is_hidden(&self, id: ItemId) -> bool {
+        self.retracted.contains(&id) || self.merged.contains_key(&id)
+    }
+
+    /// The item this one is part of now.
+    pub fn merged_into(&self, id: ItemId) -> Option<ItemId> {
+        self.merged.get(&id).copied()
+    }
+
+    /// The event that made an item.
+    pub fn made_by(&self, id: ItemId) -> Option<u64> {
+        self.made_by.get(&id).copied()
+    }
+
+    /// How many candidates did not pass the gate.
+    pub fn refused_count(&self) -> u64 {
+        self.refused_count
+    }
+
+    /// Every item's id, by kind and number.
+    pub fn ids(&self) -> impl Iterator<Item = ItemId> + '_ {
+        self.made_by.keys().copied()
+    }
+
+    /// True if there is such an item.
+    pub fn has(&self, id: ItemId) -> bool {
+        self.made_by.contains_key(&id)
+    }
+
+    /// True if nothing was drawn from anything yet.
+    pub fn is_empty(&self) -> bool {
+        self.made_by.is_empty() && self.rejected.is_empty() && self.refused_count == 0
+    }
+
+    /// What an item says, in one line.
+    pub fn text(&self, id: ItemId) -> Option<&str> {
+        match id.kind {
+            ItemKind::Fact => self.facts.get(&id).map(|fact| fact.text.as_str()),
+            ItemKind::Episode => self.episodes.get(&id).map(|episode| episode.summary.as_str()),
+            ItemKind::Task => self.tasks.get(&id).map(|task| task.title.as_str()),
+            ItemKind::Note => self.notes.get(&id).map(|note| note.text.as_str()),
+            ItemKind::Tenet => self.tenets.get(&id).map(|tenet| tenet.text.as_str()),
+            ItemKind::Review => self.reviews.get(&id).map(|review| review.question.as_str()),
+            ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import => None,
+        }
+    }
+
+    /// How an item stands, in words: for comparing two versions of a memory.
+    pub fn standing(&self, id: ItemId) -> String {
+        let word = |value: &dyn words::Word| value.word();
+        let stands = match id.kind {
+            ItemKind::Fact => self.facts.get(&id).map(|fact| {
+                let until = fact.valid_to.map(|to| format!(" until {to}")).unwrap_or_default();
+                format!("{}{until}, said {} times", word(&fact.status), fact.seen_count)
+            }),
+            ItemKind::Task => {
+                self.tasks.get(&id).map(|task| format!("{}, {} attempts", word(&task.status), task.attempts.len()))
+            }
+            ItemKind::Note => self.notes.get(&id).map(|note| format!("{} votes", note.votes)),
+            ItemKind::Tenet => self.tenets.get(&id).map(|tenet| word(&tenet.status)),
+            ItemKind::Review => self.reviews.get(&id).map(|review| match &review.decided {
+                Some((decision, _)) => word(decision),
+                None => "waiting".to_owned(),
+            }),
+            _ => self.episodes.get(&id).map(|episode| format!("{} sources", episode.sources.len())),
+        };
+        let hidden = if self.is_hidden(id) { ", hidden" } else { "" };
+        stands.unwrap_or_default() + hidden
+    }
+
+    /// Reads the parts that follow from the rest; call after reading a snapshot.
+    pub(crate) fn restore(&mut self) {
+        self.slots.clear();
+        for fact in self.facts.values() {
+            self.slots.entry(fact.slot.clone()).or_default().insert(fact.id);
+        }
+    }
+
+    /// Bytes in memory, estimated.
+    pub fn bytes(&self) -> usize {
+        let facts: usize = self.facts.values().map(|fact| 3 * fact.text.len() + 200).sum();
+        let episodes: usize = self.episodes.values().map(|one| one.summary.len() + one.raw_excerpt.len() + 400).sum();
+        facts + episodes + self.made_by.len() * (size_of::<Fact>() + 96)
+    }
+}
+
+/// The words of enumerations, as they are serialised.
+mod words {
+    pub(super) trait Word {
+        fn word(&self) -> String;
+    }
+
+    impl<T: serde::Serialize> Word for T {
+        fn word(&self) -> String {
+            match serde_json::to_value(self) {
+                Ok(serde_json::Value::String(word)) => word,
+                Ok(serde_json::Value::Object(map)) => map.keys().next().cloned().unwrap_or_default(),
+                _ => String::new(),
+            }
+        }
+    }
+}

@@ -1,0 +1,479 @@
+//! Reconciling a claim with what is known of the same subject and relation.
+//!
+//! Same value: heard again. New value of a relation that holds one: the old one ends, or is corrected, or — said by a source
+//! that is clearly less credible — stands contested. Older news goes into history. Never are two values active at once.
+
+use jiff::Timestamp;
+
+use super::gate::{self, Verdict};
+use super::{Outcome, Work, core_map, ground};
+use crate::event::Trust;
+use crate::extract::{FactCandidate, Stance};
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Decision, Drawn, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan};
+use crate::predicate::{Cardinality, Predicate, normal};
+use crate::recall::tokens;
+
+/// What a contested claim's confidence is multiplied with.
+const CONTESTED_FACTOR: f64 = 0.8;
+
+impl Work<'_> {
+    pub(super) fn fact(&mut self, candidate: &FactCandidate) {
+        let case = self.case;
+        let predicate = case.predicates.get(&candidate.predicate);
+        let evidence = case.evidence(&candidate.span);
+        let said = self.say(candidate);
+        let verdict = gate::judge(case, self.view.items(), predicate, candidate);
+        if let Verdict::Refuse(reason) = &verdict {
+            return self.refuse(said, &candidate.predicate, evidence, reason);
+        }
+        let slot = slot_of(predicate, candidate);
+        let held = self.view.in_slot(&slot);
+        let claim = Claim { candidate, predicate, evidence, slot, held };
+        match &candidate.stance {
+            Stance::Holds | Stance::Changed | Stance::Corrects { .. } => self.claim(&claim, &verdict),
+            Stance::Held => self.past(&claim, &verdict),
+            Stance::Ended => self.end(&claim, &verdict, true),
+            Stance::Denied => self.end(&claim, &verdict, false),
+        }
+    }
+
+    fn say(&self, candidate: &FactCandidate) -> String {
+        let FactCandidate { subject, predicate, object, qualifiers, .. } = candidate;
+        self.case.predicates.say(subject, predicate, object, qualifiers)
+    }
+
+    fn claim(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
+        if let Some(same) = claim.same() {
+            return self.again(claim, &same, verdict);
+        }
+        let mut fact = self.new_fact(claim);
+        if let Some(doubt) = ground::doubt(claim.candidate, self.case.quote(&claim.candidate.span)) {
+            fact.status = FactStatus::Uncertain;
+            self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
+            return;
+        }
+        if let Some(reason) = self.must_wait(verdict, &fact) {
+            fact.status = FactStatus::Uncertain;
+            self.wait(fact, ReviewKind::Fact, None, reason);
+            return;
+        }
+        if let Stance::Corrects { not } = &claim.candidate.stance
+            && let Some(wrong) = claim.wrong(not.as_deref())
+        {
+            return self.correct(claim, fact, &wrong);
+        }
+        match claim.current() {
+            Some(current) if claim.is_single() => self.replace(claim, fact, &current),
+            _ => self.beside(claim, fact),
+        }
+    }
+
+    /// A value that is known already.
+    fn again(&mut self, claim: &Claim<'_>, same: &Fact, verdict: &Verdict) {
+        let at = Some(self.case.said_at());
+        if let Stance::Corrects { not: Some(_) } = &claim.candidate.stance
+            && let Stance::Corrects { not } = &claim.candidate.stance
+            && let Some(wrong) = claim.wrong(not.as_deref())
+            && wrong.id != same.id
+            && self.is_credible(&wrong, claim.candidate.confidence)
+        {
+            self.core.take(self.case.predicates, &wrong);
+            self.settle(wrong.id, FactStatus::Corrected, None, claim.evidence);
+            self.report.ended.push(outcome(&wrong, "was never true"));
+        }
+        if same.evidence.iter().any(|place| place.source == claim.evidence.source) {
+            return;
+        }
+        let confirmed = *verdict == Verdict::Pass
+            && self.case.standing.trust == Trust::User
+            && matches!(same.status, FactStatus::Uncertain | FactStatus::Contested);
+        self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at });
+        if same.valid_from.is_none() && claim.candidate.valid_from.is_some() {
+            let valid_from = claim.candidate.valid_from;
+            self.draw(Drawn::FactChanged(FactChange { valid_from, ..FactChange::of(same.id) }));
+        }
+        if !confirmed {
+            self.report.seen.push(outcome(same, &format!("said {} times", same.seen_count + 1)));
+            return;
+        }
+        // The user said it: that settles what waited, and ends what held in its place.
+        if let Some(current) = claim.current().filter(|_| claim.is_single()) {
+            self.core.take(self.case.predicates, &current);
+            self.report.ended.push(outcome(&current, "held until now"));
+        }
+        self.put(same);
+        self.settle(same.id, FactStatus::Active, None, claim.evidence);
+        let waiting = self.view.items().reviews().filter(|review| review.about == same.id && review.decided.is_none());
+        for review in waiting.map(|review| review.id).collect::<Vec<_>>() {
+            self.draw(Drawn::ReviewDecided { review, decision: Decision::Approved });
+        }
+        self.report.asserted.push(outcome(same, "confirmed"));
+    }
+
+    /// Another value of a relation that holds one.
+    fn replace(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact) {
+        if !self.is_credible(current, fact.confidence_base) {
+            return self.contest(claim, fact, current);
+        }
+        if self.is_older_news(claim, current) {
+            return self.into_history(claim, fact);
+        }
+        fact.valid_from = fact.valid_from.or_else(|| match claim.candidate.stance {
+            Stance::Changed => Some(self.case.said_at()),
+            _ => None,
+        });
+        self.core.take(self.case.predicates, current);
+        self.put(&fact);
+        self.report.ended.push(outcome(current, "held until now"));
+        self.assert(fact, Vec::new(), false, "new value");
+    }
+
+    /// A value beside others.
+    fn beside(&mut self, claim: &Claim<'_>, fact: Fact) {
+        if let Some(opposite) = self.opposite(claim) {
+            if !self.is_credible(&opposite, fact.confidence_base) {
+                return self.contest(claim, fact, &opposite);
+            }
+            self.core.take(self.case.predicates, &opposite);
+            self.put(&fact);
+            self.report.ended.push(outcome(&opposite, "held until now"));
+            self.assert(fact, vec![opposite.id], false, "changed");
+            return;
+        }
+        let near =
+            (self.case.nearest)(claim.candidate).filter(|(_, cosine)| *cosine >= self.case.policy.novelty_cosine_max);
+        if let Some(same) = near.and_then(|(id, _)| claim.held.iter().find(|held| held.id == id && held.is_active())) {
+            let (evidence, at) = (claim.evidence, Some(self.case.said_at()));
+            self.draw(Drawn::FactSeen { fact: same.id, evidence, at });
+            self.report.seen.push(outcome(same, "said in other words"));
+            return;
+        }
+        self.put(&fact);
+        self.assert(fact, Vec::new(), false, "new");
+    }
+
+    fn opposite(&self, claim: &Claim<'_>) -> Option<Fact> {
+        let opposite = claim.predicate.opposite.as_ref()?;
+        let slot = slot_name(&claim.candidate.subject, opposite, None);
+        let same = |held: &Fact| held.is_active() && same_value(&held.object, &claim.candidate.object);
+        self.view.in_slot(&slot).into_iter().find(same)
+    }
+
+    fn correct(&mut self, claim: &Claim<'_>, mut fact: Fact, wrong: &Fact) {
+        if !self.is_credible(wrong, fact.confidence_base) {
+            return self.contest(claim, fact, wrong);
+        }
+        if wrong.is_active() {
+            fact.valid_from = fact.valid_from.or(wrong.valid_from);
+            fact.first_seen = wrong.first_seen.or(fact.first_seen);
+            self.core.take(self.case.predicates, wrong);
+            self.put(&fact);
+            self.report.ended.push(outcome(wrong, "was never true"));
+            self.assert(fact, vec![wrong.id], true, "corrected");
+            return;
+        }
+        // What is corrected was over already: so is what takes its place.
+        self.settle(wrong.id, FactStatus::Corrected, None, claim.evidence);
+        self.report.ended.push(outcome(wrong, "was never true"));
+        fact.status = FactStatus::Superseded;
+        fact.valid_from = fact.valid_from.or(wrong.valid_from);
+        fact.valid_to = fact.valid_to.or(wrong.valid_to);
+        self.assert(fact, Vec::new(), false, "corrected, and over");
+    }
+
+    /// Inserts a value between the ones of its time.
+    fn into_history(&mut self, claim: &Claim<'_>, mut fact: Fact) {
+        let own = fact.valid_from.or(fact.first_seen);
+        let known = claim.held.iter().filter(|held| matches!(held.status, FactStatus::Active | FactStatus::Superseded));
+        let mut next: Option<Timestamp> = None;
+        let mut before: Option<Fact> = None;
+        for held in known {
+            let (start, end) = (start_of(held), held.valid_to);
+            if start > own {
+                next = [next, start].into_iter().flatten().min();
+            } else if start <= own && end > own {
+                before = Some(held.clone());
+            }
+        }
+        fact.status = FactStatus::Superseded;
+        let said_at = Some(self.case.said_at());
+        // What is told of the past was over when it was told; what held when it was said, held until the next value.
+        let over = match claim.candidate.stance {
+            Stance::Held | Stance::Ended => [next, said_at].into_iter().flatten().min(),
+            _ => next.or(said_at),
+        };
+        fact.valid_to = fact.valid_to.or(over).max(own);
+        if let Some(before) = before {
+            let valid_to = own;
+            self.draw(Drawn::FactChanged(FactChange { valid_to, ..FactChange::of(before.id) }));
+        }
+        self.assert(fact, Vec::new(), false, "held before");
+    }
+
+    /// Something that held once.
+    fn past(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
+        let candidate = claim.candidate;
+        if let Some(same) = claim.same().filter(Fact::is_active) {
+            return self.close(claim, &same, candidate.valid_to);
+        }
+        if claim
+            .held
+            .iter()
+            .any(|held| held.status == FactStatus::Superseded && same_value(&held.object, &candidate.object))
+        {
+            return;
+        }
+        let mut fact = self.new_fact(claim);
+        if let Some(doubt) = ground::doubt(candidate, self.case.quote(&candidate.span)) {
+            fact.status = FactStatus::Uncertain;
+            return self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
+        }
+        if let Verdict::Wait(reason) = verdict {
+            fact.status = FactStatus::Uncertain;
+            return self.wait(fact, ReviewKind::Fact, None, reason);
+        }
+        self.into_history(claim, fact);
+    }
+
+    /// Something that holds no longer, or does not hold.
+    fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
+        let candidate = claim.candidate;
+        let matches = |held: &&Fact| {
+            held.is_active() && (candidate.object.is_empty() || same_value(&held.object, &candidate.object))
+        };
+        let found: Vec<Fact> = claim.held.iter().filter(matches).cloned().collect();
+        for held in &found {
+            self.close(claim, held, candidate.valid_to.or(candidate.valid_from));
+        }
+        if !found.is_empty() {
+            return;
+        }
+        if held_before && !candidate.object.is_empty() {
+            return self.past(claim, verdict);
+        }
+        let said = self.say(candidate);
+        self.refuse(said, &candidate.predicate, claim.evidence, "it ends or denies something that was not known");
+    }
+
+    fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>) {
+        if !self.is_credible(held, claim.candidate.confidence) {
+            let said = held.text.clone();
+            let reason = "a less credible source says it does not hold";
+            self.open_review(ReviewKind::Conflict, held.id, None, format!("Is this still so: {said}?"), reason);
+            return;
+        }
+        let end = Some(when.unwrap_or_else(|| self.case.said_at())).max(held.valid_from);
+        self.core.take(self.case.predicates, held);
+        self.settle(held.id, FactStatus::Superseded, end, claim.evidence);
+        self.report.ended.push(outcome(held, "holds no longer"));
+    }
+
+    fn settle(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>, evidence: Evidence) {
+        let (status, evidence) = (Some(status), Some(evidence));
+        self.draw(Drawn::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
+    }
+
+    fn assert(&mut self, mut fact: Fact, ends: Vec<ItemId>, corrects: bool, what: &str) {
+        // Nothing ends before it began.
+        fact.valid_to = fact.valid_to.map(|to| fact.valid_from.map_or(to, |from| to.max(from)));
+        self.report.asserted.push(outcome(&fact, what));
+        self.draw(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects });
+    }
+
+    fn put(&mut self, fact: &Fact) {
+        let case = self.case;
+        if !self.core.put(case.predicates, case.registry, fact) {
+            let reason = "the core document would not be valid with it".to_owned();
+            self.report.refused.push(super::Rejection { item: fact.text.clone(), reason });
+        }
+    }
+
+    fn contest(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact) {
+        fact.status = FactStatus::Contested;
+        fact.confidence_base *= CONTESTED_FACTOR;
+        let asked = claim.predicate.asked.as_deref().unwrap_or("What is right: {a} or {b}?");
+        let question = asked.replace("{a}", &current.object).replace("{b}", &fact.object);
+        let (id, against) = (fact.id, Some(current.id));
+        self.assert(fact, Vec::new(), false, "contested: something more credible says otherwise");
+        if claim.predicate.importance >= self.case.policy.question_importance_min {
+            let reason = "a less credible source says otherwise";
+            self.open_review(ReviewKind::Conflict, id, against, question, reason);
+        }
+    }
+
+    fn wait(&mut self, fact: Fact, kind: ReviewKind, against: Option<ItemId>, reason: &str) {
+        let (id, question) = (fact.id, format!("Is this right: {}?", fact.text));
+        self.assert(fact, Vec::new(), false, &format!("waits for you: {reason}"));
+        self.open_review(kind, id, against, question, reason);
+    }
+
+    fn open_review(
+        &mut self,
+        kind: ReviewKind,
+        about: ItemId,
+        against: Option<ItemId>,
+        question: String,
+        reason: &str,
+    ) {
+        let open = |review: &&Review| review.about == about && review.decided.is_none();
+        if self.view.items().reviews().any(|review| open(&review)) {
+            return;
+        }
+        let id = (self.name)(ItemKind::Review);
+        self.report.reviews.push(Outcome { id, text: question.clone(), what: reason.to_owned() });
+        let (proposer, opened_at, decided) = (crate::event::Actor::System, Some(self.case.said_at()), None);
+        let reason = reason.to_owned();
+        let review = Review { id, kind, about, against, question, reason, proposer, opened_at, decided };
+        self.draw(Drawn::ReviewOpened(Box::new(review)));
+    }
+
+    /// Why a fact may not be used yet; `None` if it may.
+    fn must_wait<'r>(&self, verdict: &Verdict, fact: &Fact) -> Option<&'r str> {
+        if let Verdict::Wait(reason) = verdict {
+            return Some(reason);
+        }
+        (fact.core_path.is_some() && fact.confidence_base < self.case.policy.core_confidence_min)
+            .then_some("not sure enough to change the core document")
+    }
+
+    /// True if this source may end what another one said.
+    fn is_credible(&self, held: &Fact, confidence: f64) -> bool {
+        let standing = self.case.standing;
+        let own = standing.kind.reliability() * confidence;
+        let other = held.source.reliability() * held.confidence_base;
+        standing.trust >= held.trust && other - own < self.case.policy.contest_gap
+    }
+
+    fn is_older_news(&self, claim: &Claim<'_>, current: &Fact) -> bool {
+        let candidate = claim.candidate;
+        if self.case.reading.said_at.is_some_and(|said| current.last_seen.is_some_and(|last| said < last)) {
+            return true;
+        }
+        let moved = matches!(candidate.stance, Stance::Changed).then_some(candidate.valid_from).flatten();
+        moved.is_some_and(|when| start_of(current).is_some_and(|start| when < start))
+    }
+
+    fn new_fact(&mut self, claim: &Claim<'_>) -> Fact {
+        let (candidate, predicate) = (claim.candidate, claim.predicate);
+        let said_at = self.case.reading.said_at;
+        let future = candidate.valid_from > said_at;
+        let time_span = match predicate.fact_type {
+            FactType::Event => TimeSpan::ShortTerm,
+            FactType::Commitment if future || candidate.valid_from.is_none() => TimeSpan::Future,
+            FactType::Commitment => TimeSpan::ShortTerm,
+            FactType::Identity => TimeSpan::LongTerm,
+            FactType::Trait | FactType::Preference | FactType::Constraint | FactType::Location => TimeSpan::Current,
+        };
+        let mut fact = Fact {
+            id: (self.name)(ItemKind::Fact),
+            subject: candidate.subject.clone(),
+            predicate: candidate.predicate.clone(),
+            object: candidate.object.clone(),
+            text: self.say(candidate),
+            fact_type: predicate.fact_type,
+            time_span,
+            slot: claim.slot.clone(),
+            single: claim.is_single(),
+            valid_from: candidate.valid_from,
+            valid_to: candidate.valid_to,
+            first_seen: said_at,
+            last_seen: said_at,
+            seen_count: 1,
+            evidence: vec![claim.evidence],
+            source: self.case.standing.kind,
+            trust: self.case.standing.trust,
+            confidence_base: candidate.confidence,
+            user_fact_score: None,
+            intrinsic_importance: predicate.importance,
+            domain: predicate.domain.clone(),
+            topic: candidate.qualifiers.get("topic").cloned().or_else(|| predicate.topic.clone()),
+            tags: Vec::new(),
+            qualifiers: candidate.qualifiers.clone(),
+            links: Vec::new(),
+            core_path: None,
+            status: FactStatus::Active,
+            superseded_by: None,
+        };
+        fact.core_path = core_map::place_of(self.case.predicates, &fact).map(|place| place.pointer);
+        fact
+    }
+}
+
+/// One candidate beside what is known of its slot.
+struct Claim<'a> {
+    candidate: &'a FactCandidate,
+    predicate: &'a Predicate,
+    evidence: Evidence,
+    slot: String,
+    held: Vec<Fact>,
+}
+
+impl Claim<'_> {
+    fn is_single(&self) -> bool {
+        self.predicate.cardinality == Cardinality::One
+    }
+
+    fn current(&self) -> Option<Fact> {
+        self.held.iter().find(|held| held.is_active()).cloned()
+    }
+
+    /// The fact that says the same and may still come to count, the active one first.
+    fn same(&self) -> Option<Fact> {
+        let same = |held: &&Fact| same_value(&held.object, &self.candidate.object);
+        let waiting = |held: &&Fact| matches!(held.status, FactStatus::Uncertain | FactStatus::Contested);
+        let active = self.held.iter().filter(same).find(|held| held.is_active());
+        active.or_else(|| self.held.iter().filter(same).find(waiting)).cloned()
+    }
+
+    /// The fact a correction is about: the value it names, else the one that holds.
+    fn wrong(&self, not: Option<&str>) -> Option<Fact> {
+        let counts = |held: &&Fact| matches!(held.status, FactStatus::Active | FactStatus::Superseded);
+        match not {
+            Some(value) => {
+                let mut named = self.held.iter().filter(counts).filter(|held| same_value(&held.object, value));
+                named.clone().find(|held| held.is_active()).or_else(|| named.next_back()).cloned()
+            }
+            None if self.is_single() => self.current(),
+            None => None,
+        }
+    }
+}
+
+fn start_of(fact: &Fact) -> Option<Timestamp> {
+    fact.valid_from.or(fact.first_seen)
+}
+
+fn outcome(fact: &Fact, what: &str) -> Outcome {
+    Outcome { id: fact.id, text: fact.text.clone(), what: what.to_owned() }
+}
+
+/// Subject, relation and key in one.
+pub(super) fn slot_of(predicate: &Predicate, candidate: &FactCandidate) -> String {
+    let key = predicate.key.as_ref().and_then(|key| candidate.qualifiers.get(key));
+    slot_name(&candidate.subject, &candidate.predicate, key.map(String::as_str))
+}
+
+fn slot_name(subject: &str, predicate: &str, key: Option<&str>) -> String {
+    format!("{}|{predicate}|{}", normal(subject), key.map(normal).unwrap_or_default())
+}
+
+/// True if two objects are one value: spelled alike, of the same stems, or one is the other with a place added behind a
+/// comma.
+pub(super) fn same_value(one: &str, other: &str) -> bool {
+    if normal(one) == normal(other) {
+        return true;
+    }
+    let stems = |text: &str| {
+        let mut all = Vec::new();
+        tokens::for_each_term(text, |term| all.push(term.to_owned()));
+        all.sort_unstable();
+        all
+    };
+    let (a, b) = (stems(one), stems(other));
+    if !a.is_empty() && a == b {
+        return true;
+    }
+    let before_comma = |text: &str| text.split_once(',').map(|(first, _)| normal(first));
+    before_comma(one) == Some(normal(other)) || before_comma(other) == Some(normal(one))
+}

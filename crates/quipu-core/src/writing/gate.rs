@@ -1,0 +1,55 @@
+//! The gate: what may come in at all. Decided on provenance before content, because content is what an attacker writes.
+
+use super::Case;
+use crate::event::Trust;
+use crate::extract::{FactCandidate, USER};
+use crate::item::{FactType, RejectedValue};
+use crate::items::Items;
+use crate::predicate::{Predicate, Sensitivity, normal};
+
+/// What the gate says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It may come in.
+    Pass,
+    /// It may come in, but is not used before a person has looked at it.
+    Wait(&'static str),
+    /// It stays out.
+    Refuse(String),
+}
+
+/// Judges one candidate.
+pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
+    if (case.shown)(case.quote(&candidate.span)) {
+        return Verdict::Refuse("it repeats what was recalled".to_owned());
+    }
+    if candidate.confidence < case.policy.confidence_min {
+        let (found, least) = (candidate.confidence, case.policy.confidence_min);
+        return Verdict::Refuse(format!("not sure enough: {found:.2}, at least {least:.2}"));
+    }
+    if predicate.sensitivity == Sensitivity::Sensitive && !case.policy.keep_sensitive {
+        return Verdict::Refuse("sensitive, and keeping such things is not switched on".to_owned());
+    }
+    let value = RejectedValue {
+        subject: normal(&candidate.subject),
+        predicate: candidate.predicate.clone(),
+        value: normal(&candidate.object),
+    };
+    if items.is_rejected(&value) {
+        return Verdict::Refuse("you took this value back".to_owned());
+    }
+    if case.standing.trust == Trust::User {
+        return Verdict::Pass;
+    }
+    let binding = matches!(
+        predicate.fact_type,
+        FactType::Identity | FactType::Preference | FactType::Constraint | FactType::Location
+    );
+    if candidate.subject == USER && (binding || case.predicates.stands_in_core(&candidate.predicate)) {
+        return Verdict::Wait("only your own words may say this about you");
+    }
+    if predicate.sensitivity != Sensitivity::None && case.standing.trust < Trust::Tool {
+        return Verdict::Wait("personal, and from a source anyone could have written");
+    }
+    Verdict::Pass
+}

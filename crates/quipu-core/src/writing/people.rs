@@ -1,0 +1,452 @@
+//! What people decide: reviews, taking back, closing, merging, editing the core document by hand.
+//!
+//! A person's word is not judged. What it means for facts, their rivals and the core document is worked out here, so that
+//! they cannot disagree afterwards.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::core_map::{self, Draft};
+use super::facts::{same_value, slot_of};
+use crate::core_document::Registry;
+use crate::event::{Change, SourceKind, Trust};
+use crate::extract::{FactCandidate, Stance, USER};
+use crate::id::{ItemId, ItemKind};
+use crate::item::{
+    Decision, Drawn, Fact, FactChange, FactStatus, RejectedValue, Review, ReviewKind, TenetChange, TenetStatus,
+    TimeSpan,
+};
+use crate::memory::Memory;
+use crate::predicate::{Cardinality, CorePlace, Predicates, normal};
+use crate::refusal::Refusal;
+
+/// Where a person's decisions are worked out.
+#[derive(Clone, Copy)]
+pub struct Desk<'a> {
+    /// The memory as it is.
+    pub memory: &'a Memory,
+    /// What relations mean.
+    pub predicates: &'a Predicates,
+    /// What the core document may hold.
+    pub registry: &'a Registry,
+    /// When it is decided.
+    pub now: Timestamp,
+}
+
+/// How a fact is said to a person's face when it must be built by hand.
+pub type SayTo<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
+
+/// Confidence of what a person entered or confirmed by hand.
+const BY_HAND: f64 = 0.95;
+
+impl Desk<'_> {
+    /// The changes of a decision about something that waits.
+    ///
+    /// # Errors
+    /// `NotFound` without such a review; `Refused` if it is decided already.
+    pub fn review(&self, id: ItemId, decision: &Decision, name: SayTo<'_>) -> Result<Vec<Change>, Refusal> {
+        let missing = || Refusal::not_found(format!("nothing called {id} waits for a decision"));
+        let review = self.memory.items().review(id).ok_or_else(missing)?;
+        if let Some((_, seq)) = &review.decided {
+            return Err(Refusal::refused(format!("{id} was decided by event {seq}; undo that first")));
+        }
+        let mut work = Ink::new(self);
+        match review.kind {
+            ReviewKind::Tenet => work.tenet(review, decision),
+            ReviewKind::Fact => work.fact(review, decision, name)?,
+            ReviewKind::Conflict => work.conflict(review, decision, name)?,
+        }
+        work.drawn.push(Drawn::ReviewDecided { review: id, decision: decision.clone() });
+        Ok(work.finish())
+    }
+
+    /// The changes of taking an item back: it is kept for history, its value is not read out of old sources again.
+    ///
+    /// # Errors
+    /// `NotFound` without such an item; `Refused` for one that was taken back before, and for sources, which are erased.
+    pub fn retract(&self, item: ItemId, reason: &str) -> Result<Vec<Change>, Refusal> {
+        let items = self.memory.items();
+        if self.memory.find(item).is_some() {
+            return Err(Refusal::refused(format!("{item} was said or imported: erase it, or revert its event")));
+        }
+        if !items.has(item) {
+            return Err(Refusal::not_found(format!("there is no item {item}")));
+        }
+        if items.is_hidden(item) || items.fact(item).is_some_and(|fact| fact.status == FactStatus::Retracted) {
+            return Err(Refusal::refused(format!("{item} was taken back before")));
+        }
+        let mut work = Ink::new(self);
+        if let Some(fact) = items.fact(item) {
+            work.core.take(self.predicates, fact);
+            work.reject(fact);
+        }
+        work.drawn.push(Drawn::ItemRetracted { item, reason: reason.to_owned() });
+        Ok(work.finish())
+    }
+
+    /// The changes of closing a fact: it held until then.
+    ///
+    /// # Errors
+    /// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
+    pub fn close(&self, fact: ItemId, valid_to: Timestamp) -> Result<Vec<Change>, Refusal> {
+        let missing = || Refusal::not_found(format!("there is no fact {fact}"));
+        let held = self.memory.items().fact(fact).ok_or_else(missing)?;
+        if held.valid_from.is_some_and(|from| valid_to < from) {
+            return Err(Refusal::invalid(format!("{fact} holds since {}: it cannot end before", held.text)));
+        }
+        if !matches!(held.status, FactStatus::Active | FactStatus::Superseded) {
+            return Err(Refusal::refused(format!("{fact} does not hold, so it cannot end")));
+        }
+        let mut work = Ink::new(self);
+        work.core.take(self.predicates, held);
+        work.set(fact, FactStatus::Superseded, Some(valid_to));
+        Ok(work.finish())
+    }
+
+    /// The changes of merging items of one kind into one.
+    ///
+    /// # Errors
+    /// `NotFound` for an item that is not there; `Invalid` for items of several kinds, or none.
+    pub fn merge(&self, from: &[ItemId], into: ItemId) -> Result<Vec<Change>, Refusal> {
+        let items = self.memory.items();
+        let all = || from.iter().chain([&into]);
+        if let Some(missing) = all().find(|id| !items.has(**id)) {
+            return Err(Refusal::not_found(format!("there is no item {missing} that could be merged")));
+        }
+        if from.is_empty() || from.contains(&into) || all().any(|id| id.kind != into.kind) {
+            return Err(Refusal::invalid("merge one or more items into another one of the same kind"));
+        }
+        let mut work = Ink::new(self);
+        for fact in from.iter().filter_map(|id| items.fact(*id)).filter(|fact| fact.is_active()) {
+            work.core.take(self.predicates, fact);
+        }
+        // What stays may stand in the same place.
+        if let Some(kept) = items.fact(into).filter(|fact| fact.is_active()) {
+            work.core.put(self.predicates, self.registry, kept);
+        }
+        work.drawn.push(Drawn::ItemsMerged { from: from.to_vec(), into });
+        Ok(work.finish())
+    }
+
+    /// What an edit of the core document by hand means for the facts: values that came are facts, values that went hold no
+    /// longer, a value that was replaced was wrong.
+    pub fn edited(&self, after: &Value, name: SayTo<'_>) -> Vec<Change> {
+        let mut work = Ink::new(self);
+        let before = values(self.predicates, self.memory.core());
+        let now = values(self.predicates, after);
+        for (place, held) in &before {
+            let gone = held.iter().filter(|value| !now.get(place).is_some_and(|all| has(all, value)));
+            for value in gone {
+                work.gone(place, value, now.get(place));
+            }
+        }
+        for (place, held) in &now {
+            let came = held.iter().filter(|value| !before.get(place).is_some_and(|all| has(all, value)));
+            for value in came {
+                work.came(place, value, name);
+            }
+        }
+        work.drawn.into_iter().map(Change::Drawn).collect()
+    }
+}
+
+/// A decision being written down.
+struct Ink<'a> {
+    desk: &'a Desk<'a>,
+    core: Draft,
+    drawn: Vec<Drawn>,
+}
+
+impl<'a> Ink<'a> {
+    fn new(desk: &'a Desk<'a>) -> Self {
+        Self { desk, core: Draft::of(desk.memory.core()), drawn: Vec::new() }
+    }
+
+    fn finish(self) -> Vec<Change> {
+        let patch = self.core.finish(self.desk.registry);
+        let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
+        changes.extend(patch.map(|(patch, _)| Change::CorePatched(patch)));
+        changes
+    }
+
+    fn set(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>) {
+        let status = Some(status);
+        self.drawn.push(Drawn::FactChanged(FactChange { status, valid_to, ..FactChange::of(fact) }));
+    }
+
+    fn reject(&mut self, fact: &Fact) {
+        self.drawn.push(Drawn::ValueRejected(RejectedValue {
+            subject: normal(&fact.subject),
+            predicate: fact.predicate.clone(),
+            value: normal(&fact.object),
+        }));
+    }
+
+    fn tenet(&mut self, review: &Review, decision: &Decision) {
+        let (status, text) = match decision {
+            Decision::Approved => (TenetStatus::Confirmed, None),
+            Decision::Edited { text } => (TenetStatus::Confirmed, Some(text.clone())),
+            Decision::Declined => (TenetStatus::Outdated, None),
+        };
+        self.drawn.push(Drawn::TenetChanged(TenetChange { tenet: review.about, status: Some(status), text }));
+    }
+
+    fn about(&self, id: ItemId) -> Result<&'a Fact, Refusal> {
+        let found = self.desk.memory.items().fact(id);
+        found.ok_or_else(|| Refusal::not_found(format!("the fact {id} that waits is gone")))
+    }
+
+    fn fact(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+        let fact = self.about(review.about)?;
+        match decision {
+            Decision::Approved => self.accept(fact),
+            Decision::Edited { text } => {
+                self.set(fact.id, FactStatus::Corrected, None);
+                self.enter(fact, text, name);
+            }
+            Decision::Declined => {
+                self.set(fact.id, FactStatus::Retracted, None);
+                self.reject(fact);
+            }
+        }
+        Ok(())
+    }
+
+    fn conflict(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+        let fact = self.about(review.about)?;
+        let rival = review.against.and_then(|id| self.desk.memory.items().fact(id));
+        match (decision, rival) {
+            (Decision::Approved, Some(rival)) => {
+                self.core.take(self.desk.predicates, rival);
+                self.accept(fact);
+                if !fact.single && rival.is_active() {
+                    self.set(rival.id, FactStatus::Superseded, fact.valid_from.or(Some(self.desk.now)));
+                }
+            }
+            (Decision::Declined, Some(_)) => self.set(fact.id, FactStatus::Corrected, None),
+            (Decision::Edited { text }, Some(rival)) => {
+                self.set(fact.id, FactStatus::Corrected, None);
+                self.core.take(self.desk.predicates, rival);
+                if !fact.single && rival.is_active() {
+                    self.set(rival.id, FactStatus::Corrected, None);
+                }
+                self.enter(fact, text, name);
+            }
+            // "Is this still so?"
+            (Decision::Approved, None) => {}
+            (Decision::Declined, None) => {
+                self.core.take(self.desk.predicates, fact);
+                self.set(fact.id, FactStatus::Superseded, Some(self.desk.now));
+            }
+            (Decision::Edited { text }, None) => {
+                self.core.take(self.desk.predicates, fact);
+                if !fact.single {
+                    self.set(fact.id, FactStatus::Corrected, None);
+                }
+                self.enter(fact, text, name);
+            }
+        }
+        Ok(())
+    }
+
+    /// A waiting fact counts from now on, and stands in the core document.
+    fn accept(&mut self, fact: &Fact) {
+        self.make_way(fact);
+        self.core.put(self.desk.predicates, self.desk.registry, fact);
+        let (status, confidence_base) = (Some(FactStatus::Active), Some(fact.confidence_base.max(BY_HAND)));
+        self.drawn.push(Drawn::FactChanged(FactChange { status, confidence_base, ..FactChange::of(fact.id) }));
+    }
+
+    /// Takes out of the core document what a fact that holds one value displaces.
+    fn make_way(&mut self, fact: &Fact) {
+        let items = self.desk.memory.items();
+        for held in items.in_slot(&fact.slot).filter(|held| fact.single && held.is_active()) {
+            self.core.take(self.desk.predicates, held);
+        }
+    }
+
+    /// A fact like another one, with the value a person gave; what was active in its place was wrong.
+    fn enter(&mut self, like: &Fact, object: &str, name: SayTo<'_>) {
+        let candidate = FactCandidate {
+            subject: like.subject.clone(),
+            predicate: like.predicate.clone(),
+            object: object.to_owned(),
+            span: 0..0,
+            stance: Stance::Holds,
+            valid_from: like.valid_from,
+            valid_to: None,
+            confidence: BY_HAND,
+            qualifiers: like.qualifiers.clone(),
+        };
+        let fact = self.by_hand(&candidate, name);
+        self.make_way(&fact);
+        self.core.put(self.desk.predicates, self.desk.registry, &fact);
+        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
+    }
+
+    fn by_hand(&self, candidate: &FactCandidate, name: SayTo<'_>) -> Fact {
+        let predicates = self.desk.predicates;
+        let predicate = predicates.get(&candidate.predicate);
+        let FactCandidate { subject, object, qualifiers, .. } = candidate;
+        let now = Some(self.desk.now);
+        let mut fact = Fact {
+            id: name(ItemKind::Fact),
+            subject: subject.clone(),
+            predicate: candidate.predicate.clone(),
+            object: object.clone(),
+            text: predicates.say(subject, &candidate.predicate, object, qualifiers),
+            fact_type: predicate.fact_type,
+            time_span: TimeSpan::Current,
+            slot: slot_of(predicate, candidate),
+            single: predicate.cardinality == Cardinality::One,
+            valid_from: candidate.valid_from,
+            valid_to: None,
+            first_seen: now,
+            last_seen: now,
+            seen_count: 1,
+            evidence: Vec::new(),
+            source: SourceKind::UserEdited,
+            trust: Trust::User,
+            confidence_base: candidate.confidence,
+            user_fact_score: None,
+            intrinsic_importance: predicate.importance,
+            domain: predicate.domain.clone(),
+            topic: qualifiers.get("topic").cloned().or_else(|| predicate.topic.clone()),
+            tags: Vec::new(),
+            qualifiers: qualifiers.clone(),
+            links: Vec::new(),
+            core_path: None,
+            status: FactStatus::Active,
+            superseded_by: None,
+        };
+        fact.core_path = core_map::place_of(predicates, &fact).map(|place| place.pointer);
+        fact
+    }
+
+    /// A value that left the core document.
+    fn gone(&mut self, place: &str, value: &Stood, now: Option<&Vec<Stood>>) {
+        let replaced = value.single && now.is_some_and(|all| !all.is_empty());
+        if replaced {
+            return; // the value that came ends it
+        }
+        for fact in self.facts_at(place, value) {
+            self.set(fact.id, FactStatus::Superseded, Some(self.desk.now));
+        }
+    }
+
+    /// A value that came into the core document.
+    fn came(&mut self, place: &str, value: &Stood, name: SayTo<'_>) {
+        if !value.sole || self.facts_at(place, value).iter().any(|fact| same_value(&fact.object, &value.object)) {
+            return;
+        }
+        let candidate = FactCandidate {
+            subject: USER.to_owned(),
+            predicate: value.predicate.clone(),
+            object: value.object.clone(),
+            span: 0..0,
+            stance: Stance::Holds,
+            valid_from: None,
+            valid_to: None,
+            confidence: BY_HAND,
+            qualifiers: value.qualifiers.clone(),
+        };
+        let fact = self.by_hand(&candidate, name);
+        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
+    }
+
+    /// The active facts that stand at a place with this value.
+    fn facts_at(&self, place: &str, value: &Stood) -> Vec<&'a Fact> {
+        let there = |fact: &&Fact| {
+            fact.is_active()
+                && fact.subject == USER
+                && fact.core_path.as_deref() == Some(place)
+                && (value.single || same_value(&fact.object, &value.object))
+        };
+        self.desk.memory.items().facts().filter(there).collect()
+    }
+}
+
+/// A value of the core document that is, or should be, a fact.
+#[derive(Debug, Clone, PartialEq)]
+struct Stood {
+    predicate: String,
+    single: bool,
+    /// False if several relations stand there, so that nobody can tell which one a value put there by hand belongs to.
+    sole: bool,
+    object: String,
+    qualifiers: BTreeMap<String, String>,
+}
+
+fn has(all: &[Stood], value: &Stood) -> bool {
+    all.iter().any(|other| other.predicate == value.predicate && normal(&other.object) == normal(&value.object))
+}
+
+/// Every value of a document that stands where a relation says facts stand, by place.
+fn values(predicates: &Predicates, document: &Value) -> BTreeMap<String, Vec<Stood>> {
+    let mut found: BTreeMap<String, Vec<Stood>> = BTreeMap::new();
+    let named =
+        |element: &Value| element.as_str().or_else(|| element.get("name").and_then(Value::as_str)).map(str::to_owned);
+    for name in predicates.names() {
+        let predicate = predicates.get(name);
+        let Some(place) = &predicate.core else { continue };
+        let (path, shape) = match place {
+            CorePlace::Set(path) | CorePlace::List(path) | CorePlace::Named(path) | CorePlace::Entry(path) => {
+                (path, place)
+            }
+        };
+        let paths = match path.strip_suffix("{kind}") {
+            Some(stem) => {
+                ["food", "medication", "environmental"].map(|kind| (format!("{stem}{kind}"), Some(kind))).to_vec()
+            }
+            None => vec![(path.clone(), None)],
+        };
+        for (path, kind) in paths {
+            let Some(value) = document.pointer(&path) else { continue };
+            let kind: BTreeMap<String, String> =
+                kind.map(|kind| ("kind".to_owned(), kind.to_owned())).into_iter().collect();
+            let sharing = sharing(predicates, &path);
+            let stood = |object: String, qualifiers: BTreeMap<String, String>| Stood {
+                predicate: name.to_owned(),
+                sole: sharing.len() <= 1,
+                single: predicate.cardinality == Cardinality::One,
+                object,
+                qualifiers,
+            };
+            match (shape, value) {
+                (CorePlace::Set(_), Value::String(text)) => {
+                    found.entry(path).or_default().push(stood(text.clone(), kind));
+                }
+                (CorePlace::List(_) | CorePlace::Named(_), Value::Array(list))
+                    if sharing.first().is_none_or(|first| first == name) =>
+                {
+                    let all = list.iter().filter_map(named).map(|object| stood(object, kind.clone()));
+                    found.entry(path).or_default().extend(all);
+                }
+                (CorePlace::Entry(_), Value::Object(members)) => {
+                    for (key, value) in members {
+                        let (object, qualifiers) = match (&predicate.named_by, value.as_str()) {
+                            (Some(by), Some(text)) => (text.to_owned(), [(by.clone(), key.replace('_', " "))].into()),
+                            (None, text) => {
+                                let frequency = predicate.qualifiers.iter().find(|(_, member)| *member == "value");
+                                let said = frequency.zip(text).map(|((name, _), text)| (name.clone(), text.to_owned()));
+                                (key.replace('_', " "), said.into_iter().collect())
+                            }
+                            _ => continue,
+                        };
+                        found.entry(format!("{path}/{key}")).or_default().push(stood(object, qualifiers));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The relations whose values stand in this list: a parent and a sibling are both family.
+fn sharing(predicates: &Predicates, path: &str) -> Vec<String> {
+    let shares = |name: &&str| matches!(&predicates.get(name).core, Some(CorePlace::List(place) | CorePlace::Named(place)) if place == path);
+    predicates.names().filter(shares).map(str::to_owned).collect()
+}

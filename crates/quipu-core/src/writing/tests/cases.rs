@@ -1,0 +1,247 @@
+//! Case by case: same, new, earlier, corrected, negated, contested, opposite.
+
+use serde_json::json;
+
+use super::world::{World, claim, day};
+use crate::event::SourceKind;
+use crate::extract::{Extraction, FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
+use crate::item::{FactStatus, TaskStatus};
+
+fn lives(object: &str, stance: Stance) -> FactCandidate {
+    claim("lives_in", object, stance)
+}
+
+fn lives_since(object: &str, stance: Stance, since: &str) -> FactCandidate {
+    FactCandidate { valid_from: Some(day(since)), ..lives(object, stance) }
+}
+
+fn corrects(not: &str) -> Stance {
+    Stance::Corrects { not: (!not.is_empty()).then(|| not.to_owned()) }
+}
+
+#[test]
+fn a_hundred_times_the_same_is_one_fact() {
+    let mut world = World::new();
+    for n in 0..100 {
+        world.says(&format!("2024-{:02}-{:02}", n / 28 + 1, n % 28 + 1), lives("Porto", Stance::Holds));
+    }
+    assert_eq!(world.active("lives_in"), ["Porto"]);
+    let facts: Vec<_> = world.memory.items().facts().collect();
+    assert_eq!((facts.len(), facts[0].seen_count), (1, 100));
+    assert_eq!(facts[0].evidence.len(), crate::limit::EVIDENCE_PER_ITEM_MAX);
+    assert_eq!(world.core("/location/current"), Some(json!("Porto")));
+}
+
+#[test]
+fn a_new_value_ends_the_old_one() {
+    let mut world = World::new();
+    world.says("2024-03-01", lives("Lyon", Stance::Holds));
+    let report = world.says("2025-06-10", lives("Porto", Stance::Changed));
+    assert_eq!(report.core_paths, ["/location/current"]);
+    assert_eq!(world.active("lives_in"), ["Porto"]);
+    assert_eq!(world.held_at("lives_in", "2024-06-01"), ["Lyon"]);
+    assert_eq!(world.held_at("lives_in", "2025-07-01"), ["Porto"]);
+    assert_eq!(world.core("/location/current"), Some(json!("Porto")));
+}
+
+#[test]
+fn a_correction_is_not_an_update() {
+    let mut world = World::new();
+    world.says("2024-03-01", lives("Lyon", Stance::Holds));
+    world.says("2024-03-02", lives("Porto", corrects("Lyon")));
+    assert_eq!(world.active("lives_in"), ["Porto"]);
+    assert_eq!(world.objects("lives_in", FactStatus::Corrected), ["Lyon"]);
+    assert_eq!(world.held_at("lives_in", "2024-03-01"), ["Porto"], "what was corrected never held");
+}
+
+#[test]
+fn a_correction_of_the_past_leaves_the_present() {
+    let mut world = World::new();
+    world.says("2020-01-01", lives_since("Lyon", Stance::Changed, "2020-01-01"));
+    world.says("2022-01-01", lives_since("Rome", Stance::Changed, "2022-01-01"));
+    world.says("2023-01-01", lives("Nice", corrects("Lyon")));
+    assert_eq!(world.active("lives_in"), ["Rome"]);
+    assert_eq!(world.held_at("lives_in", "2021-01-01"), ["Nice"]);
+    assert_eq!(world.core("/location/current"), Some(json!("Rome")));
+}
+
+#[test]
+fn late_news_goes_into_history() {
+    let mut world = World::new();
+    world.says("2020-01-01", lives_since("Lyon", Stance::Changed, "2020-01-01"));
+    world.says("2024-01-05", lives_since("Rome", Stance::Changed, "2024-01-01"));
+    world.says("2025-01-01", lives_since("Porto", Stance::Changed, "2022-05-01"));
+    assert_eq!(world.active("lives_in"), ["Rome"]);
+    for (when, place) in [("2021-01-01", "Lyon"), ("2023-01-01", "Porto"), ("2024-06-01", "Rome")] {
+        assert_eq!(world.held_at("lives_in", when), [place], "{when}");
+    }
+}
+
+#[test]
+fn what_was_said_earlier_and_arrives_later_is_history() {
+    let mut world = World::new();
+    world.says("2025-01-01", lives("Rome", Stance::Holds));
+    world.says("2021-01-01", lives("Lyon", Stance::Holds));
+    assert_eq!(world.active("lives_in"), ["Rome"]);
+    assert_eq!(world.held_at("lives_in", "2022-01-01"), ["Lyon"]);
+}
+
+#[test]
+fn no_longer_ends_and_leaves_the_core_document() {
+    let mut world = World::new();
+    world.says("2024-01-01", claim("likes_food", "kale", Stance::Holds));
+    world.says("2024-01-02", claim("likes_food", "beans", Stance::Holds));
+    world.says("2024-02-01", claim("likes_food", "kale", Stance::Ended));
+    assert_eq!(world.active("likes_food"), ["beans"]);
+    assert_eq!(world.core("/dietaryProfile/preferences/likes"), Some(json!(["beans"])));
+    world.says("2024-02-02", claim("likes_food", "beans", Stance::Ended));
+    assert_eq!(world.core("/dietaryProfile"), None, "an empty category leaves no trace");
+}
+
+#[test]
+fn ending_without_a_name_ends_whatever_held() {
+    let mut world = World::new();
+    world.says("2024-01-01", claim("works_at", "Acme", Stance::Holds));
+    world.says("2024-06-01", claim("works_at", "", Stance::Ended));
+    assert_eq!(world.active("works_at"), Vec::<String>::new());
+    assert_eq!(world.held_at("works_at", "2024-03-01"), ["Acme"]);
+    assert_eq!(world.held_at("works_at", "2024-07-01"), Vec::<String>::new());
+}
+
+#[test]
+fn denying_what_was_never_known_is_refused_and_recorded() {
+    let mut world = World::new();
+    let report = world.says("2024-01-01", lives("Lyon", Stance::Denied));
+    assert_eq!(report.refused.len(), 1);
+    assert_eq!(world.memory.items().refused_count(), 1);
+    assert_eq!(world.memory.items().facts().count(), 0);
+}
+
+#[test]
+fn opposites_do_not_hold_together() {
+    let mut world = World::new();
+    world.says("2024-01-01", claim("likes", "jazz", Stance::Holds));
+    world.says("2024-05-01", claim("dislikes", "Jazz", Stance::Holds));
+    assert_eq!(world.active("likes"), Vec::<String>::new());
+    assert_eq!(world.active("dislikes"), ["Jazz"]);
+    assert_eq!(world.core("/preferences"), Some(json!({"dislikes": ["Jazz"]})));
+}
+
+#[test]
+fn a_weak_source_contests_and_does_not_end() {
+    let mut world = World::new();
+    let of_anna = |object: &str| FactCandidate { subject: "Anna".to_owned(), ..lives(object, Stance::Holds) };
+    world.says("2024-01-01", of_anna("Oslo"));
+    let weak = Extraction { facts: vec![of_anna("Bergen")], ..Extraction::default() };
+    let report = world.hears("2024-06-01", SourceKind::Web, weak);
+    assert_eq!(world.active("lives_in"), ["Oslo"]);
+    assert_eq!(world.objects("lives_in", FactStatus::Contested), ["Bergen"]);
+    assert_eq!(report.reviews.len(), 1);
+    assert!(report.reviews[0].text.contains("Oslo") && report.reviews[0].text.contains("Bergen"), "{report:?}");
+}
+
+#[test]
+fn only_the_users_own_words_say_who_the_user_is() {
+    let mut world = World::new();
+    for kind in [SourceKind::Web, SourceKind::ToolOutput, SourceKind::Imported, SourceKind::Document] {
+        let found = Extraction { facts: vec![lives("Oslo", Stance::Holds)], ..Extraction::default() };
+        world.hears("2024-06-01", kind, found);
+    }
+    assert_eq!(world.active("lives_in"), Vec::<String>::new());
+    assert_eq!(world.core("/location"), None);
+    assert_eq!(world.waiting().len(), 1, "it waits once");
+    world.says("2024-07-01", lives("Oslo", Stance::Holds));
+    assert_eq!(world.active("lives_in"), ["Oslo"], "the user's own word settles it");
+    assert_eq!(world.waiting(), []);
+    assert_eq!(world.core("/location/current"), Some(json!("Oslo")));
+}
+
+#[test]
+fn sensitive_things_stay_out_unless_wanted() {
+    let mut world = World::new();
+    let report = world.says("2024-01-01", claim("religion", "Buddhist", Stance::Holds));
+    assert_eq!(report.refused.len(), 1);
+    assert_eq!(world.active("religion"), Vec::<String>::new());
+    world.policy.keep_sensitive = true;
+    world.says("2024-01-02", claim("religion", "Buddhist", Stance::Holds));
+    assert_eq!(world.active("religion"), ["Buddhist"]);
+}
+
+#[test]
+fn what_does_not_stand_in_the_words_is_kept_aside() {
+    let mut world = World::new();
+    let found = Extraction { facts: vec![lives("Lisbon", Stance::Holds)], ..Extraction::default() };
+    world.hears_text("2024-01-01", SourceKind::UserSaid, "I live in Porto", found);
+    assert_eq!(world.active("lives_in"), Vec::<String>::new());
+    assert_eq!(world.objects("lives_in", FactStatus::Uncertain), ["Lisbon"]);
+    assert_eq!(world.core("/location"), None);
+}
+
+#[test]
+fn one_favourite_a_kind_of_thing() {
+    let mut world = World::new();
+    let favourite = |of: &str, object: &str| FactCandidate {
+        qualifiers: [("of".to_owned(), of.to_owned())].into(),
+        ..claim("favourite", object, Stance::Holds)
+    };
+    world.says("2024-01-01", favourite("colour", "green"));
+    world.says("2024-01-02", favourite("book", "Middlemarch"));
+    world.says("2024-01-03", favourite("colour", "blue"));
+    assert_eq!(world.active("favourite"), ["Middlemarch", "blue"]);
+    assert_eq!(world.core("/preferences/favorites"), Some(json!({"book": "Middlemarch", "colour": "blue"})));
+}
+
+#[test]
+fn the_seeds_flat_summary_comes_out_as_the_seed_shows_it() {
+    let mut world = World::new();
+    let with = |candidate: FactCandidate, name: &str, value: &str| FactCandidate {
+        qualifiers: [(name.to_owned(), value.to_owned())].into(),
+        ..candidate
+    };
+    let facts = vec![
+        with(claim("has_condition", "type 2 diabetes", Stance::Holds), "since", "2018"),
+        claim("takes_medication", "Metformin", Stance::Holds),
+        claim("likes_food", "Greek yogurt", Stance::Holds),
+        claim("dislikes_food", "kale", Stance::Holds),
+        with(claim("exercises", "walking", Stance::Holds), "frequency", "daily"),
+    ];
+    world.hears("", SourceKind::UserSaid, Extraction { facts, ..Extraction::default() });
+    let wanted = json!({
+        "healthProfile": {
+            "conditions": [{"name": "Type 2 Diabetes", "since": "2018"}],
+            "medications": [{"name": "Metformin"}],
+        },
+        "dietaryProfile": {"preferences": {"likes": ["greek yogurt"], "dislikes": ["kale"]}},
+        "dynamicCategories": {
+            "exerciseRoutine": {"description": "User's exercise habits", "data": {"walking": "daily"}},
+        },
+    });
+    assert_eq!(*world.memory.core(), wanted);
+}
+
+fn told(title: &str, kind: TaskKind, news: TaskNews) -> TaskCandidate {
+    TaskCandidate { kind, title: title.to_owned(), span: 0..0, news, due: None, confidence: 0.9 }
+}
+
+#[test]
+fn a_problem_gathers_attempts_until_it_is_done() {
+    let mut world = World::new();
+    let tried = |approach: &str, outcome: &str, successful| TaskNews::Tried {
+        approach: approach.to_owned(),
+        outcome: outcome.to_owned(),
+        successful,
+    };
+    world.tells("2023-11-01", told("post-dinner glucose spikes", TaskKind::Problem, TaskNews::Opened));
+    world.tells(
+        "2023-11-20",
+        told("glucose spikes", TaskKind::Problem, tried("walking after dinner", "20 points less", Some(true))),
+    );
+    world.tells("2023-11-25", told("", TaskKind::Problem, tried("fewer carbs", "", None)));
+    world.tells("2023-11-02", told("post-dinner glucose spikes", TaskKind::Problem, TaskNews::Opened));
+    let tasks: Vec<_> = world.memory.items().tasks().cloned().collect();
+    assert_eq!(tasks.len(), 1);
+    let approaches: Vec<&str> = tasks[0].attempts.iter().map(|attempt| attempt.approach.as_str()).collect();
+    assert_eq!(approaches, ["walking after dinner", "fewer carbs"]);
+    world.tells("2024-01-01", told("glucose spikes after dinner", TaskKind::Problem, TaskNews::Done));
+    assert_eq!(world.memory.items().tasks().next().map(|task| task.status), Some(TaskStatus::Done));
+}

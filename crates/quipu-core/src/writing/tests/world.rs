@@ -1,0 +1,195 @@
+//! A memory that is told things.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::super::{Case, Desk, Policy, Standing, Understanding, decide};
+use crate::core_document::Registry;
+use crate::event::{Change, Event, Header, Origin, SourceKind};
+use crate::extract::{Extraction, FactCandidate, Reading, Stance, TaskCandidate, USER};
+use crate::id::{ItemId, ItemKind, UserId};
+use crate::item::{Decision, Fact, FactStatus};
+use crate::memory::Memory;
+use crate::predicate::Predicates;
+use crate::source::{Role, Source};
+
+pub(super) struct World {
+    pub(super) memory: Memory,
+    pub(super) predicates: Predicates,
+    pub(super) registry: Registry,
+    pub(super) policy: Policy,
+    next: u64,
+}
+
+/// `2024-03-01` as a time.
+pub(super) fn day(text: &str) -> Timestamp {
+    format!("{text}T00:00:00Z").parse().unwrap()
+}
+
+/// A claim by `I`, with everything plain.
+pub(super) fn claim(predicate: &str, object: &str, stance: Stance) -> FactCandidate {
+    FactCandidate {
+        subject: USER.to_owned(),
+        predicate: predicate.to_owned(),
+        object: object.to_owned(),
+        span: 0..0,
+        stance,
+        valid_from: None,
+        valid_to: None,
+        confidence: 0.9,
+        qualifiers: BTreeMap::new(),
+    }
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        Self {
+            memory: Memory::new(UserId::parse("me").unwrap(), Default::default()),
+            predicates: Predicates::default_registry(),
+            registry: Registry::default_registry(),
+            policy: Policy::default(),
+            next: 1,
+        }
+    }
+
+    fn id(&mut self, kind: ItemKind) -> ItemId {
+        self.next += 1;
+        ItemId { kind, bits: self.next }
+    }
+
+    pub(super) fn record(&mut self, kind: SourceKind, changes: Vec<Change>) {
+        let seq = self.memory.seq() + 1;
+        self.memory.check(changes.iter()).unwrap();
+        let header = Header {
+            user: self.memory.user().clone(),
+            seq,
+            id: uuid::Uuid::from_u128(u128::from(seq)),
+            recorded_at: day("2026-01-01"),
+            actor: crate::event::Actor::System,
+            origin: Origin::of(kind),
+            trust: kind.trust(),
+            confidence: None,
+            rationale: None,
+            caused_by: Vec::new(),
+            idempotency: None,
+            prev: self.memory.head(),
+            digests: Vec::new(),
+        };
+        let hash = blake3::hash(&seq.to_le_bytes());
+        self.memory.apply(Event { header, hash, changes: changes.into_iter().map(Some).collect() });
+    }
+
+    /// Somebody says something; the words are whatever makes the claim grounded.
+    pub(super) fn hears(&mut self, when: &str, kind: SourceKind, found: Extraction) -> Understanding {
+        let text: String = found.facts.iter().map(|fact| format!("{} ", fact.object)).collect();
+        self.hears_text(when, kind, &format!("{text}."), found)
+    }
+
+    pub(super) fn hears_text(
+        &mut self,
+        when: &str,
+        kind: SourceKind,
+        text: &str,
+        mut found: Extraction,
+    ) -> Understanding {
+        let id = self.id(ItemKind::Turn);
+        let said_at = (!when.is_empty()).then(|| day(when));
+        let source = Source {
+            id,
+            session: Some("s".into()),
+            topic: None,
+            role: Role::User,
+            author: None,
+            said_at,
+            text: text.into(),
+            artifacts: Vec::new(),
+            native_id: None,
+        };
+        self.record(kind, vec![Change::SourceRecorded(source)]);
+        found.facts.iter_mut().for_each(|fact| fact.span = 0..text.len());
+        found.tasks.iter_mut().for_each(|task| task.span = 0..text.len());
+        let (changes, report) = {
+            let mut next = self.next;
+            let case = Case {
+                memory: &self.memory,
+                predicates: &self.predicates,
+                registry: &self.registry,
+                policy: &self.policy,
+                source: id,
+                reading: Reading { text, speaker: USER, addressee: None, said_at },
+                standing: Standing { kind, trust: kind.trust() },
+                now: day("2026-01-01"),
+                shown: &|_| false,
+                nearest: &|_| None,
+            };
+            let decided = decide(&case, &found, &mut |kind| {
+                next += 1;
+                ItemId { kind, bits: next }
+            });
+            self.next = next;
+            decided
+        };
+        if !changes.is_empty() {
+            self.record(kind, changes);
+        }
+        report
+    }
+
+    pub(super) fn says(&mut self, when: &str, candidate: FactCandidate) -> Understanding {
+        self.hears(when, SourceKind::UserSaid, Extraction { facts: vec![candidate], ..Extraction::default() })
+    }
+
+    pub(super) fn tells(&mut self, when: &str, task: TaskCandidate) -> Understanding {
+        let text = task.title.clone();
+        let found = Extraction { tasks: vec![task], ..Extraction::default() };
+        self.hears_text(when, SourceKind::UserSaid, &text, found)
+    }
+
+    pub(super) fn desk<T>(&mut self, act: impl FnOnce(&Desk<'_>, &mut dyn FnMut(ItemKind) -> ItemId) -> T) -> T {
+        let mut next = self.next;
+        let desk = Desk {
+            memory: &self.memory,
+            predicates: &self.predicates,
+            registry: &self.registry,
+            now: day("2026-01-01"),
+        };
+        let done = act(&desk, &mut |kind| {
+            next += 1;
+            ItemId { kind, bits: next }
+        });
+        self.next = next;
+        done
+    }
+
+    pub(super) fn decides(&mut self, review: ItemId, decision: Decision) {
+        let changes = self.desk(|desk, name| desk.review(review, &decision, name)).unwrap();
+        self.record(SourceKind::UserEdited, changes);
+    }
+
+    /// Objects of one relation of the user's, with a status.
+    pub(super) fn objects(&self, predicate: &str, status: FactStatus) -> Vec<String> {
+        let wanted = |fact: &&Fact| fact.predicate == predicate && fact.status == status;
+        let mut found: Vec<&Fact> = self.memory.items().facts().filter(wanted).collect();
+        found.sort_by_key(|fact| fact.id.bits);
+        found.into_iter().map(|fact| fact.object.clone()).collect()
+    }
+
+    pub(super) fn active(&self, predicate: &str) -> Vec<String> {
+        self.objects(predicate, FactStatus::Active)
+    }
+
+    pub(super) fn held_at(&self, predicate: &str, when: &str) -> Vec<String> {
+        let held = |fact: &&Fact| fact.predicate == predicate && fact.held_at(day(when));
+        self.memory.items().facts().filter(held).map(|fact| fact.object.clone()).collect()
+    }
+
+    pub(super) fn core(&self, pointer: &str) -> Option<Value> {
+        self.memory.core().pointer(pointer).cloned()
+    }
+
+    pub(super) fn waiting(&self) -> Vec<ItemId> {
+        self.memory.items().reviews().filter(|review| review.decided.is_none()).map(|review| review.id).collect()
+    }
+}

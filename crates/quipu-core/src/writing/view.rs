@@ -1,0 +1,83 @@
+//! The items as they are while an event is being decided: what the memory holds, and what the event has changed so far.
+
+use std::collections::BTreeMap;
+
+use crate::id::ItemId;
+use crate::item::{Drawn, Fact, FactStatus, Task};
+use crate::items::Items;
+
+/// Items with the changes of an undecided event on top.
+pub(super) struct View<'a> {
+    items: &'a Items,
+    facts: BTreeMap<ItemId, Fact>,
+    tasks: BTreeMap<ItemId, Task>,
+}
+
+impl<'a> View<'a> {
+    /// The items as they are.
+    pub(super) fn of(items: &'a Items) -> Self {
+        Self { items, facts: BTreeMap::new(), tasks: BTreeMap::new() }
+    }
+
+    /// The items below.
+    pub(super) fn items(&self) -> &'a Items {
+        self.items
+    }
+
+    /// The facts of a slot, by id.
+    pub(super) fn in_slot(&self, slot: &str) -> Vec<Fact> {
+        let mut found: BTreeMap<ItemId, Fact> = self.items.in_slot(slot).map(|fact| (fact.id, fact.clone())).collect();
+        let changed = self.facts.values().filter(|fact| fact.slot == slot);
+        found.extend(changed.map(|fact| (fact.id, fact.clone())));
+        found.into_values().filter(|fact| !self.items.is_hidden(fact.id)).collect()
+    }
+
+    /// Every task that is not finished.
+    pub(super) fn open_tasks(&self) -> Vec<&Task> {
+        let below = self.items.tasks().filter(|task| !self.tasks.contains_key(&task.id));
+        below.chain(self.tasks.values()).filter(|task| !self.items.is_hidden(task.id)).collect()
+    }
+
+    /// Takes a change in, as far as later decisions look at it.
+    pub(super) fn apply(&mut self, change: &Drawn) {
+        match change {
+            Drawn::FactAsserted { fact, ends, corrects } => {
+                let displaced = if *corrects { FactStatus::Corrected } else { FactStatus::Superseded };
+                let mut ended: Vec<ItemId> = ends.clone();
+                if fact.single && fact.is_active() {
+                    ended.extend(self.in_slot(&fact.slot).into_iter().filter(Fact::is_active).map(|held| held.id));
+                }
+                for id in ended {
+                    self.change(id, |held| held.status = displaced);
+                }
+                self.facts.insert(fact.id, (**fact).clone());
+            }
+            Drawn::FactSeen { fact, evidence, .. } => self.change(*fact, |held| held.evidence.push(*evidence)),
+            Drawn::FactChanged(change) => self.change(change.fact, |held| {
+                held.status = change.status.unwrap_or(held.status);
+                held.valid_to = change.valid_to.or(held.valid_to);
+                held.valid_from = change.valid_from.or(held.valid_from);
+            }),
+            Drawn::TaskOpened(task) => {
+                self.tasks.insert(task.id, (**task).clone());
+            }
+            Drawn::TaskChanged(change) => {
+                let found = self.tasks.get(&change.task).or_else(|| self.items.task(change.task)).cloned();
+                if let Some(mut task) = found {
+                    task.status = change.status.unwrap_or(task.status);
+                    task.attempts.extend(change.attempt.clone());
+                    self.tasks.insert(task.id, task);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&mut self, id: ItemId, change: impl FnOnce(&mut Fact)) {
+        let found = self.facts.get(&id).or_else(|| self.items.fact(id)).cloned();
+        if let Some(mut fact) = found {
+            change(&mut fact);
+            self.facts.insert(id, fact);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Retract, close, merge, score: what people do with single items. Everything stays in the history.
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::id::{ItemId, UserId};
+use quipu_core::item::{Drawn, FactChange};
+
+use crate::commit::{self, Receipt};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::items;
+use crate::keeper::State;
+use crate::upkeep;
+
+/// Takes an item back. A fact's value is not read out of old sources again.
+///
+/// # Errors
+/// `NotFound` without such an item; `Refused` for a source (erase it) and for what was taken back before.
+pub fn retract(engine: &Engine, user: &UserId, name: &str, reason: &str) -> Result<Receipt> {
+    by_hand(engine, user, Some(reason), &mut |state| {
+        let item = items::find_id(&state.memory, name)?;
+        Ok(engine.desk(&state.memory).retract(item, reason)?)
+    })
+}
+
+/// Closes a fact: it held until then.
+///
+/// # Errors
+/// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
+pub fn close_fact(engine: &Engine, user: &UserId, name: &str, valid_to: Timestamp) -> Result<Receipt> {
+    by_hand(engine, user, None, &mut |state| {
+        let item = items::find_id(&state.memory, name)?;
+        Ok(engine.desk(&state.memory).close(item, quipu_core::time::to_micros(valid_to))?)
+    })
+}
+
+/// Makes items of one kind one.
+///
+/// # Errors
+/// `NotFound` for an item that is not there; `Invalid` for items of several kinds.
+pub fn merge(engine: &Engine, user: &UserId, from: &[String], into: &str) -> Result<Receipt> {
+    by_hand(engine, user, None, &mut |state| {
+        let into = items::find_id(&state.memory, into)?;
+        let from: Vec<ItemId> = from.iter().map(|name| items::find_id(&state.memory, name)).collect::<Result<_>>()?;
+        Ok(engine.desk(&state.memory).merge(&from, into)?)
+    })
+}
+
+/// Gives a fact the user's own score.
+///
+/// # Errors
+/// `Invalid` above 10; `NotFound` without such a fact.
+pub fn score_fact(engine: &Engine, user: &UserId, name: &str, score: u8) -> Result<Receipt> {
+    if score > 10 {
+        return Err(Error::Invalid("a score goes from 0 to 10".to_owned()));
+    }
+    by_hand(engine, user, None, &mut |state| {
+        let fact = items::find_id(&state.memory, name)?;
+        if state.memory.items().fact(fact).is_none() {
+            return Err(Error::NotFound(format!("{fact} is not a fact")));
+        }
+        let change = FactChange { user_fact_score: Some(score), ..FactChange::of(fact) };
+        Ok(vec![Change::Drawn(Drawn::FactChanged(change))])
+    })
+}
+
+fn by_hand(
+    engine: &Engine,
+    user: &UserId,
+    rationale: Option<&str>,
+    decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
+) -> Result<Receipt> {
+    let keeper = engine.keeper(user, false)?;
+    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+        let rationale = rationale.map(str::to_owned);
+        Ok(Draft { rationale, ..Draft::new(Actor::User, SourceKind::UserEdited, decide(state)?) })
+    })?;
+    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    Ok(receipt)
+}

@@ -1,0 +1,123 @@
+//! Review: one queue for everything that waits for a person.
+
+use quipu_core::event::{Actor, Draft, SourceKind};
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::item::{Decision, Review};
+use serde::Serialize;
+
+use crate::commit::{self, Receipt};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::revert::{self, RevertOptions, Selection};
+use crate::upkeep;
+use crate::versions::EventRef;
+
+/// Something that waits, and what it is about.
+#[derive(Debug, Clone, Serialize)]
+pub struct Waiting {
+    /// What waits.
+    #[serde(flatten)]
+    pub review: Review,
+    /// What it is about, in one line.
+    pub text: String,
+    /// What stands against it, in one line.
+    pub rival: Option<String>,
+    /// The words it was read from, with the source.
+    pub quotes: Vec<(ItemId, String)>,
+}
+
+/// What waits, oldest first; with `decided`, what was decided too.
+///
+/// # Errors
+/// `NotFound` without such a user.
+pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Waiting>> {
+    let keeper = engine.keeper(user, false)?;
+    let state = keeper.read();
+    let items = state.memory.items();
+    let mut found: Vec<&Review> =
+        items.reviews().filter(|review| decided || (review.decided.is_none() && !items.is_hidden(review.id))).collect();
+    found.sort_by_key(|review| (items.made_by(review.id), review.id));
+    let text = |id: ItemId| items.text(id).unwrap_or_default().to_owned();
+    Ok(found
+        .into_iter()
+        .map(|review| Waiting {
+            text: text(review.about),
+            rival: review.against.map(text),
+            quotes: items.fact(review.about).map(|fact| quotes(&state.memory, &fact.evidence)).unwrap_or_default(),
+            review: review.clone(),
+        })
+        .collect())
+}
+
+/// The words at some places of sources.
+pub(crate) fn quotes(memory: &quipu_core::Memory, evidence: &[quipu_core::item::Evidence]) -> Vec<(ItemId, String)> {
+    let quote = |at: &quipu_core::item::Evidence| {
+        let text = &memory.get(at.source)?.source.text;
+        let words = text.get(at.start as usize..at.end as usize).unwrap_or(text);
+        Some((at.source, words.trim().to_owned()))
+    };
+    evidence.iter().filter_map(quote).collect()
+}
+
+/// Decides on something that waits. Returns once the decision and everything that follows from it are durable.
+///
+/// # Errors
+/// `NotFound` without such a review; `Refused` if it is decided already, or if the one who decides proposed it: a model can
+/// never approve anything, least of all its own proposal.
+pub fn decide_review(
+    engine: &Engine,
+    user: &UserId,
+    id: &str,
+    decision: &Decision,
+    by: Actor,
+    rationale: Option<&str>,
+) -> Result<Receipt> {
+    let keeper = engine.keeper(user, false)?;
+    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+        let review = find(state.memory.items(), id)?;
+        if by != Actor::User || review.proposer == by {
+            return Err(Error::Refused(format!("{} was not proposed by a person and waits for one", review.id)));
+        }
+        if let Decision::Edited { text } = decision
+            && text.trim().is_empty()
+        {
+            return Err(Error::Invalid("an edit needs the value that is right".to_owned()));
+        }
+        let changes = engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
+        let rationale = rationale.map(str::to_owned);
+        Ok(Draft { rationale, ..Draft::new(by, SourceKind::UserEdited, changes) })
+    })?;
+    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    Ok(receipt)
+}
+
+/// Takes a decision back: it waits again, and what followed from it is undone.
+///
+/// # Errors
+/// `NotFound` without such a review; `Refused` if it is not decided.
+pub fn undo_review(engine: &Engine, user: &UserId, id: &str) -> Result<Receipt> {
+    let keeper = engine.keeper(user, false)?;
+    let decided = {
+        let state = keeper.read();
+        let review = find(state.memory.items(), id)?;
+        review.decided.as_ref().map(|(_, seq)| *seq)
+    };
+    let Some(seq) = decided else { return Err(Error::Refused(format!("{id} is not decided yet"))) };
+    let options = RevertOptions { rationale: Some(format!("undo the decision on {id}")), probes: Vec::new() };
+    let selection = Selection::Events(vec![EventRef::Seq(seq)]);
+    revert::revert(engine, user, &selection, &options, &mut |_| {}).map(|(receipt, _)| receipt)
+}
+
+/// A review by its id, the start of its id, or the id of what it is about.
+fn find<'a>(items: &'a quipu_core::items::Items, name: &str) -> Result<&'a Review> {
+    let fits = |review: &&Review| {
+        let id = review.id.to_string();
+        id == name
+            || review.about.to_string() == name
+            || (name.len() > ItemKind::Review.word().len() + 3 && id.starts_with(name))
+    };
+    let mut found = items.reviews().filter(fits);
+    let open = items.reviews().filter(fits).find(|review| review.decided.is_none());
+    open.or_else(|| found.next())
+        .ok_or_else(|| Error::NotFound(format!("nothing called {name:?} waits for a decision")))
+}

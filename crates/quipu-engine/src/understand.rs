@@ -1,0 +1,216 @@
+//! Understand: what was said becomes facts, tasks and changes of the core document.
+//!
+//! The words are durable before this starts. What comes of a source is an event of its own, so that it can be taken back
+//! without the words, and read again.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Change, Draft, Origin};
+use quipu_core::extract::{Extraction, Reading, USER};
+use quipu_core::id::{EventId, ItemId, Seq, UserId};
+use quipu_core::ledger;
+use quipu_core::memory::Held;
+use quipu_core::predicate::normal;
+use quipu_core::source::Role;
+use quipu_core::writing::{self, Case, Standing, Understanding};
+use serde::Serialize;
+
+use crate::commit;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper::{Keeper, State};
+use crate::ports::Extractor;
+use crate::upkeep;
+
+/// Candidates decided on in one event: far fewer changes than an event may have.
+const CANDIDATES_PER_EVENT: usize = 40;
+/// Shorter sentences are too common to be called an echo of what was recalled.
+const ECHO_WORDS_MIN: usize = 6;
+
+/// What a reading goes back to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cause {
+    /// The event that recorded the source, if it was just recorded.
+    pub(crate) event: Option<EventId>,
+    /// The import it came with: undoing that undoes the reading too.
+    pub(crate) reference: Option<String>,
+}
+
+/// Reads a source and records what comes of it. Nothing is read without an extractor, or from anybody but a person.
+pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause: &Cause) -> Result<Understanding> {
+    let mut all = Understanding::default();
+    let Some(extractor) = &engine.extractor else { return Ok(all) };
+    let found = {
+        let state = keeper.read();
+        match state.memory.get(source) {
+            Some(held) if held.source.role == Role::User && held.source.is_item() => {
+                read(extractor.as_ref(), &state.memory, held)?
+            }
+            _ => return Ok(all),
+        }
+    };
+    for part in parts(found) {
+        let mut report = Understanding::default();
+        commit::commit(engine, keeper, None, &mut |state| {
+            let Some(held) = state.memory.get(source) else { return Ok(Vec::new()) };
+            let (changes, understood) = decide(engine, keeper, state, held, &part);
+            report = understood;
+            if changes.is_empty() {
+                return Ok(Vec::new());
+            }
+            Ok(vec![draft(extractor.as_ref(), held, cause, changes)])
+        })?;
+        all.extend(report);
+    }
+    Ok(all)
+}
+
+/// What an extractor finds in a source.
+fn read(extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
+    let text = own_words(&held.source.text);
+    let speaker = speaker(memory, held);
+    let addressee = addressee(memory, held);
+    let reading = Reading { text: &text, speaker, addressee: addressee.as_deref(), said_at: held.source.said_at };
+    extractor.read(&reading).map_err(|error| Error::Unavailable(error.to_string()))
+}
+
+/// A source's candidates in portions that fit one event each.
+fn parts(found: Extraction) -> Vec<Extraction> {
+    let mut all = Vec::new();
+    for facts in found.facts.chunks(CANDIDATES_PER_EVENT) {
+        all.push(Extraction { facts: facts.to_vec(), ..Extraction::default() });
+    }
+    for tasks in found.tasks.chunks(CANDIDATES_PER_EVENT) {
+        match all.last_mut() {
+            Some(last) if last.tasks.is_empty() => last.tasks = tasks.to_vec(),
+            _ => all.push(Extraction { tasks: tasks.to_vec(), ..Extraction::default() }),
+        }
+    }
+    all
+}
+
+fn decide(
+    engine: &Engine,
+    keeper: &Keeper,
+    state: &State,
+    held: &Held,
+    found: &Extraction,
+) -> (Vec<Change>, Understanding) {
+    let shown = |sentence: &str| sentence.split_whitespace().count() >= ECHO_WORDS_MIN && keeper.was_shown(sentence);
+    let text = &held.source.text;
+    let case = Case {
+        memory: &state.memory,
+        predicates: &engine.predicates,
+        registry: &engine.registry,
+        policy: &engine.policy,
+        source: held.source.id,
+        reading: Reading { text, speaker: speaker(&state.memory, held), addressee: None, said_at: held.source.said_at },
+        standing: Standing { kind: held.from, trust: held.trust },
+        now: engine.now(),
+        shown: &shown,
+        nearest: &|_| None,
+    };
+    writing::decide(&case, found, &mut |kind| engine.new_item_id(kind))
+}
+
+fn draft(extractor: &dyn Extractor, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draft {
+    let source = &held.source;
+    let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
+    let origin = Origin {
+        kind: held.from,
+        reference: cause.reference.clone().or_else(|| Some(source.id.to_string())),
+        session: text(&source.session),
+        author: text(&source.author),
+    };
+    let rationale = Some(format!("read by {}", extractor.id()));
+    let caused_by = cause.event.into_iter().collect();
+    Draft { origin, rationale, caused_by, ..Draft::new(Actor::System, held.from, changes) }
+}
+
+/// Who "I" is: the user, unless the author has a name that is not the user's.
+fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
+    let Some(author) = held.source.author.as_deref() else { return USER };
+    let own = |name: &str| normal(name) == normal(author);
+    let named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
+    if named || own(memory.user().as_str()) || own(USER) { USER } else { author }
+}
+
+/// Who "you" is: the last other person who spoke in the session.
+fn addressee(memory: &Memory, held: &Held) -> Option<String> {
+    let session = memory.session(held.source.session.as_deref()?)?;
+    let own = memory.find(held.source.id)?;
+    let before = session.sources.iter().rev().skip_while(|&&ordinal| ordinal >= own);
+    let mut others = before.filter_map(|&ordinal| memory.sources().get(ordinal as usize));
+    let other = others.find(|other| other.source.author != held.source.author)?;
+    if other.source.role != Role::User { None } else { other.source.author.as_deref().map(str::to_owned) }
+}
+
+/// The text with everything blanked out that stands in a block Quipu made: what was recalled is not said again. Bytes keep
+/// their places.
+fn own_words(text: &str) -> String {
+    let kept = [0..text.len()];
+    blank_outside(text, &kept)
+}
+
+fn blank_outside(text: &str, kept: &[Range<usize>]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut from = 0;
+    for range in kept.iter().cloned().chain([text.len()..text.len()]) {
+        for byte in bytes.get_mut(from..range.start).unwrap_or_default() {
+            *byte = b' ';
+        }
+        from = range.end;
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// What reading again found.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Reread {
+    /// Sources that were read.
+    pub sources: u64,
+    /// What came of them.
+    pub understood: Understanding,
+}
+
+/// Reads every source again that nobody has taken a reading of back, in the order of the ledger.
+///
+/// What is known already changes nothing, so this may be run at any time: after a revert that left later statements
+/// without their ground, after an interrupted import, or with a better extractor.
+///
+/// # Errors
+/// As for every append.
+pub fn reread(engine: &Engine, user: &UserId) -> Result<Reread> {
+    let keeper = engine.keeper(user, false)?;
+    let taken_back = sources_taken_back(&keeper)?;
+    let sources: Vec<ItemId> = {
+        let state = keeper.read();
+        state.memory.sources().iter().map(|held| held.source.id).filter(|id| !taken_back.contains(id)).collect()
+    };
+    let mut all = Reread::default();
+    for source in sources {
+        all.understood.extend(understand(engine, &keeper, source, &Cause::default())?);
+        all.sources += 1;
+    }
+    upkeep::after_append(engine, &keeper, true, &mut |_| {});
+    Ok(all)
+}
+
+/// Sources whose reading someone reverted by hand: to read them again would undo that.
+fn sources_taken_back(keeper: &Keeper) -> Result<BTreeSet<ItemId>> {
+    let mut writer = keeper.writer();
+    let state = keeper.read();
+    let mut found = BTreeSet::new();
+    let skipped: Vec<Seq> = state.memory.skipped().iter().copied().filter(|&seq| seq <= state.memory.seq()).collect();
+    for seq in skipped {
+        let event = ledger::open(&crate::keeper::sealed_at(writer.ledger.as_mut(), seq)?)?;
+        for change in event.changes.iter().flatten() {
+            if let Change::Drawn(drawn) = change {
+                found.extend(drawn.needs());
+            }
+        }
+    }
+    Ok(found)
+}
