@@ -7,6 +7,7 @@ pub mod core_document;
 pub mod difference;
 pub mod event;
 pub mod extract;
+pub mod guard;
 pub mod history;
 pub mod id;
 pub mod item;

@@ -1,0 +1,182 @@
+//! The loop guard: what a memory has just shown must not come back as something new.
+//!
+//! A person or a program may paste a pack into a turn, and a model repeats what it was given. Neither is news.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// Words in a shingle.
+const SHINGLE_WORDS: usize = 5;
+/// Fewest words of a sentence that may be found inside a longer memory.
+const CONTAINED_WORDS_MIN: usize = 4;
+/// Shingles of a sentence that must stand in one memory, in percent.
+const OVERLAP_PERCENT_MIN: usize = 80;
+/// Words a repetition may add without saying anything new.
+const FILLERS: [&str; 30] = [
+    "a",
+    "an",
+    "the",
+    "and",
+    "that",
+    "so",
+    "as",
+    "be",
+    "been",
+    "being",
+    "of",
+    "to",
+    "in",
+    "on",
+    "at",
+    "said",
+    "say",
+    "mentioned",
+    "told",
+    "remember",
+    "noted",
+    "earlier",
+    "before",
+    "previously",
+    "also",
+    "well",
+    "yes",
+    "right",
+    "ok",
+    "then",
+];
+
+/// What was shown lately, to be compared with.
+#[derive(Debug, Clone, Default)]
+pub struct Echo {
+    shown: Vec<Shown>,
+}
+
+#[derive(Debug, Clone)]
+struct Shown {
+    /// Words with a space before and after each.
+    line: String,
+    words: HashSet<String>,
+    shingles: HashSet<String>,
+}
+
+impl Echo {
+    /// Takes in memory texts, or the lines of a pack: what a pack writes before the words is left out.
+    pub fn new<'a>(shown: impl Iterator<Item = &'a str>) -> Self {
+        let shown = shown.map(|text| words(without_label(text))).filter(|words| !words.is_empty()).map(|words| Shown {
+            line: spaced(&words),
+            shingles: shingles(&words),
+            words: words.into_iter().collect(),
+        });
+        Self { shown: shown.collect() }
+    }
+
+    /// True if the sentence says nothing that was not shown.
+    ///
+    /// It is one of the shown memories, or stands in one word for word (four words and more), or four fifths of its
+    /// five-word shingles are in one and no word that matters is new. "I" and "you" are taken for the same, since a
+    /// repetition changes them. One other name, number or "not" makes it news.
+    pub fn covers(&self, sentence: &str) -> bool {
+        let words = words(without_label(sentence));
+        if words.is_empty() {
+            return false;
+        }
+        let line = spaced(&words);
+        let shingles = shingles(&words);
+        self.shown.iter().any(|shown| {
+            shown.line == line
+                || (words.len() >= CONTAINED_WORDS_MIN && shown.line.contains(&line))
+                || (!shingles.is_empty()
+                    && shingles.intersection(&shown.shingles).count() * 100 >= shingles.len() * OVERLAP_PERCENT_MIN
+                    && words.iter().all(|word| shown.words.contains(word) || FILLERS.contains(&word.as_str())))
+        })
+    }
+}
+
+/// The words in lower case, with first and second person taken for the same.
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase().replace('’', "'");
+    let mut words = Vec::new();
+    for word in lower.split(|c: char| !c.is_alphanumeric() && c != '\'') {
+        match word.trim_matches('\'') {
+            "" => {}
+            "i" | "you" | "me" => words.push("i".to_owned()),
+            "my" | "your" | "mine" | "yours" => words.push("my".to_owned()),
+            "am" | "are" => words.push("be".to_owned()),
+            "i'm" | "you're" => words.extend(["i".to_owned(), "be".to_owned()]),
+            "i've" | "you've" => words.extend(["i".to_owned(), "have".to_owned()]),
+            "myself" | "yourself" => words.push("myself".to_owned()),
+            other => words.push(other.to_owned()),
+        }
+    }
+    words
+}
+
+fn spaced(words: &[String]) -> String {
+    format!(" {} ", words.join(" "))
+}
+
+fn shingles(words: &[String]) -> HashSet<String> {
+    words.windows(SHINGLE_WORDS).map(|window| window.join(" ")).collect()
+}
+
+/// The words of a pack's line, without `- [id · date · speaker · trust] `; any other text as it is.
+fn without_label(line: &str) -> &str {
+    let trimmed = line.trim_start_matches(['>', ' ', '\t']);
+    let Some(label) = trimmed.strip_prefix("- [") else { return line };
+    match label.split_once("] ") {
+        Some((label, words)) if label.matches(" · ").count() >= 3 => words,
+        _ => line,
+    }
+}
+
+/// What the opening of a pack begins with.
+const OPENING: &str = "<memory user=\"";
+/// What ends a pack.
+const CLOSING: &str = "</memory>";
+
+/// The parts of a text, in bytes, that are not inside a quoted pack; in order, none of them empty.
+///
+/// A pack without its end goes as far as its lines look like a pack's. Quoting with `> ` is seen through.
+pub fn strip_packs(text: &str) -> Vec<Range<usize>> {
+    // ASCII folding keeps byte positions.
+    let lower = text.to_ascii_lowercase();
+    let mut outside = Vec::new();
+    let mut from = 0;
+    let mut seek = 0;
+    while let Some(found) = lower[seek..].find(OPENING) {
+        let start = seek + found;
+        let tag_end = lower[start..].find('>').map_or(lower.len(), |at| start + at + 1);
+        if !lower[start..tag_end].contains("\" version=\"") || lower[start..tag_end].contains('\n') {
+            seek = start + OPENING.len();
+            continue;
+        }
+        let next_opening = lower[tag_end..].find(OPENING).map_or(lower.len(), |at| tag_end + at);
+        let end = match lower[tag_end..next_opening].find(CLOSING) {
+            Some(at) => tag_end + at + CLOSING.len(),
+            None => tag_end + packlike(&text[tag_end..next_opening]),
+        };
+        if start > from {
+            outside.push(from..start);
+        }
+        from = end;
+        seek = end;
+    }
+    if from < text.len() {
+        outside.push(from..text.len());
+    }
+    outside
+}
+
+/// How many bytes at the start are lines of a pack.
+fn packlike(text: &str) -> usize {
+    let starts = ["reference data from long-term memory", "## ", "- [", "- /", "not shown for lack of room"];
+    let mut length = 0;
+    for line in text.split_inclusive('\n') {
+        let plain = line.trim_start_matches(['>', ' ', '\t']).to_ascii_lowercase();
+        if !plain.trim().is_empty() && !starts.iter().any(|start| plain.starts_with(start)) {
+            break;
+        }
+        length += line.len();
+    }
+    length
+}

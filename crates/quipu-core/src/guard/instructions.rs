@@ -1,0 +1,100 @@
+//! Text that speaks to the model: a flag for quarantine.
+//!
+//! This is not the defence against planted memories: filters of this kind let most attacks through. The defence is that
+//! what a text may become follows from where it came from (see [`crate::event::Trust`]). The flag only puts the
+//! clumsy attempts before a person's eyes.
+
+use std::sync::LazyLock;
+
+use regex::{RegexSet, RegexSetBuilder};
+use serde::Deserialize;
+
+/// What comes with Quipu.
+const FILE: &str = include_str!("instructions.toml");
+/// Bytes the compiled patterns and their automaton may take.
+const COMPILED_BYTES_MAX: usize = 32 << 20;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    patterns: Vec<String>,
+    invisible_max: usize,
+}
+
+struct Signs {
+    set: RegexSet,
+    invisible_max: usize,
+}
+
+static SIGNS: LazyLock<Signs> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the signs are part of the program and tests read them")]
+    parse(FILE).expect("the built-in signs are well formed")
+});
+
+/// True if a text that is not the user's own reads like instructions to a model: it sets earlier ones aside, takes over
+/// the role, imitates the frame of a chat or the call of a tool, reaches for the memory, or hides what it says.
+///
+/// Meant for web pages, answers of tools, documents and imports. A user may say any of this.
+pub fn looks_like_instructions(text: &str) -> bool {
+    let (plain, hidden) = seen(text);
+    hidden.tagged || hidden.count > SIGNS.invisible_max || SIGNS.set.is_match(&plain)
+}
+
+/// Characters of a text that a person does not see.
+struct Hidden {
+    count: usize,
+    /// Letters written in the tag block, which nothing but hiding needs. Flags of regions use some after a black flag.
+    tagged: bool,
+}
+
+/// The text in lower case as a model reads it, line ends kept and other white space single; and what was invisible.
+fn seen(text: &str) -> (String, Hidden) {
+    let mut plain = String::with_capacity(text.len());
+    let mut hidden = Hidden { count: 0, tagged: false };
+    let mut in_flag = false;
+    for c in text.chars() {
+        match c {
+            '\u{e0020}'..='\u{e007e}' => hidden.tagged |= !in_flag,
+            '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{ad}' => {
+                hidden.count += 1;
+            }
+            // Joiners belong to some scripts and to emoji.
+            '\u{200c}' | '\u{200d}' | '\u{fe0f}' | '\u{e007f}' => {}
+            '\n' => {
+                in_flag = false;
+                plain.truncate(plain.trim_end_matches(' ').len());
+                plain.push('\n');
+            }
+            '’' => plain.push('\''),
+            c if c.is_whitespace() => {
+                if !plain.ends_with(' ') {
+                    plain.push(' ');
+                }
+            }
+            c => {
+                in_flag = c == '\u{1f3f4}';
+                plain.extend(c.to_lowercase());
+            }
+        }
+    }
+    (plain, hidden)
+}
+
+fn parse(text: &str) -> Result<Signs, String> {
+    let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+    // A line end is white space inside a sentence; the start of a line is written `\n`.
+    let spelled = file.patterns.iter().map(|pattern| pattern.replace(r"\b", r"(?-u:\b)").replace(' ', r"[ \n]"));
+    let spelled = spelled.map(|pattern| pattern.replace(r"\w", "[a-z0-9_]"));
+    let set = RegexSetBuilder::new(spelled)
+        .size_limit(COMPILED_BYTES_MAX)
+        .dfa_size_limit(COMPILED_BYTES_MAX)
+        .build()
+        .map_err(|error| error.to_string())?;
+    Ok(Signs { set, invisible_max: file.invisible_max })
+}

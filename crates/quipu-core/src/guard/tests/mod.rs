@@ -1,0 +1,4 @@
+mod echo;
+mod instructions;
+mod secrets;
+mod sensitive;
