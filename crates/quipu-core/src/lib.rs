@@ -5,6 +5,7 @@
 
 pub mod core_document;
 pub mod difference;
+pub mod episode;
 pub mod event;
 pub mod extract;
 pub mod guard;

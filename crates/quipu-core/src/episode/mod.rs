@@ -1,0 +1,48 @@
+//! Episodes: cutting a session into small stories and telling each in a few words, by rule and without a model.
+//!
+//! [`segment()`] says where an episode ends, [`compose()`] draws up the [`Episode`](crate::item::Episode): title,
+//! summary and topics are the speakers' own words. What a model writes instead passes the gate like anything else; this
+//! is what is there without one. The word lists are English (`english.toml`); in another language boundaries still
+//! follow time, vectors and words, while feeling reads as neutral and topics are coarser.
+
+pub mod affect;
+mod cohesion;
+pub mod importance;
+mod reading;
+pub mod score;
+mod segment;
+mod session;
+mod summary;
+mod topics;
+mod words;
+
+pub use segment::{SegmentOptions, Segmentation, is_over, segment, segment_so_far};
+pub use session::{Session, compose};
+pub use summary::{EXCERPT_CHARS_MAX, SENTENCES_MAX, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, TITLE_WORDS_MAX};
+pub use topics::TOPICS_MAX;
+
+use jiff::Timestamp;
+
+use crate::id::ItemId;
+use crate::source::Role;
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test may stop at what it did not expect")]
+mod tests;
+
+/// One turn of a session, as far as an episode needs it.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    /// Its source.
+    pub id: ItemId,
+    /// The words.
+    pub text: &'a str,
+    /// Who spoke, by name or role.
+    pub speaker: &'a str,
+    /// Who spoke, in the model's sense.
+    pub role: Role,
+    /// When it was said. Unknown stays unknown.
+    pub said_at: Option<Timestamp>,
+    /// What the embedder made of it, of any length but the same for all.
+    pub vector: Option<&'a [f32]>,
+}

@@ -1,0 +1,238 @@
+//! Where one episode ends and the next begins.
+
+use std::ops::Range;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Turn;
+use super::cohesion::Meanings;
+use super::session::Session;
+
+/// What a cut of an overlong range loses at its very end, in the measure of a boundary's strength.
+const OFF_MIDDLE: f32 = 0.2;
+
+/// What ends an episode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SegmentOptions {
+    /// A longer silence between two known times always ends an episode. Default: 30 minutes.
+    pub gap_max: SignedDuration,
+    /// Fewest turns between two soft boundaries (topic, feeling). A stretch between two gaps may be shorter. At least
+    /// 1; default: 4.
+    pub turns_min: usize,
+    /// Most turns of an episode; at the next one it is cut where it coheres least. At least `2 · turns_min − 1`;
+    /// default: 24.
+    pub turns_max: usize,
+    /// Turns compared on either side of a possible boundary. At least 1; default: 5.
+    pub window_turns: usize,
+    /// How many possible boundaries to look at on either side for a peak, and for a stronger boundary. Default: 5.
+    pub reach: usize,
+    /// Depth from which a valley of similarity is a topic boundary, without vectors, 0 to 2. Default: 0.16.
+    pub depth_by_words: f32,
+    /// The same with vectors, 0 to 2. Default: 0.16, not measured: it depends on the embedder.
+    pub depth_by_vectors: f32,
+    /// Difference of two windows' mean valence from which a feeling has changed, 0 to 2. Default: 0.6.
+    pub valence_shift: f64,
+}
+
+impl Default for SegmentOptions {
+    fn default() -> Self {
+        Self {
+            gap_max: SignedDuration::from_mins(30),
+            turns_min: 4,
+            turns_max: 24,
+            window_turns: 5,
+            reach: 5,
+            depth_by_words: 0.16,
+            depth_by_vectors: 0.16,
+            valence_shift: 0.6,
+        }
+    }
+}
+
+/// A session that may go on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Segmentation {
+    /// Episodes that no later turn can change, in order, from turn 0 on without a hole.
+    pub closed: Vec<Range<usize>>,
+    /// The turns after them; none if there are no turns. It may later be cut, never joined to what is closed.
+    pub open: Option<Range<usize>>,
+}
+
+/// Cuts a session that is over, or has been silent for longer than [`SegmentOptions::gap_max`]: every turn lies in
+/// exactly one range, in order, and no range is longer than `turns_max`.
+///
+/// Deterministic. Its ranges start with those of [`segment_so_far`]'s `closed`, and a turn that is said after a gap
+/// leaves them as they are.
+pub fn segment(turns: &[Turn<'_>], options: &SegmentOptions) -> Vec<Range<usize>> {
+    Session::read(turns).segment(options)
+}
+
+pub(super) fn all(session: &Session<'_>, options: &SegmentOptions) -> Vec<Range<usize>> {
+    let mut cutter = Cutter::over(session, options);
+    cutter.finish();
+    cutter.closed
+}
+
+/// Cuts a session that may go on. For any `n`, `segment_so_far(&turns[..n]).closed` is a prefix of
+/// `segment_so_far(turns).closed`: later turns change the open range only.
+///
+/// This holds by construction. The turns are taken one by one; a boundary is decided once, as soon as its right window
+/// and reach are there, from the turns said until then and nothing later (how rare a word is included).
+///
+/// A topic boundary is TextTiling's (Hearst 1997, *TextTiling: Segmenting Text into Multi-paragraph Subtopic
+/// Passages*): the windows before and after a gap are compared, and the gap is as deep as the peaks left and right are
+/// higher, `(peak_left − s) + (peak_right − s)`. Two things differ. The peaks are the highest within `reach`, where
+/// Hearst climbs to the nearest, and the flank of a deeper valley has no depth; that was measured a little better than
+/// Hearst's climb and than a plain threshold on `s`. And the threshold is fixed where Hearst's is `mean − σ/2` of the
+/// whole text, which the next turn would move. A change of feeling is measured on the same windows. Of the boundaries
+/// within `reach` the strongest is taken.
+pub fn segment_so_far(turns: &[Turn<'_>], options: &SegmentOptions) -> Segmentation {
+    Session::read(turns).segment_so_far(options)
+}
+
+pub(super) fn so_far(session: &Session<'_>, options: &SegmentOptions) -> Segmentation {
+    let cutter = Cutter::over(session, options);
+    let open = (cutter.start < cutter.known).then_some(cutter.start..cutter.known);
+    Segmentation { closed: cutter.closed, open }
+}
+
+/// True if a session silent since `last` is over at `now`: whatever is said next begins an episode.
+pub fn is_over(last: Timestamp, now: Timestamp, options: &SegmentOptions) -> bool {
+    now.duration_since(last) > options.gap_max
+}
+
+struct Cutter<'a> {
+    options: SegmentOptions,
+    meanings: Meanings<'a>,
+    valences: Vec<f64>,
+    closed: Vec<Range<usize>>,
+    /// First turn of the open range.
+    start: usize,
+    /// The boundary to decide next: before this turn.
+    candidate: usize,
+    /// Turns taken so far.
+    known: usize,
+    last_said: Option<Timestamp>,
+}
+
+impl<'a> Cutter<'a> {
+    fn over(session: &Session<'a>, options: &SegmentOptions) -> Self {
+        let turns_min = options.turns_min.max(1);
+        let options = SegmentOptions {
+            turns_min,
+            turns_max: options.turns_max.max(turns_min.saturating_mul(2) - 1),
+            window_turns: options.window_turns.max(1),
+            ..*options
+        };
+        let mut cutter = Self {
+            options,
+            meanings: Meanings::of(session),
+            valences: session.affects.iter().map(|affect| affect.valence).collect(),
+            closed: Vec::new(),
+            start: 0,
+            candidate: turns_min,
+            known: 0,
+            last_said: None,
+        };
+        session.turns.iter().for_each(|turn| cutter.take(turn));
+        cutter
+    }
+
+    fn take(&mut self, turn: &Turn<'_>) {
+        if let (Some(last), Some(now)) = (self.last_said, turn.said_at)
+            && is_over(last, now, &self.options)
+        {
+            self.finish();
+        }
+        self.last_said = turn.said_at.or(self.last_said);
+        self.known += 1;
+        self.meanings.learn(self.known);
+        let SegmentOptions { turns_min, turns_max, window_turns, reach, .. } = self.options;
+        while self.candidate + (window_turns + reach).max(turns_min) <= self.known {
+            self.decide();
+        }
+        if self.known - self.start > turns_max {
+            self.cut_anywhere();
+        }
+    }
+
+    /// Decides what is left with what is there, and closes the last range.
+    fn finish(&mut self) {
+        while self.candidate + self.options.turns_min <= self.known {
+            self.decide();
+        }
+        if self.start < self.known {
+            self.cut(self.known);
+        }
+    }
+
+    fn decide(&mut self) {
+        let strength = self.strength(self.candidate);
+        let rivals = self.candidate + 1..=self.candidate + self.options.reach;
+        let known = self.known;
+        if strength >= 1.0 && rivals.filter(|&at| at < known).all(|at| strength >= self.strength(at)) {
+            self.cut(self.candidate);
+        } else {
+            self.candidate += 1;
+        }
+    }
+
+    /// The range has grown too long: cuts it at its strongest boundary, where nothing speaks for any in the middle.
+    fn cut_anywhere(&mut self) {
+        let turns_min = self.options.turns_min;
+        let middle = self.start + (self.known - self.start) / 2;
+        let mut best = (f32::NEG_INFINITY, middle);
+        for at in self.start + turns_min..=self.known - turns_min {
+            let off_middle = at.abs_diff(middle) as f32 / self.options.turns_max as f32;
+            let worth = self.strength(at) - OFF_MIDDLE * off_middle;
+            if worth > best.0 {
+                best = (worth, at);
+            }
+        }
+        self.cut(best.1);
+    }
+
+    fn cut(&mut self, at: usize) {
+        self.closed.push(self.start..at);
+        self.start = at;
+        self.candidate = self.candidate.max(at + self.options.turns_min);
+    }
+
+    /// How much speaks for a boundary before turn `at`; from 1 on it is one.
+    fn strength(&mut self, at: usize) -> f32 {
+        let by_words =
+            if self.meanings.by_vectors() { self.options.depth_by_vectors } else { self.options.depth_by_words };
+        let (left, right) = self.windows(at);
+        let mean = |window: Range<usize>| self.valences[window.clone()].iter().sum::<f64>() / window.len() as f64;
+        let shift = (mean(left) - mean(right)).abs() / self.options.valence_shift;
+        (self.depth(at) / by_words).max(shift as f32)
+    }
+
+    /// How deep the valley before turn `at` is, 0 if a neighbour is deeper: the flank of a valley is no boundary.
+    fn depth(&mut self, at: usize) -> f32 {
+        let here = self.similarity(at);
+        let reach = self.options.reach;
+        let first = (self.start + 1).max(at.saturating_sub(reach));
+        let last = (at + reach).min(self.known - 1);
+        let (mut left, mut right) = (here, here);
+        for other in (first..=last).filter(|&other| other != at) {
+            let there = self.similarity(other);
+            if there < here && other.abs_diff(at) == 1 {
+                return 0.0;
+            }
+            let side = if other < at { &mut left } else { &mut right };
+            *side = side.max(there);
+        }
+        (left - here) + (right - here)
+    }
+
+    fn similarity(&mut self, at: usize) -> f32 {
+        let (left, right) = self.windows(at);
+        self.meanings.similarity(left, right)
+    }
+
+    fn windows(&self, at: usize) -> (Range<usize>, Range<usize>) {
+        let window = self.options.window_turns;
+        (at.saturating_sub(window).max(self.start)..at, at..(at + window).min(self.known))
+    }
+}

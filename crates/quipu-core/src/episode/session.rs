@@ -1,0 +1,140 @@
+//! A session read once, cut and told from that reading.
+
+use std::ops::Range;
+
+use super::importance::Signals;
+use super::reading::Reading;
+use super::segment::{self, SegmentOptions, Segmentation};
+use super::words::{self, Sentence};
+use super::{Turn, affect, importance, summary, topics};
+use crate::id::{ItemId, ItemKind};
+use crate::item::Episode;
+use crate::item::episode::Affect;
+use crate::refusal::Refusal;
+use crate::source::Role;
+
+/// The turns of one session from its first on, in order, with their sentences and feelings. Reading is most of the
+/// work, so whoever cuts and tells the same session reads it once.
+#[derive(Debug)]
+pub struct Session<'a> {
+    pub(super) turns: &'a [Turn<'a>],
+    /// By turn.
+    pub(super) sentences: Vec<Vec<Sentence>>,
+    /// By turn.
+    pub(super) affects: Vec<Affect>,
+}
+
+/// [`Session::compose`] of a session that is read for it.
+///
+/// # Errors
+/// As there.
+pub fn compose(
+    id: ItemId,
+    session_id: Option<&str>,
+    turns: &[Turn<'_>],
+    range: Range<usize>,
+    facts: &[(ItemId, Option<String>)],
+) -> Result<Episode, Refusal> {
+    Session::read(turns).compose(id, session_id, range, facts)
+}
+
+impl<'a> Session<'a> {
+    /// Reads a session. At most the first 8 KiB of each turn are read.
+    pub fn read(turns: &'a [Turn<'a>]) -> Self {
+        let sentences: Vec<Vec<Sentence>> = turns.iter().map(|turn| words::read(turn.text)).collect();
+        let affects = turns
+            .iter()
+            .zip(&sentences)
+            .map(|(turn, sentences)| {
+                affect::of_sentences(turn.text, sentences.iter().map(|sentence| sentence.span.clone()))
+            })
+            .collect();
+        Self { turns, sentences, affects }
+    }
+
+    /// See [`segment()`](super::segment()).
+    pub fn segment(&self, options: &SegmentOptions) -> Vec<Range<usize>> {
+        segment::all(self, options)
+    }
+
+    /// See [`segment_so_far()`](super::segment_so_far()).
+    pub fn segment_so_far(&self, options: &SegmentOptions) -> Segmentation {
+        segment::so_far(self, options)
+    }
+
+    /// Draws up the episode that is told by the turns of `range`.
+    ///
+    /// Turns after `range` are not looked at, so that an episode stays the same when the session goes on. `facts` are
+    /// those read in the range's turns, each with its place in the core document. Start and end are the first and last
+    /// known time. Topics, summary, feeling and importance follow the rules of this module. `domain` and `tags` are
+    /// left empty.
+    ///
+    /// # Errors
+    /// `Invalid`: the range is empty or reaches beyond the turns, or the id does not name an episode.
+    pub fn compose(
+        &self,
+        id: ItemId,
+        session_id: Option<&str>,
+        range: Range<usize>,
+        facts: &[(ItemId, Option<String>)],
+    ) -> Result<Episode, Refusal> {
+        if id.kind != ItemKind::Episode {
+            return Err(Refusal::invalid(format!("{id} does not name an episode")));
+        }
+        if range.is_empty() || range.end > self.turns.len() {
+            return Err(Refusal::invalid(format!(
+                "turns {} to {} of {} cannot be an episode",
+                range.start,
+                range.end,
+                self.turns.len()
+            )));
+        }
+        let reading = Reading::of(self, range.clone());
+        let own = reading.turns;
+        let feeling = affect::mean(self.affects[range.clone()].iter().copied());
+        let topics = topics::topics(&reading);
+        let told = summary::tell(&reading, &topics);
+        let importance = importance::importance(&Signals {
+            facts: facts.len(),
+            affect: feeling,
+            commitments: own.iter().filter(|turn| importance::is_commitment(turn.text)).count(),
+            turns: own.len(),
+            user_turns: own.iter().filter(|turn| turn.role == Role::User).count(),
+        });
+        Ok(Episode {
+            id,
+            session_id: session_id.map(str::to_owned),
+            sources: own.iter().map(|turn| turn.id).collect(),
+            turn_range: (position(range.start), position(range.end - 1)),
+            title: told.title,
+            summary: told.summary,
+            raw_excerpt: told.excerpt,
+            start: own.iter().filter_map(|turn| turn.said_at).min(),
+            end: own.iter().filter_map(|turn| turn.said_at).max(),
+            participants: distinct(own.iter().map(|turn| turn.speaker.to_owned())),
+            topics,
+            sentiment: affect::sentiment(feeling.valence),
+            affect: feeling,
+            importance,
+            related_paths: distinct(facts.iter().filter_map(|(_, path)| path.clone())),
+            facts: distinct(facts.iter().map(|&(fact, _)| fact)),
+            domain: None,
+            tags: Vec::new(),
+        })
+    }
+}
+
+fn position(turn: usize) -> u32 {
+    u32::try_from(turn).unwrap_or(u32::MAX)
+}
+
+/// Each once, in the order of first appearance.
+fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for one in all {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    found
+}

@@ -1,0 +1,231 @@
+//! A stretch in its speakers' own sentences.
+
+use std::collections::BTreeSet;
+
+use super::reading::{Reading, Said};
+use super::words::english;
+use crate::source::Role;
+
+/// Most sentences of a summary.
+pub const SENTENCES_MAX: usize = 3;
+
+/// Longest summary, in characters, names included.
+pub const SUMMARY_CHARS_MAX: usize = 300;
+
+/// Longest excerpt, in characters: only a sentence without end is ever cut by it.
+pub const EXCERPT_CHARS_MAX: usize = 2000;
+
+/// Most words of a title.
+pub const TITLE_WORDS_MAX: usize = 8;
+
+/// Longest title, in characters: words have no bound of their own.
+pub const TITLE_CHARS_MAX: usize = 80;
+
+/// Most topics in a title.
+const TITLE_TOPICS_MAX: usize = 3;
+
+/// A sentence with fewer content words says little on its own.
+const CONTENT_WORDS_MIN: usize = 4;
+
+/// Share of the first choice's score a further sentence must add.
+const GAIN_MIN: f64 = 0.25;
+
+/// How much a sentence loses for what the chosen ones already say.
+const REDUNDANCY: f64 = 0.8;
+
+/// What a stretch is told in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Told {
+    pub(super) title: String,
+    pub(super) summary: String,
+    pub(super) excerpt: String,
+}
+
+/// Tells a stretch in at most [`SENTENCES_MAX`] of its sentences and [`SUMMARY_CHARS_MAX`] characters, in the order
+/// they were said.
+///
+/// A sentence scores as in MEAD (Radev et al. 2004, *Centroid-based summarization of multiple documents*): the
+/// centroid's weight of its distinct words — here divided by `√words`, so that length alone does not win — and its
+/// position, times what a memory cares for ([`regard`]). The next sentence is the one that adds most to those chosen
+/// (maximal marginal relevance, Carbonell and Goldstein 1998). Sentences are kept verbatim; only one longer than the
+/// whole summary is cut, at a word, with "…". With several speakers each stretch of sentences is led by its speaker's
+/// name, since "I" would not tell whose they are.
+pub(super) fn tell(reading: &Reading<'_>, topics: &[String]) -> Told {
+    let scores: Vec<f64> = reading.sentences.iter().enumerate().map(|(at, said)| score(reading, at, said)).collect();
+    let chosen = choose(reading, &scores);
+    let named = reading.turns.iter().any(|turn| turn.speaker != reading.turns[0].speaker);
+    let mut by_score = chosen.clone();
+    by_score.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+    Told {
+        title: title(reading, &by_score, named, topics),
+        summary: clipped(&joined(reading, &chosen, named, " "), SUMMARY_CHARS_MAX),
+        excerpt: clipped(&joined(reading, &chosen, true, "\n"), EXCERPT_CHARS_MAX),
+    }
+}
+
+fn score(reading: &Reading<'_>, at: usize, said: &Said<'_>) -> f64 {
+    let stems: BTreeSet<&str> = stems(said).filter(|stem| reading.weights.contains_key(stem)).collect();
+    let centroid: f64 = stems.iter().filter_map(|stem| reading.weights.get(stem)).sum();
+    let position = 1.0 - at as f64 / reading.sentences.len() as f64;
+    centroid / (stems.len().max(CONTENT_WORDS_MIN) as f64).sqrt() * (1.0 + 0.2 * position) * regard(reading, said)
+}
+
+/// What a memory cares for: the speaker's own life (×1.4), a number or a name (×1.15 each); less what is also (×.8) or
+/// only (×.5) about the other, a question (×.25), a sentence that leans on the one before (×.5), and the words of the
+/// assistant or a tool (×.6).
+fn regard(reading: &Reading<'_>, said: &Said<'_>) -> f64 {
+    let text = reading.text(said);
+    let words = &said.sentence.words;
+    let any = |list: &std::collections::HashSet<String>| words.iter().any(|word| list.contains(word.lower.as_str()));
+    let source = reading.turns[said.turn].text;
+    let mut regard = 1.0;
+    regard *= match (any(&english().first_person), any(&english().second_person)) {
+        (true, false) => 1.4,
+        (true, true) => 0.8,
+        (false, true) => 0.5,
+        (false, false) => 1.0,
+    };
+    if words.iter().any(|word| word.lower.starts_with(|c: char| c.is_ascii_digit())) {
+        regard *= 1.15;
+    }
+    let capital = |span: &std::ops::Range<usize>| source[span.clone()].starts_with(char::is_uppercase);
+    if words
+        .iter()
+        .skip(1)
+        .any(|word| word.stem.is_some() && capital(&word.span) && !reading.names.contains(&word.lower))
+    {
+        regard *= 1.15;
+    }
+    if text.trim_end_matches([')', '"', '\u{201d}']).ends_with(['?', '？']) {
+        regard *= 0.25;
+    }
+    if words.first().is_some_and(|word| english().leaning.contains(word.lower.as_str())) {
+        regard *= 0.5;
+    }
+    if matches!(reading.turns[said.turn].role, Role::Assistant | Role::System | Role::Tool) {
+        regard *= 0.6;
+    }
+    regard
+}
+
+/// Numbers of the sentences chosen, in order.
+fn choose(reading: &Reading<'_>, scores: &[f64]) -> Vec<usize> {
+    let mut chosen: Vec<usize> = Vec::new();
+    let mut covered: BTreeSet<&str> = BTreeSet::new();
+    let mut room = SUMMARY_CHARS_MAX;
+    while chosen.len() < SENTENCES_MAX {
+        let mut best: Option<(f64, usize)> = None;
+        for (at, said) in reading.sentences.iter().enumerate() {
+            if chosen.contains(&at) || cost(reading, said) > room {
+                continue;
+            }
+            let gain = scores[at] * (1.0 - REDUNDANCY * overlap(said, &covered));
+            if best.is_none_or(|(most, _)| gain > most) {
+                best = Some((gain, at));
+            }
+        }
+        let Some((gain, at)) = best else { break };
+        if !chosen.is_empty() && gain < GAIN_MIN * scores[chosen[0]] {
+            break;
+        }
+        room -= cost(reading, &reading.sentences[at]);
+        covered.extend(stems(&reading.sentences[at]));
+        chosen.push(at);
+    }
+    if chosen.is_empty() {
+        // Every sentence is longer than the summary.
+        chosen.extend((0..scores.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a))));
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// Characters a sentence takes, its speaker's name and blanks included.
+fn cost(reading: &Reading<'_>, said: &Said<'_>) -> usize {
+    reading.text(said).chars().count() + reading.turns[said.turn].speaker.chars().count() + 3
+}
+
+fn stems<'s>(said: &Said<'s>) -> impl Iterator<Item = &'s str> {
+    said.sentence.words.iter().filter_map(|word| word.stem.as_deref())
+}
+
+/// Share of a sentence's content words that are covered.
+fn overlap(said: &Said<'_>, covered: &BTreeSet<&str>) -> f64 {
+    let all = stems(said).count();
+    if all == 0 { 0.0 } else { stems(said).filter(|stem| covered.contains(stem)).count() as f64 / all as f64 }
+}
+
+/// The sentences one after another, each speaker's stretch led by the name if `named`.
+fn joined(reading: &Reading<'_>, chosen: &[usize], named: bool, between: &str) -> String {
+    let mut all = String::new();
+    let mut speaker = None;
+    for &at in chosen {
+        let said = &reading.sentences[at];
+        let own = reading.turns[said.turn].speaker;
+        let changed = speaker != Some(own);
+        if !all.is_empty() {
+            all.push_str(if changed { between } else { " " });
+        }
+        if named && changed {
+            all.push_str(own);
+            all.push_str(": ");
+        }
+        all.push_str(reading.text(said));
+        speaker = Some(own);
+    }
+    all
+}
+
+/// The first `max` characters, cut at a word with "…" if there are more.
+fn clipped(text: &str, max: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(max) else { return text.to_owned() };
+    let room = text[..end].char_indices().last().map_or(0, |(at, _)| at);
+    let kept = &text[..room];
+    let word = kept.rfind(char::is_whitespace).filter(|at| at * 2 > room).unwrap_or(room);
+    format!("{}…", kept[..word].trim_end())
+}
+
+/// At most [`TITLE_WORDS_MAX`] words: the first clause of the most telling chosen sentence that is short enough and
+/// names a topic, led by its speaker's name if there are several; else the topics, else the start of the sentence.
+fn title(reading: &Reading<'_>, by_score: &[usize], named: bool, topics: &[String]) -> String {
+    let clause = by_score.iter().find_map(|&at| clause(reading, &reading.sentences[at], named, topics));
+    let title = clause.unwrap_or_else(|| {
+        if topics.is_empty() {
+            let first = by_score.first().map_or("", |&at| reading.text(&reading.sentences[at]));
+            return first.split_whitespace().take(TITLE_WORDS_MAX).collect::<Vec<_>>().join(" ");
+        }
+        let mut words = 0;
+        let fitting = topics.iter().take(TITLE_TOPICS_MAX).take_while(|topic| {
+            words += topic.split_whitespace().count();
+            words <= TITLE_WORDS_MAX
+        });
+        capitalised(&fitting.map(String::as_str).collect::<Vec<_>>().join(", "))
+    });
+    clipped(&title, TITLE_CHARS_MAX)
+}
+
+fn clause(reading: &Reading<'_>, said: &Said<'_>, named: bool, topics: &[String]) -> Option<String> {
+    let source = reading.turns[said.turn].text;
+    let all = &said.sentence.words;
+    let opening = all
+        .iter()
+        .take_while(|word| english().opening.contains(word.lower.as_str()) || reading.names.contains(&word.lower))
+        .count();
+    let words = &all[opening..];
+    let breaks = |word: &super::words::Word| !word.joined || english().clause_start.contains(word.lower.as_str());
+    let length = words.iter().enumerate().position(|(at, word)| at > 0 && breaks(word)).unwrap_or(words.len());
+    let (first, last) = (words.first()?, words[..length].last()?);
+    let text = &source[first.span.start..last.span.end];
+    let speaker = if named { format!("{}: ", reading.turns[said.turn].speaker) } else { String::new() };
+    let title = format!("{speaker}{}", capitalised(text));
+    let lower = text.to_lowercase();
+    let telling = topics.iter().take(TITLE_TOPICS_MAX).any(|topic| lower.contains(&topic.to_lowercase()));
+    let fits = length >= CONTENT_WORDS_MIN && title.split_whitespace().count() <= TITLE_WORDS_MAX;
+    let leans = english().leaning.contains(first.lower.as_str());
+    (fits && telling && !leans && last.stem.is_some()).then_some(title)
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,30 @@
+//! Tests of the parts together.
+
+mod cutting;
+mod story;
+mod telling;
+
+use jiff::Timestamp;
+
+use super::Turn;
+use crate::id::{ItemId, ItemKind};
+use crate::source::Role;
+
+fn at(time: &str) -> Timestamp {
+    time.parse().expect("a time")
+}
+
+/// The turns of a conversation of two people, at no known time.
+fn dialogue<'a>(said: &[(&'a str, &'a str)]) -> Vec<Turn<'a>> {
+    said.iter()
+        .enumerate()
+        .map(|(number, &(speaker, text))| Turn {
+            id: ItemId { kind: ItemKind::Turn, bits: number as u64 },
+            text,
+            speaker,
+            role: Role::User,
+            said_at: None,
+            vector: None,
+        })
+        .collect()
+}
