@@ -5,6 +5,7 @@ pub(crate) mod people;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use quipu_engine::import::{DateOrder, Zone};
 use quipu_engine::versions::When;
 
 /// Long-term memory for assistants and agents: one binary, one folder, no account.
@@ -64,7 +65,7 @@ pub(crate) enum Command {
     Demo,
     /// Remember something
     Add(Add),
-    /// Import conversations and texts: locomo, openai, text, markdown, ledger
+    /// Import conversations, chats, memories and notes
     Import(Import),
     /// Find what was said
     Recall(Recall),
@@ -176,9 +177,9 @@ pub(crate) struct Add {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// locomo, openai, text, markdown or ledger
+    /// chatgpt, claude, whatsapp, telegram, mem0, memory-jsonl, folder, text, markdown, openai, locomo or ledger
     pub(crate) format: String,
-    /// A file; for text and markdown also a folder
+    /// A file; for chatgpt, claude, whatsapp and telegram also the zip archive or its folder; a folder of notes or texts
     pub(crate) path: PathBuf,
     /// Only report what would be imported
     #[arg(long)]
@@ -192,6 +193,12 @@ pub(crate) struct Import {
     /// Only this conversation of the file
     #[arg(long, value_name = "NAME")]
     pub(crate) conversation: Option<String>,
+    /// For whatsapp and telegram: where local times are from, such as Europe/Lisbon or +02:00 [default: UTC]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    pub(crate) timezone: Option<Zone>,
+    /// For whatsapp: whether dates start with the day (dmy) or the month (mdy) [default: inferred]
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) date_order: Option<DateOrder>,
 }
 
 #[derive(Debug, Args)]

@@ -120,8 +120,52 @@ fn imports_are_idempotent_and_undone_in_one_go() {
     place.check(&["import", "openai", &file], b"", 0, &["2 new"]);
     let cut = place.file("cut.jsonl", format!("{line}\n{}", &line[..40].replace("s1", "s2")).as_bytes());
     place.check(&["import", "openai", &cut], b"", 2, &["known already", "line 2"]);
-    place.check(&["import", "fish", &file], b"", 2, &["locomo, openai, text, markdown, ledger"]);
+    place.check(&["import", "fish", &file], b"", 2, &["locomo, openai, text", "chatgpt, claude", "ledger"]);
     place.check(&["import", "text", "/nowhere/at-all.txt"], b"", 3, &["/nowhere/at-all.txt"]);
+}
+
+/// A file of `testdata/import`.
+fn fixture(name: &str) -> String {
+    format!("{}/../../testdata/import/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn what_other_systems_export_is_imported_counted_and_undone() {
+    let place = Place::new();
+    let cases: [(&str, &str, &str, &[&str]); 7] = [
+        ("chatgpt", "chatgpt.json", "5 new", &["2026-01-01 10:00", "left out  2 messages on branches"]),
+        ("claude", "claude.json", "6 new", &["left out  1 projects", "left out  2 documents of projects"]),
+        ("mem0", "mem0.json", "noa → user me: 2 new", &["lev → user me: 1 new", "several users"]),
+        ("memory-jsonl", "memory.jsonl", "4 new", &["times unknown", "left out  1 entities without observations"]),
+        ("whatsapp", "whatsapp-ios.txt", "5 new", &["taken as UTC", "left out  1 lines of the system"]),
+        ("telegram", "telegram.json", "Climbing → user me: 5 new", &["left out  1 messages of the service"]),
+        ("folder", "", "notes → user me: ", &["left out  8 files of another kind"]),
+    ];
+    for (format, name, new, pieces) in cases {
+        let path = fixture(name);
+        let dry = place.check(&["import", format, &path, "--dry-run"], b"", 0, &["nothing was changed", new]);
+        assert!(pieces.iter().all(|piece| dry.contains(piece)), "{format}: {dry}");
+        let done = place.check(&["import", format, &path], b"", 0, pieces);
+        assert!(done.contains(new), "{format}: {done}");
+        place.check(&["import", format, &path], b"", 0, &[" 0 new"]);
+        let reference = done.lines().find_map(|line| line.split("--source ").nth(1)).unwrap().trim_end_matches('`');
+        place.check(&["revert", "--source", reference], b"", 0, &["takes them back"]);
+        place.check(&["import", format, &path, "--dry-run"], b"", 0, &[new]);
+    }
+    place.check(&["verify"], b"", 0, &["INTACT"]);
+}
+
+#[test]
+fn what_a_chat_leaves_open_is_asked_for() {
+    let place = Place::new();
+    let chat = place.file("_chat.txt", b"[01/02/2026, 10:00:00] Ana: hi\n[03/04/2026, 10:00:00] Ana: ho\n");
+    place.check(&["import", "whatsapp", &chat], b"", 2, &["line 1", "--date-order dmy or --date-order mdy"]);
+    place.check(&["import", "whatsapp", &chat, "--date-order", "us"], b"", 2, &["dmy and mdy"]);
+    place.check(&["import", "whatsapp", &chat, "--timezone", "Lisbon"], b"", 2, &["Europe/Lisbon"]);
+    let args = ["import", "whatsapp", &chat, "--date-order", "mdy", "--timezone", "-03:00"];
+    place.check(&args, b"", 0, &["2 new", "2026-01-02 13:00 to 2026-03-04 13:00"]);
+    let not_zip = place.file("export.zip", b"PK\x03\x04 and then nothing");
+    place.check(&["import", "chatgpt", &not_zip], b"", 2, &["export.zip", "not a zip archive that can be read"]);
 }
 
 #[test]

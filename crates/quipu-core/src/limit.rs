@@ -50,6 +50,22 @@ pub const IMPORT_EVENTS_PER_COMMIT: usize = 16;
 pub const IMPORT_LINE_BYTES_MAX: usize = 16 << 20;
 /// Largest file read whole by an import (plain text, Markdown), in bytes.
 pub const IMPORT_FILE_BYTES_MAX: u64 = 256 << 20;
+/// Largest conversation, message or memory of a streamed import, in bytes of JSON; one at a time is held.
+pub const IMPORT_ELEMENT_BYTES_MAX: u64 = 64 << 20;
+/// Largest note of an imported folder, in bytes.
+pub const IMPORT_NOTE_BYTES_MAX: u64 = 16 << 20;
+/// Deepest folder below the one that is imported.
+pub const IMPORT_DEPTH_MAX: usize = 32;
+/// Most files in an imported folder, and most entries in an imported archive.
+pub const IMPORT_FILES_MAX: usize = 200_000;
+/// Most bytes read to learn what an archive holds.
+pub const IMPORT_ARCHIVE_LIST_BYTES_MAX: u64 = 64 << 20;
+/// Most bytes an archive's entries may unpack to, of those an import reads.
+pub const IMPORT_UNPACKED_BYTES_MAX: u64 = 8 << 30;
+/// Beyond `IMPORT_UNPACKED_FREE_BYTES`, an archive's entry may unpack to this many times its packed size.
+pub const IMPORT_UNPACKED_RATIO_MAX: u64 = 200;
+/// An archive's entry of this size is read however well it was packed.
+pub const IMPORT_UNPACKED_FREE_BYTES: u64 = 64 << 20;
 /// Reasons an import lists one by one; the rest is counted.
 pub const IMPORT_NOTICES_MAX: usize = 100;
 /// Most tokens a pack may be asked for.

@@ -5,9 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
@@ -19,7 +17,7 @@ use serde::Serialize;
 use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::import::{self, Batch, Format, ReadError};
+use crate::import::{self, Batch, Fault, Format, Input, ReadError, ReadOptions};
 use crate::keeper::State;
 use crate::understand::{self, Cause};
 use crate::upkeep::{self, Progress, Watch};
@@ -39,6 +37,8 @@ pub struct IngestOptions {
     pub into: Option<UserId>,
     /// Where it goes when `into` is not given and the format names no users of its own.
     pub default_user: UserId,
+    /// What the input leaves open.
+    pub read: ReadOptions,
 }
 
 /// What became of one conversation.
@@ -90,11 +90,13 @@ pub struct IngestReport {
     pub notices: Vec<IngestNotice>,
     /// How many more notices there were.
     pub notices_more: u64,
+    /// What is in the input and was not imported, counted by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
     /// What stopped the import before its end.
     pub stopped_by: Option<String>,
 }
 
-/// Imports a file, or for plain text and Markdown a folder.
+/// Imports a file; for texts and notes also a folder, and for what is exported as an archive the archive or its folder.
 ///
 /// The report is valid whatever happens: when the input turns out to be damaged, everything before the fault is durable
 /// and counted, and the error says where the fault is. Times come from the input; unknown stays unknown.
@@ -122,6 +124,7 @@ pub fn ingest(
             refused: 0,
             notices: Vec::new(),
             notices_more: 0,
+            left_out: BTreeMap::new(),
             stopped_by: None,
         },
     };
@@ -158,28 +161,51 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn read_all(&mut self, path: &Path, watch: Watch<'_>) -> Result<()> {
-        for (file, name) in files(self.format, path)? {
-            let opened = File::open(&file)
-                .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", file.display())))?;
-            let mut read = import::Report::default();
-            let outcome = import::read(self.format, &mut BufReader::new(opened), &name, &mut read, &mut |batch| {
-                self.take(batch, watch)
-            });
-            for notice in read.notices {
-                if self.report.notices.len() < limit::IMPORT_NOTICES_MAX {
-                    self.report.notices.push(IngestNotice { place: notice.place, reason: notice.reason });
-                } else {
-                    self.report.notices_more += 1;
+        let mut about = import::Report::default();
+        let outcome = import::each_input(self.format, path, &mut about, &mut |input| self.read_one(input, watch));
+        self.note(about);
+        outcome
+    }
+
+    fn read_one(&mut self, input: Input<'_>, watch: Watch<'_>) -> Result<()> {
+        let Input { name, place, one_of_many, stream } = input;
+        let (format, options) = (self.format, &self.options.read);
+        let mut read = import::Report::default();
+        let outcome = import::read_with(format, stream, name, options, &mut read, &mut |batch| self.take(batch, watch));
+        let outcome = match outcome {
+            Ok(()) => Ok(()),
+            Err(ReadError::Caller(error)) => Err(error),
+            Err(ReadError::Fault(Fault::Nothing(_))) if one_of_many => {
+                if read.left_out.is_empty() {
+                    read.leave_out("files with nothing in them", 1);
                 }
+                Ok(())
             }
-            self.report.notices_more += read.notices_more;
-            match outcome {
-                Ok(()) => {}
-                Err(ReadError::Caller(error)) => return Err(error),
-                Err(ReadError::Fault(fault)) => return Err(Error::Invalid(format!("{}: {fault}", file.display()))),
+            // A note that cannot be read is no reason to leave the others.
+            Err(ReadError::Fault(fault)) if format == Format::Folder && read.sources == 0 => {
+                read.notice(place, format!("{fault}; it was skipped"));
+                read.leave_out("notes that cannot be read", 1);
+                Ok(())
+            }
+            Err(ReadError::Fault(fault)) => Err(Error::Invalid(format!("{place}: {fault}"))),
+        };
+        self.note(read);
+        outcome
+    }
+
+    /// Takes over what a report says was skipped, repaired or left out.
+    fn note(&mut self, read: import::Report) {
+        for notice in read.notices {
+            if self.report.notices.len() < limit::IMPORT_NOTICES_MAX {
+                self.report.notices.push(IngestNotice { place: notice.place, reason: notice.reason });
+            } else {
+                self.report.notices_more += 1;
             }
         }
-        Ok(())
+        self.report.notices_more += read.notices_more;
+        for (reason, count) in read.left_out {
+            *self.report.left_out.entry(reason).or_default() += count;
+        }
     }
 
     fn take(&mut self, batch: Batch, watch: Watch<'_>) -> Result<()> {
@@ -271,49 +297,6 @@ impl Run<'_> {
         }
         Ok(())
     }
-}
-
-/// The files an import reads, and what each is called.
-fn files(format: Format, path: &Path) -> Result<Vec<(PathBuf, String)>> {
-    let unreadable =
-        |path: &Path, error: &std::io::Error| Error::NotFound(format!("cannot read {}: {error}", path.display()));
-    let about = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-    if about.is_file() {
-        let stem = path.file_stem().map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned());
-        return Ok(vec![(path.to_owned(), stem)]);
-    }
-    let endings: &[&str] = match format {
-        Format::Text => &["txt"],
-        Format::Markdown => &["md", "markdown"],
-        _ => return Err(Error::Invalid(format!("{} is a folder; {format} is imported from a file", path.display()))),
-    };
-    let mut found = Vec::new();
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|error| unreadable(&folder, &error))?;
-        for entry in entries {
-            let entry = entry.map_err(|error| unreadable(&folder, &error))?;
-            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
-            // Hidden folders hold settings, not notes; links are not followed, so a walk ends and stays inside.
-            if entry.file_name().to_string_lossy().starts_with('.') {
-                continue;
-            }
-            let file = entry.path();
-            let ending =
-                file.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-            if kind.is_dir() {
-                folders.push(file);
-            } else if kind.is_file() && endings.contains(&ending.as_str()) {
-                let name = file.strip_prefix(path).unwrap_or(&file).with_extension("").to_string_lossy().into_owned();
-                found.push((file, name));
-            }
-        }
-    }
-    found.sort();
-    if found.is_empty() {
-        return Err(Error::NotFound(format!("{} has no file ending in {}", path.display(), endings.join(" or "))));
-    }
-    Ok(found)
 }
 
 /// Records those of the sources that are not known yet. Returns how many; they are durable then, and searchable after

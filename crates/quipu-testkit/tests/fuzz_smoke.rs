@@ -124,7 +124,7 @@ fn imports() {
     let mut seeds = files("fuzz/seeds/import");
     for file in files("testdata/import") {
         // Each file as every format: the first byte chooses.
-        seeds.extend((0..5).map(|format| [vec![format], file.clone()].concat()));
+        seeds.extend((0..12).map(|format| [vec![format], file.clone()].concat()));
     }
     feed("import", &seeds, fuzzing::import);
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use quipu_core::id::UserId;
-use quipu_engine::import::Format;
+use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
@@ -129,6 +129,7 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
         conversation: None,
         into: Some(user.clone()),
         default_user: user.clone(),
+        read: ReadOptions::default(),
     };
     let (report, fault) = quipu_engine::ingest(engine, Format::OpenAi, &path, &options, &mut |_| {});
     match fault {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use quipu_core::core_document;
 use quipu_core::id::UserId;
-use quipu_engine::import::Format;
+use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::ingest::{IngestOptions, IngestReport};
 use quipu_engine::versions::When;
 use quipu_engine::{Edit, Error, PatchOptions, Receipt, RememberOptions, Result, Utterance};
@@ -156,6 +156,7 @@ pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) 
         conversation: args.conversation.clone(),
         into: settings.user_named.clone(),
         default_user: settings.user.clone(),
+        read: ReadOptions { timezone: args.timezone.clone(), date_order: args.date_order },
     };
     let bar = session.printer.progress();
     let outcome =
@@ -199,6 +200,9 @@ pub(super) fn summary(report: &IngestReport) -> String {
     }
     if report.notices_more > 0 {
         text.push_str(&format!("  and {} notes more\n", report.notices_more));
+    }
+    for (reason, count) in &report.left_out {
+        text.push_str(&format!("  left out  {count} {reason}\n"));
     }
     if !report.dry_run && report.conversations.iter().any(|part| part.new > 0) {
         let changed = report.conversations.iter().filter(|part| part.new > 0).map(|part| part.user_id.as_str());

@@ -54,6 +54,7 @@ impl Filling {
         for source in draft.into_sources(sink.report) {
             if !self.ids.insert(source.id) {
                 sink.report.notice(&place, "the same was already there; the repetition was skipped");
+                sink.report.leave_out("repetitions", 1);
                 continue;
             }
             if let Some(native) = &source.native_id

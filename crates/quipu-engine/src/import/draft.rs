@@ -53,12 +53,14 @@ impl Draft {
     pub(super) fn into_sources(mut self, report: &mut Report) -> Vec<Source> {
         if let Some(at) = self.text.find('\0') {
             report.notice(&self.place, format!("the text contains the character U+0000 at byte {at}; it was skipped"));
+            report.leave_out("texts with the character U+0000", 1);
             return Vec::new();
         }
         let artifacts = self.fit_artifacts(report);
         self.fit_native_id(report);
         if self.text.trim().is_empty() && artifacts.is_empty() {
             report.notice(&self.place, "the text is empty; it was skipped");
+            report.leave_out("empty texts", 1);
             return Vec::new();
         }
         let texts: Vec<&str> =
@@ -104,6 +106,7 @@ impl Draft {
             Ok(()) => Some(source),
             Err(refusal) => {
                 report.notice(&self.place, format!("{refusal}; it was skipped"));
+                report.leave_out("texts that no source can hold", 1);
                 None
             }
         }
@@ -115,6 +118,7 @@ impl Draft {
             let kind = artifact.kind.clone();
             if artifact.text.contains('\0') {
                 report.notice(&self.place, format!("the {kind} beside the text contains U+0000; it was left out"));
+                report.leave_out("artifacts with the character U+0000", 1);
                 continue;
             }
             artifact.name = artifact.name.and_then(|raw| {

@@ -4,14 +4,13 @@
 //! turns under the session `<sample_id>:session_<N>`, in the order of N, all dated by `session_<N>_date_time`.
 
 pub mod questions;
-mod samples;
 
 use std::collections::HashSet;
 use std::io::BufRead;
 
 use jiff::Timestamp;
 use quipu_core::id::ItemKind;
-use quipu_core::limit::NAME_BYTES_MAX;
+use quipu_core::limit::{IMPORT_FILE_BYTES_MAX, NAME_BYTES_MAX};
 use quipu_core::source::Artifact;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -20,10 +19,21 @@ use super::batch::{Filling, Sink};
 use super::draft::Draft;
 use super::fault::Stop;
 use super::report::Report;
+use super::stream::{self, Shape};
 use super::{name, when};
 
 /// Room kept behind a conversation's name for `:session_<N>`.
 const SESSION_BYTES_MAX: usize = 24;
+
+const SHAPE: Shape = Shape {
+    file: "a LoCoMo file",
+    element: "conversation",
+    elements: "conversations",
+    expected: "a LoCoMo file is an array of objects, each with a \"conversation\" object that holds \"session_1\", \
+               \"session_1_date_time\" and so on",
+    lists: &[],
+    bytes_max: IMPORT_FILE_BYTES_MAX,
+};
 
 /// A conversation without its questions and summaries.
 #[derive(Deserialize)]
@@ -37,7 +47,7 @@ struct Sample {
 /// read is skipped.
 pub(super) fn read(input: &mut dyn BufRead, start: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let mut known = HashSet::new();
-    samples::each(input, start, &mut |number, sample: Sample| {
+    stream::elements(input, start, &SHAPE, &mut |number, sample: Sample| {
         let called = conversation_name(&sample.sample_id, number);
         if !known.insert(called.clone()) {
             sink.report.notice(&called, "this sample_id occurs twice; both conversations go by the same name");

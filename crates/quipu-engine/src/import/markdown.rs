@@ -5,7 +5,6 @@ mod sections;
 
 use std::collections::HashMap;
 use std::io::BufRead;
-use std::sync::Arc;
 
 use quipu_core::id::ItemKind;
 use quipu_core::limit::IMPORT_TURNS_PER_EVENT;
@@ -13,6 +12,7 @@ use quipu_core::limit::IMPORT_TURNS_PER_EVENT;
 use super::batch::{Filling, Sink};
 use super::draft::Draft;
 use super::fault::Stop;
+use super::text::Place;
 use super::{fence, name, whole};
 use front_matter::FrontMatter;
 
@@ -21,17 +21,17 @@ use front_matter::FrontMatter;
 /// All sections carry the front matter's date: `said_at`, `date`, `created` or `updated`, the first that can be read.
 /// The front matter itself goes with the first source, verbatim, so that its tags can be found. A source is called by
 /// its headings and a number, so that a change in one section leaves the ids of the others alone.
-pub(super) fn read(input: &mut dyn BufRead, start: u64, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(super) fn read(input: &mut dyn BufRead, start: u64, of: &Place, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let text = whole::read(input, start)?;
-    let session = name::session(sink.report, name, name);
     let (front, body) = FrontMatter::split(&text, sink.report);
     let body = body.trim_start_matches(['\r', '\n']);
     let start = start + (text.len() - body.len()) as u64;
-    let mut filling = Filling::new(name);
+    let title = of.title.as_deref().or(front.title.as_deref());
+    let mut filling = Filling::new(&of.conversation);
     let mut beside = front.artifact;
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut code = fence::fenced(body).into_iter().peekable();
-    for passage in sections::passages(body, front.title.as_deref()) {
+    for passage in sections::passages(body, title) {
         let place = format!("byte {}", start + passage.range.start as u64);
         let number = numbers.entry(passage.path.clone()).or_default();
         *number += 1;
@@ -45,7 +45,7 @@ pub(super) fn read(input: &mut dyn BufRead, start: u64, name: &Arc<str>, sink: &
             text: body[passage.range].to_owned(),
             artifacts,
             native_id: Some(format!("{}#{number}", passage.path)),
-            ..Draft::new(ItemKind::Document, session.clone(), place)
+            ..Draft::new(ItemKind::Document, of.session.clone(), place)
         };
         filling.push(draft, sink);
         if filling.len() >= IMPORT_TURNS_PER_EVENT {
@@ -55,11 +55,11 @@ pub(super) fn read(input: &mut dyn BufRead, start: u64, name: &Arc<str>, sink: &
     if let Some(alone) = beside {
         let place = "the front matter";
         let draft = Draft {
-            topic: front.title.as_deref().and_then(|title| name::label(sink.report, place, "the title", title)),
+            topic: title.and_then(|title| name::label(sink.report, place, "the title", title)),
             said_at: front.said_at,
             artifacts: vec![alone],
             native_id: Some("#1".to_owned()),
-            ..Draft::new(ItemKind::Document, session, place.to_owned())
+            ..Draft::new(ItemKind::Document, of.session.clone(), place.to_owned())
         };
         filling.push(draft, sink);
     }

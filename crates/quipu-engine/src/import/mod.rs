@@ -4,18 +4,30 @@
 //! the input only; a time that is missing or cannot be understood stays unknown. Because an id follows from the content,
 //! reading the same input again gives the same ids, and an import that broke off is continued by running it again.
 
+mod archive;
 mod batch;
+mod chatgpt;
 mod chop;
+mod claude;
 mod draft;
 mod fault;
 mod fence;
+mod folder;
+mod inputs;
 mod lines;
 pub mod locomo;
 mod markdown;
+mod mem0;
+mod memory_jsonl;
 mod name;
 mod openai;
+mod options;
 mod report;
+mod stream;
+mod telegram;
 mod text;
+mod walk;
+mod whatsapp;
 mod when;
 mod whole;
 
@@ -30,6 +42,8 @@ use quipu_core::source::Source;
 use batch::Sink;
 use fault::Stop;
 pub use fault::{Fault, ReadError};
+pub use inputs::{Input, each_input};
+pub use options::{DateOrder, ReadOptions, Zone};
 pub use report::{Notice, Report};
 
 /// What an import can read.
@@ -43,13 +57,40 @@ pub enum Format {
     Text,
     /// A Markdown file, with or without front matter.
     Markdown,
+    /// A folder of notes in Markdown or plain text, such as an Obsidian vault.
+    Folder,
+    /// What ChatGPT exports: a zip archive, its folder, or its `conversations.json`.
+    ChatGpt,
+    /// What Claude exports: a zip archive, its folder, or its `conversations.json`.
+    Claude,
+    /// A chat WhatsApp exports: `_chat.txt`, or the archive around it.
+    WhatsApp,
+    /// What Telegram exports as JSON: one chat or all, `result.json` or its folder.
+    Telegram,
+    /// Memories mem0 lists or exports: `{"memories":[…]}`, `{"results":[…]}` or a list.
+    Mem0,
+    /// The file of the MCP reference memory: entities and relations, one a line.
+    MemoryJsonl,
     /// A ledger another memory exported. [`read`] refuses it: it holds events, not sources.
     Ledger,
 }
 
 impl Format {
     /// Every format, in the order of their declaration.
-    pub const ALL: [Self; 5] = [Self::Locomo, Self::OpenAi, Self::Text, Self::Markdown, Self::Ledger];
+    pub const ALL: [Self; 12] = [
+        Self::Locomo,
+        Self::OpenAi,
+        Self::Text,
+        Self::Markdown,
+        Self::Folder,
+        Self::ChatGpt,
+        Self::Claude,
+        Self::WhatsApp,
+        Self::Telegram,
+        Self::Mem0,
+        Self::MemoryJsonl,
+        Self::Ledger,
+    ];
 
     /// The format as one word, as `FromStr` reads it.
     pub fn word(self) -> &'static str {
@@ -58,6 +99,13 @@ impl Format {
             Self::OpenAi => "openai",
             Self::Text => "text",
             Self::Markdown => "markdown",
+            Self::Folder => "folder",
+            Self::ChatGpt => "chatgpt",
+            Self::Claude => "claude",
+            Self::WhatsApp => "whatsapp",
+            Self::Telegram => "telegram",
+            Self::Mem0 => "mem0",
+            Self::MemoryJsonl => "memory-jsonl",
             Self::Ledger => "ledger",
         }
     }
@@ -85,30 +133,47 @@ impl FromStr for Format {
 /// Sources that belong together, in the order they were said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Whose history it is: a LoCoMo sample's id, else the name of the input. Not yet a user id: it may hold any
-    /// printable character, within `limit::NAME_BYTES_MAX` bytes.
+    /// Whose history it is: a LoCoMo sample's id, mem0's user, a chat's name, else the name of the input. Not yet a user
+    /// id: it may hold any printable character, within `limit::NAME_BYTES_MAX` bytes.
     pub conversation: String,
     /// At least one. Each passes [`Source::check`] and carries the id that follows from its content; no id occurs twice.
     pub sources: Vec<Source>,
 }
 
+/// Reads the whole input with the default [`ReadOptions`]; see [`read_with`].
+///
+/// # Errors
+/// As for [`read_with`].
+pub fn read<E>(
+    format: Format,
+    input: &mut dyn BufRead,
+    name: &str,
+    report: &mut Report,
+    each: &mut dyn FnMut(Batch) -> Result<(), E>,
+) -> Result<(), ReadError<E>> {
+    read_with(format, input, name, &ReadOptions::default(), report, each)
+}
+
 /// Reads the whole input and hands it on batch by batch.
 ///
-/// `name` is what the input is called, such as a file's stem; it names sessions the input does not name itself. A batch
-/// is a LoCoMo conversation, a line of chat messages, or up to `limit::IMPORT_TURNS_PER_EVENT` passages of a text.
-/// Memory use is bounded by one of these, save for plain text and Markdown, which are read whole and at most
-/// `limit::IMPORT_FILE_BYTES_MAX` bytes long. A byte order mark at the start is dropped.
+/// `name` is what the input is called, such as a file's stem; it names sessions the input does not name itself. For
+/// [`Format::Folder`] the input is one note, and the name its path below the folder. A batch is a conversation, a line of
+/// chat messages, or up to `limit::IMPORT_TURNS_PER_EVENT` passages, messages or memories. Memory use is bounded by one
+/// conversation of at most `limit::IMPORT_ELEMENT_BYTES_MAX` bytes of JSON (LoCoMo: `limit::IMPORT_FILE_BYTES_MAX`), or
+/// one message or memory where a conversation is a stream of them; plain text, Markdown and WhatsApp are read whole and
+/// at most `limit::IMPORT_FILE_BYTES_MAX` bytes long. A byte order mark at the start is dropped.
 ///
 /// What cannot be kept is skipped or repaired, and said in the report, which is valid whether reading succeeds or not.
 ///
 /// # Errors
 /// - `Fault`: the input is empty, damaged, over a bound, cut, not of this format or unreadable. What came before the
-///   fault has been handed on, except that plain text and Markdown must be UTF-8 throughout before anything is.
+///   fault has been handed on, except that plain text, Markdown and WhatsApp must be UTF-8 throughout before anything is.
 /// - `Caller`: `each` failed; nothing was read after that.
-pub fn read<E>(
+pub fn read_with<E>(
     format: Format,
     input: &mut dyn BufRead,
     name: &str,
+    options: &ReadOptions,
     report: &mut Report,
     each: &mut dyn FnMut(Batch) -> Result<(), E>,
 ) -> Result<(), ReadError<E>> {
@@ -120,7 +185,7 @@ pub fn read<E>(
             ControlFlow::Break(())
         }
     };
-    let outcome = dispatch(format, input, name, &mut Sink::new(report, &mut deliver));
+    let outcome = dispatch(format, input, name, options, &mut Sink::new(report, &mut deliver));
     match (outcome, failed) {
         (Ok(()), _) => Ok(()),
         (Err(Stop::Fault(fault)), _) => Err(ReadError::Fault(fault.after(report.sources))),
@@ -129,25 +194,49 @@ pub fn read<E>(
     }
 }
 
-fn dispatch(format: Format, input: &mut dyn BufRead, name: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn dispatch(
+    format: Format,
+    input: &mut dyn BufRead,
+    called: &str,
+    options: &ReadOptions,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
     let (start, mut input) = without_mark(input)?;
-    let name = name::label(sink.report, name, "the input's name", name).unwrap_or_else(|| "import".into());
+    let input = &mut input;
+    if format == Format::Folder {
+        folder::read(input, start, called, sink)?;
+        return something(sink);
+    }
+    let name = name::label(sink.report, called, "the input's name", called).unwrap_or_else(|| "import".into());
     match format {
-        Format::Locomo => locomo::read(&mut input, start, sink)?,
-        Format::OpenAi => openai::read(&mut input, &name, sink)?,
-        Format::Text => text::read(&mut input, start, &name, sink)?,
-        Format::Markdown => markdown::read(&mut input, start, &name, sink)?,
+        Format::Locomo => locomo::read(input, start, sink)?,
+        Format::OpenAi => openai::read(input, &name, sink)?,
+        Format::Text => text::read(input, start, &text::Place::named(&name, sink.report), sink)?,
+        Format::Markdown => markdown::read(input, start, &text::Place::named(&name, sink.report), sink)?,
+        Format::ChatGpt => chatgpt::read(input, start, &name, sink)?,
+        Format::Claude => claude::read(input, start, &name, sink)?,
+        Format::WhatsApp => whatsapp::read(input, start, &name, options, sink)?,
+        Format::Telegram => telegram::read(input, start, &name, options, sink)?,
+        Format::Mem0 => mem0::read(input, start, &name, sink)?,
+        Format::MemoryJsonl => memory_jsonl::read(input, &name, sink)?,
+        Format::Folder => {}
         Format::Ledger => {
             let reason = "a ledger is not read as sources: it is imported event by event".to_owned();
             return Err(Fault::Refused(reason).into());
         }
     }
+    something(sink)
+}
+
+/// An input that gave nothing is a fault: the caller meant something else.
+fn something(sink: &Sink<'_>) -> Result<(), Stop> {
     if sink.report.sources > 0 {
         return Ok(());
     }
-    Err(Fault::Nothing(match sink.report.notices.first() {
-        None => "the input is empty".to_owned(),
-        Some(notice) => format!("everything was skipped, first {notice}"),
+    Err(Fault::Nothing(match (sink.report.notices.first(), sink.report.left_out.iter().next()) {
+        (Some(notice), _) => format!("everything was skipped, first {notice}"),
+        (None, Some((reason, count))) => format!("everything was left out, such as {count} {reason}"),
+        (None, None) => "the input is empty".to_owned(),
     })
     .into())
 }
@@ -174,8 +263,9 @@ mod tests {
 
     #[test]
     fn an_unknown_format_is_answered_with_the_known_ones() {
-        let answer = "chatgpt".parse::<Format>().map_err(|refusal| refusal.to_string());
-        let expected = "\"chatgpt\" is not an import format; there are locomo, openai, text, markdown, ledger";
+        let answer = "fish".parse::<Format>().map_err(|refusal| refusal.to_string());
+        let expected = "\"fish\" is not an import format; there are locomo, openai, text, markdown, folder, chatgpt, claude, \
+                        whatsapp, telegram, mem0, memory-jsonl, ledger";
         assert_eq!(answer, Err(expected.to_owned()));
     }
 }

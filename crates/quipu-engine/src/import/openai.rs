@@ -53,7 +53,10 @@ pub(super) fn read(input: &mut dyn BufRead, name: &Arc<str>, sink: &mut Sink<'_>
             let place = format!("{place}, message {}", index + 1);
             match draft(message, index + 1, place.clone(), sink.report) {
                 Ok(draft) => filling.push(Draft { session: session.clone(), topic: topic.clone(), ..draft }, sink),
-                Err(reason) => sink.report.notice(place, format!("{reason}; it was skipped")),
+                Err(reason) => {
+                    sink.report.notice(place, format!("{reason}; it was skipped"));
+                    sink.report.leave_out("messages that could not be read", 1);
+                }
             }
         }
         filling.flush(sink)?;

@@ -1,5 +1,6 @@
 //! What an import found, and what it had to skip or repair.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use jiff::Timestamp;
@@ -38,14 +39,23 @@ pub struct Report {
     pub notices: Vec<Notice>,
     /// How many more there were.
     pub notices_more: u64,
+    /// What was left out, counted by reason. Some of it is in the notices too.
+    pub left_out: BTreeMap<&'static str, u64>,
 }
 
 impl Report {
-    pub(super) fn notice(&mut self, place: impl Into<String>, reason: impl Into<String>) {
+    pub(crate) fn notice(&mut self, place: impl Into<String>, reason: impl Into<String>) {
         if self.notices.len() < limit::IMPORT_NOTICES_MAX {
             self.notices.push(Notice { place: place.into(), reason: reason.into() });
         } else {
             self.notices_more += 1;
+        }
+    }
+
+    /// Counts something that is in the input and not in the sources. Reasons are plurals, to stand behind a number.
+    pub(crate) fn leave_out(&mut self, reason: &'static str, count: u64) {
+        if count > 0 {
+            *self.left_out.entry(reason).or_default() += count;
         }
     }
 

@@ -11,6 +11,7 @@ use super::batch::{Filling, Sink};
 use super::chop::{Prefer, chop};
 use super::draft::Draft;
 use super::fault::Stop;
+use super::report::Report;
 use super::{name, whole};
 
 /// Short neighbours are joined up to this many bytes.
@@ -22,17 +23,33 @@ pub(super) struct Block {
     pub(super) prefer: Prefer,
 }
 
+/// What a text belongs to.
+pub(super) struct Place {
+    /// The name of its batches.
+    pub(super) conversation: Arc<str>,
+    pub(super) session: Option<Arc<str>>,
+    /// What starts every topic, and every native id of a Markdown section.
+    pub(super) title: Option<Arc<str>>,
+}
+
+impl Place {
+    /// A file of this name, about nothing in particular.
+    pub(super) fn named(name: &Arc<str>, report: &mut Report) -> Self {
+        Self { conversation: name.clone(), session: name::session(report, name, name), title: None }
+    }
+}
+
 /// Reads a text file. Its passages are named `p1`, `p2` … and belong to the session called like the file.
-pub(super) fn read(input: &mut dyn BufRead, start: u64, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(super) fn read(input: &mut dyn BufRead, start: u64, of: &Place, sink: &mut Sink<'_>) -> Result<(), Stop> {
     let text = whole::read(input, start)?;
-    let session = name::session(sink.report, name, name);
-    let mut filling = Filling::new(name);
+    let mut filling = Filling::new(&of.conversation);
     for (index, range) in passages(&text, paragraphs(&text)).into_iter().enumerate() {
         let place = format!("byte {}", start + range.start as u64);
         let draft = Draft {
+            topic: of.title.clone(),
             text: text[range].to_owned(),
             native_id: Some(format!("p{}", index + 1)),
-            ..Draft::new(ItemKind::Document, session.clone(), place)
+            ..Draft::new(ItemKind::Document, of.session.clone(), place)
         };
         filling.push(draft, sink);
         if filling.len() >= IMPORT_TURNS_PER_EVENT {

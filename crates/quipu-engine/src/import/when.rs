@@ -55,7 +55,12 @@ pub(super) fn locomo(raw: &str) -> Result<Timestamp, String> {
 }
 
 fn utc(civil: DateTime) -> Option<Timestamp> {
-    civil.to_zoned(TimeZone::UTC).ok().and_then(|zoned| in_range(zoned.timestamp()))
+    local(civil, TimeZone::UTC)
+}
+
+/// What the clock on the wall showed, in UTC.
+pub(super) fn local(civil: DateTime, zone: TimeZone) -> Option<Timestamp> {
+    civil.to_zoned(zone).ok().and_then(|zoned| in_range(zoned.timestamp()))
 }
 
 fn seconds(value: f64) -> Option<Timestamp> {

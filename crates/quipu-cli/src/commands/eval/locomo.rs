@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use quipu_core::id::UserId;
 use quipu_engine::import::locomo::questions::{self as format, Question, QuestionSet};
-use quipu_engine::import::{Format, ReadError};
+use quipu_engine::import::{Format, ReadError, ReadOptions};
 use quipu_engine::{Engine, Error, IngestOptions, ListOptions, Progress, RecallOptions, Result};
 use serde::Serialize;
 
@@ -149,6 +149,7 @@ fn import(engine: &Engine, printer: &Printer, file: &Path) -> Result<(Ingest, Ve
         conversation: None,
         into: None,
         default_user: UserId::parse("eval")?,
+        read: ReadOptions::default(),
     };
     let bar = printer.progress();
     let start = now();

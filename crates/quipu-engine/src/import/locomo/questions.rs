@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::fault::{Fault, ReadError, Stop};
-use super::super::without_mark;
-use super::{conversation_name, samples, sessions};
+use super::super::{stream, without_mark};
+use super::{SHAPE, conversation_name, sessions};
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub fn read<E>(
 ) -> Result<(), ReadError<E>> {
     let mut failed = None;
     let (start, mut input) = without_mark(input)?;
-    let outcome = samples::each(&mut input, start, &mut |number, sample: Sample| {
+    let outcome = stream::elements(&mut input, start, &SHAPE, &mut |number, sample: Sample| {
         each(question_set(&sample, number)).map_err(|error| {
             failed = Some(error);
             Stop::Caller

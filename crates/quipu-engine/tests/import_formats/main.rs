@@ -1,19 +1,22 @@
 //! What each import format becomes, what is reported, and that no input makes a parser panic or lose its place.
 
+mod exports;
+mod inputs;
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;
 use quipu_core::limit;
 use quipu_core::source::Source;
 use quipu_engine::import::locomo::questions::{self, QuestionSet};
-use quipu_engine::import::{Batch, Fault, Format, ReadError, Report, read};
+use quipu_engine::import::{Batch, Fault, Format, ReadError, ReadOptions, Report, read, read_with};
 use serde_json::json;
 
-const LOCOMO: &str = include_str!("../../../testdata/import/locomo.json");
-const OPENAI: &str = include_str!("../../../testdata/import/openai.jsonl");
-const NOTES: &str = include_str!("../../../testdata/import/notes.txt");
-const NOTE: &str = include_str!("../../../testdata/import/note.md");
-const DEMO: &str = include_str!("../../quipu-cli/assets/demo.jsonl");
+const LOCOMO: &str = include_str!("../../../../testdata/import/locomo.json");
+const OPENAI: &str = include_str!("../../../../testdata/import/openai.jsonl");
+const NOTES: &str = include_str!("../../../../testdata/import/notes.txt");
+const NOTE: &str = include_str!("../../../../testdata/import/note.md");
+const DEMO: &str = include_str!("../../../quipu-cli/assets/demo.jsonl");
 const FIXTURES: [(Format, &str); 4] =
     [(Format::Locomo, LOCOMO), (Format::OpenAi, OPENAI), (Format::Text, NOTES), (Format::Markdown, NOTE)];
 
@@ -34,12 +37,16 @@ impl Outcome {
     }
 }
 
-/// Reads the input, and checks what holds for every input.
 fn run(format: Format, input: &[u8]) -> Outcome {
+    run_with(format, input, &ReadOptions::default())
+}
+
+/// Reads the input, and checks what holds for every input.
+fn run_with(format: Format, input: &[u8], options: &ReadOptions) -> Outcome {
     let mut report = Report::default();
     let mut batches = Vec::new();
     let mut reader = input;
-    let result = read(format, &mut reader, "notes", &mut report, &mut |batch| -> Result<(), String> {
+    let result = read_with(format, &mut reader, "notes", options, &mut report, &mut |batch| -> Result<(), String> {
         batches.push(batch);
         Ok(())
     });
@@ -399,20 +406,18 @@ fn an_input_cut_anywhere_gives_what_came_before() {
     }
 }
 
-const FORMATS: [Format; 5] = Format::ALL;
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        FORMATS.iter().for_each(|format| drop(run(*format, &bytes)));
+        Format::ALL.iter().for_each(|format| drop(run(*format, &bytes)));
         drop(questions::read(&mut &bytes[..], &mut |_| Ok::<(), String>(())));
     }
 
     #[test]
     fn arbitrary_text_never_panics(text in "([#>\\-*`~|\\[\\]:{}\",. \r\n\t]|---\n|```|\\PC|[\u{0}-\u{1f}]){0,200}") {
-        FORMATS.iter().for_each(|format| drop(run(*format, text.as_bytes())));
+        Format::ALL.iter().for_each(|format| drop(run(*format, text.as_bytes())));
         let line = json!({"session_id": text, "messages": [{"role": "user", "name": text, "content": text, "date": text}]});
         run(Format::OpenAi, line.to_string().as_bytes());
         let turn = json!({"dia_id": text, "speaker": text, "text": text, "blip_caption": text, "img_url": [text]});

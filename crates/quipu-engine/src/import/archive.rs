@@ -1,0 +1,119 @@
+//! Reads entries of a zip archive, within bounds. Names in an archive choose what is read; they are never paths.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::rc::Rc;
+
+use quipu_core::limit::{
+    IMPORT_ARCHIVE_LIST_BYTES_MAX, IMPORT_FILES_MAX, IMPORT_UNPACKED_BYTES_MAX, IMPORT_UNPACKED_FREE_BYTES,
+    IMPORT_UNPACKED_RATIO_MAX,
+};
+use zip::ZipArchive;
+
+use super::fault::Fault;
+
+/// An open archive.
+pub(super) struct Archive {
+    zip: ZipArchive<BufReader<Budgeted>>,
+    /// Bytes of the archive itself.
+    bytes: u64,
+    /// Bytes its entries may still unpack to.
+    left: Rc<Cell<u64>>,
+}
+
+impl Archive {
+    /// True if the file starts like an archive. Leaves the file at its start.
+    pub(super) fn is_one(file: &mut File) -> io::Result<bool> {
+        let mut head = Vec::new();
+        (&mut *file).take(4).read_to_end(&mut head)?;
+        file.rewind()?;
+        Ok(matches!(head.as_slice(), b"PK\x03\x04" | b"PK\x05\x06"))
+    }
+
+    /// Reads what the archive holds.
+    ///
+    /// # Errors
+    /// It is damaged, cut, or lists more than the bounds allow.
+    pub(super) fn open(file: File) -> Result<Self, Fault> {
+        let bytes = file.metadata().map_err(|error| Fault::unreadable("the archive", error))?.len();
+        let budget = Rc::new(Cell::new(IMPORT_ARCHIVE_LIST_BYTES_MAX));
+        let zip = ZipArchive::new(BufReader::new(Budgeted { file, left: budget.clone() })).map_err(|error| {
+            let reason = format!("it is not a zip archive that can be read ({error}); is it cut? Get it again");
+            Fault::invalid("the archive", reason)
+        })?;
+        budget.set(u64::MAX);
+        if zip.len() > IMPORT_FILES_MAX {
+            let reason = format!("it holds more than {IMPORT_FILES_MAX} files; unpack it and import what is needed");
+            return Err(Fault::invalid("the archive", reason));
+        }
+        Ok(Self { zip, bytes, left: Rc::new(Cell::new(IMPORT_UNPACKED_BYTES_MAX)) })
+    }
+
+    /// The names of its files by number. A name that cannot be read is left out.
+    pub(super) fn names(&self) -> Vec<(usize, String)> {
+        let name = |index| self.zip.name_for_index(index)?.ok().map(|name| (index, name.into_owned()));
+        (0..self.zip.len()).filter_map(name).filter(|(_, name)| !name.ends_with('/')).collect()
+    }
+
+    /// Opens the entry of this number.
+    ///
+    /// # Errors
+    /// It is encrypted, or packed in a way that is not known.
+    pub(super) fn entry(&mut self, index: usize) -> Result<impl BufRead, Fault> {
+        let entry = self.zip.by_index(index).map_err(|error| {
+            Fault::invalid("the archive", format!("the file in it cannot be read ({error}); unpack it and import that"))
+        })?;
+        let packed = entry.compressed_size().min(self.bytes);
+        let own = IMPORT_UNPACKED_FREE_BYTES.max(packed.saturating_mul(IMPORT_UNPACKED_RATIO_MAX));
+        Ok(BufReader::new(Unpacked { entry, own, all: self.left.clone() }))
+    }
+}
+
+/// A file of which only so many bytes can be read.
+struct Budgeted {
+    file: File,
+    left: Rc<Cell<u64>>,
+}
+
+impl Read for Budgeted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        match self.left.get().checked_sub(read as u64) {
+            Some(left) => self.left.set(left),
+            None => return Err(io::Error::new(io::ErrorKind::FileTooLarge, "its list of files is too long")),
+        }
+        Ok(read)
+    }
+}
+
+impl Seek for Budgeted {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// An entry that ends in an error when it unpacks to too much.
+struct Unpacked<R> {
+    entry: R,
+    own: u64,
+    all: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.entry.read(buffer)?;
+        match (self.own.checked_sub(read as u64), self.all.get().checked_sub(read as u64)) {
+            (Some(own), Some(all)) => {
+                self.own = own;
+                self.all.set(all);
+                Ok(read)
+            }
+            _ => {
+                let reason =
+                    "it unpacks to far more than such a file should; if it is yours, unpack it and import that";
+                Err(io::Error::new(io::ErrorKind::FileTooLarge, reason))
+            }
+        }
+    }
+}

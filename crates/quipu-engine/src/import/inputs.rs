@@ -1,0 +1,197 @@
+//! What a path stands for: a file, the files of a folder, or the files in an archive.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use quipu_core::limit::IMPORT_NOTE_BYTES_MAX;
+
+use super::archive::Archive;
+use super::report::Report;
+use super::walk::{self, Found, unreadable};
+use super::{Format, folder, name};
+use crate::error::{Error, Result};
+
+/// One input of an import.
+pub struct Input<'a> {
+    /// What it is called, as [`super::read_with`] takes it.
+    pub name: &'a str,
+    /// Where it is, for messages.
+    pub place: &'a str,
+    /// True if it is one of many, so that one which gives nothing does no harm.
+    pub one_of_many: bool,
+    /// Its bytes.
+    pub stream: &'a mut dyn BufRead,
+}
+
+/// Opens every input the path stands for in this format, one after the other in a fixed order.
+///
+/// The report counts the files that are no input. A folder is walked without following links; an archive is read in
+/// place, within the bounds of `limit`.
+///
+/// # Errors
+/// - `NotFound`: the path or something below it cannot be read, or holds nothing of this format.
+/// - `Invalid`: the archive is damaged or over a bound, or the format is not read from a folder.
+/// - What `each` fails with; nothing is opened after that.
+pub fn each_input(
+    format: Format,
+    path: &Path,
+    report: &mut Report,
+    each: &mut dyn FnMut(Input<'_>) -> Result<()>,
+) -> Result<()> {
+    let about = fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let place = path.display().to_string();
+    if about.is_dir() {
+        return each_of_folder(format, path, report, each);
+    }
+    if format == Format::Folder {
+        let advice = "import a single note with the format markdown or text";
+        return Err(Error::Invalid(format!("{place} is not a folder; {advice}")));
+    }
+    let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
+    if is_export(format) && Archive::is_one(&mut file).map_err(|error| unreadable(path, &error))? {
+        return each_of_archive(format, path, file, report, each);
+    }
+    let name = called(format, path);
+    each(Input { name: &name, place: &place, one_of_many: false, stream: &mut BufReader::new(file) })
+}
+
+fn each_of_folder(
+    format: Format,
+    path: &Path,
+    report: &mut Report,
+    each: &mut dyn FnMut(Input<'_>) -> Result<()>,
+) -> Result<()> {
+    if !is_export(format) && endings(format).is_empty() {
+        return Err(Error::Invalid(format!("{} is a folder; {format} is imported from a file", path.display())));
+    }
+    let mut chosen: Vec<(u8, Found)> = Vec::new();
+    for file in walk::files(path, report)? {
+        match choose(format, &file.name, report) {
+            Some(_) if format == Format::Folder && file.bytes > IMPORT_NOTE_BYTES_MAX => {
+                let bound = IMPORT_NOTE_BYTES_MAX >> 20;
+                report.notice(&file.name, format!("it is larger than {bound} MiB and no note; import it as a file"));
+                report.leave_out("notes that are too large", 1);
+            }
+            Some(rank) => chosen.push((rank, file)),
+            None => {}
+        }
+    }
+    chosen.sort_by(|(one, a), (other, b)| (one, &a.name).cmp(&(other, &b.name)));
+    if chosen.is_empty() {
+        return Err(Error::NotFound(format!("{} has no {}", path.display(), looked_for(format))));
+    }
+    let own = called(format, path);
+    for (_, file) in &chosen {
+        let opened = File::open(&file.path).map_err(|error| unreadable(&file.path, &error))?;
+        let name = match format {
+            Format::Text | Format::Markdown => file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem),
+            Format::Folder => &file.name,
+            _ => &own,
+        };
+        let place = file.path.display().to_string();
+        each(Input { name, place: &place, one_of_many: chosen.len() > 1, stream: &mut BufReader::new(opened) })?;
+    }
+    Ok(())
+}
+
+fn each_of_archive(
+    format: Format,
+    path: &Path,
+    file: File,
+    report: &mut Report,
+    each: &mut dyn FnMut(Input<'_>) -> Result<()>,
+) -> Result<()> {
+    let own = path.display();
+    let damaged = |fault| Error::Invalid(format!("{own}: {fault}"));
+    let mut archive = Archive::open(file).map_err(damaged)?;
+    let mut chosen: Vec<(u8, String, usize)> = Vec::new();
+    for (index, inside) in archive.names() {
+        if let Some(rank) = choose(format, &inside, report) {
+            chosen.push((rank, inside, index));
+        }
+    }
+    // Whatever folder they are in, shards follow each other by their own name.
+    let own_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned();
+    chosen.sort_by_cached_key(|(rank, inside, index)| (*rank, own_name(inside), *index));
+    if chosen.is_empty() {
+        return Err(Error::NotFound(format!("{own} has no {} in it", looked_for(format))));
+    }
+    let name = called(format, path);
+    for (_, inside, index) in &chosen {
+        let place = format!("{own}, {}", name::quote(inside));
+        let mut stream = archive.entry(*index).map_err(|fault| Error::Invalid(format!("{place}: {fault}")))?;
+        each(Input { name: &name, place: &place, one_of_many: chosen.len() > 1, stream: &mut stream })?;
+    }
+    Ok(())
+}
+
+/// True for what comes as an archive or its folder.
+fn is_export(format: Format) -> bool {
+    matches!(format, Format::ChatGpt | Format::Claude | Format::WhatsApp | Format::Telegram)
+}
+
+/// Endings of the files of a folder of texts, in lower case.
+fn endings(format: Format) -> Vec<&'static str> {
+    match format {
+        Format::Text => folder::TEXT.to_vec(),
+        Format::Markdown => folder::MARKDOWN.to_vec(),
+        Format::Folder => [&folder::MARKDOWN[..], &folder::TEXT].concat(),
+        _ => Vec::new(),
+    }
+}
+
+/// What a folder or archive of this format must hold.
+fn looked_for(format: Format) -> String {
+    match format {
+        Format::ChatGpt | Format::Claude => "conversations.json".to_owned(),
+        Format::WhatsApp => "_chat.txt".to_owned(),
+        Format::Telegram => "result.json; export the chat as JSON".to_owned(),
+        _ => format!("file ending in {}", endings(format).join(" or ")),
+    }
+}
+
+/// When a file is read, the lowest first; `None` if it is not, which is counted.
+fn choose(format: Format, path: &str, report: &mut Report) -> Option<u8> {
+    let path = path.replace('\\', "/").to_lowercase();
+    let (above, own) = path.rsplit_once('/').unwrap_or(("", &path));
+    let (stem, ending) = own.rsplit_once('.').unwrap_or((own, ""));
+    let conversations = ending == "json"
+        && stem.strip_prefix("conversations").is_some_and(|number| {
+            number.is_empty() || number.trim_start_matches(['-', '_']).bytes().all(|byte| byte.is_ascii_digit())
+        });
+    let rank = match format {
+        Format::ChatGpt | Format::Claude if conversations => Some(0),
+        Format::Claude => match own {
+            "memories.json" => Some(1),
+            "projects.json" => Some(2),
+            "users.json" => Some(3),
+            _ if ending == "json" && above.rsplit('/').next() == Some("projects") => Some(2),
+            _ => None,
+        },
+        Format::WhatsApp if ending == "txt" && (stem == "_chat" || stem.starts_with("whatsapp chat")) => Some(0),
+        Format::Telegram if own == "result.json" => Some(0),
+        _ if endings(format).contains(&ending) => Some(0),
+        _ => None,
+    };
+    if rank.is_none() {
+        if ending == "zip" {
+            report.notice(name::quote(&path), "it is an archive of its own; import it by itself");
+        }
+        report.leave_out(if is_export(format) { "other files of the export" } else { "files of another kind" }, 1);
+    }
+    rank
+}
+
+/// What the input is called: the file's or folder's name; for a chat whose file is always called the same, the folder's.
+fn called(format: Format, path: &Path) -> String {
+    let always_the_same = format == Format::WhatsApp && path.file_stem().is_some_and(|stem| stem == "_chat");
+    let full = path.canonicalize().ok().filter(|_| always_the_same || path.file_name().is_none());
+    let path = match full.as_deref() {
+        Some(full) if always_the_same => full.parent().unwrap_or(full),
+        Some(full) => full,
+        None => path,
+    };
+    let stem = if path.is_dir() { path.file_name() } else { path.file_stem() };
+    stem.map_or_else(|| "import".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,217 @@
+//! Walks through a large JSON input without holding more than one element of it.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::io::{self, BufRead, Read};
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserializer, de};
+
+use super::fault::{Fault, Stop};
+
+/// What the input should look like.
+pub(super) struct Shape {
+    /// What the file is called in messages: `a LoCoMo file`.
+    pub(super) file: &'static str,
+    /// What one element is called: `conversation`.
+    pub(super) element: &'static str,
+    /// What several are called: `conversations`.
+    pub(super) elements: &'static str,
+    /// What was expected, for a file of another shape.
+    pub(super) expected: &'static str,
+    /// Keys of a top-level object that hold the elements. Without any, a top-level object is one element.
+    pub(super) lists: &'static [&'static str],
+    /// The largest element, in bytes.
+    pub(super) bytes_max: u64,
+}
+
+/// What is done with each element; the number counts from 1.
+type Each<'a, T> = &'a mut dyn FnMut(usize, T) -> Result<(), Stop>;
+
+/// Calls `each` for every element of the top-level array, of a list in the top-level object, or for the one top-level
+/// object.
+///
+/// An element is held whole; `start` is how many bytes were read before.
+///
+/// # Errors
+/// `each` failed, or the input is empty, cut, not JSON, nested too deep or not of the shape.
+pub(super) fn elements<T: DeserializeOwned>(
+    input: &mut dyn BufRead,
+    start: u64,
+    shape: &Shape,
+    each: Each<'_, T>,
+) -> Result<(), Stop> {
+    let walked = Walked::new(start);
+    walk(input, shape, &walked, Elements { each, walked: &walked, shape, top: true, element: PhantomData })
+}
+
+/// Reads the input with a visitor, which tells `walked` where elements end and why it stopped.
+///
+/// # Errors
+/// As for [`elements`].
+pub(super) fn walk<V>(input: &mut dyn BufRead, shape: &Shape, walked: &Walked, visitor: V) -> Result<(), Stop>
+where
+    V: for<'de> Visitor<'de, Value = ()>,
+{
+    let mut json = serde_json::Deserializer::from_reader(Counted { input, walked, shape });
+    let outcome = json.deserialize_any(visitor).and_then(|()| json.end());
+    let Err(error) = outcome else { return Ok(()) };
+    if let Some(stop) = walked.stop.take() {
+        return Err(stop);
+    }
+    if !walked.words.get() && error.is_eof() {
+        return Err(Fault::Nothing("the input is empty".to_owned()).into());
+    }
+    Err(fault(&error, shape, walked).into())
+}
+
+fn fault(error: &serde_json::Error, shape: &Shape, walked: &Walked) -> Fault {
+    let place = format!("{} {}, byte {}", shape.element, walked.numbered.get() + 1, walked.bytes.get());
+    if let Some(kind) = error.io_error_kind() {
+        let reason = error.to_string();
+        return match kind {
+            io::ErrorKind::FileTooLarge | io::ErrorKind::InvalidData => Fault::invalid(place, reason),
+            kind => Fault::unreadable(place, io::Error::new(kind, reason)),
+        };
+    }
+    let line = error.line();
+    if error.is_eof() {
+        return Fault::invalid(place, format!("the input breaks off in line {line}, in the middle of its JSON"));
+    }
+    if error.is_data() {
+        return Fault::invalid(place, format!("{error}; {}", shape.expected));
+    }
+    if error.to_string().starts_with("recursion limit exceeded") {
+        return Fault::invalid(place, format!("it is nested far deeper than {} ever is", shape.file));
+    }
+    Fault::invalid(place, format!("{error}; {} is JSON in UTF-8", shape.file))
+}
+
+/// How far reading came, and why it stopped.
+pub(super) struct Walked {
+    bytes: Cell<u64>,
+    element_start: Cell<u64>,
+    /// Elements that were read whole.
+    numbered: Cell<usize>,
+    /// True once something other than white space was read.
+    words: Cell<bool>,
+    stop: RefCell<Option<Stop>>,
+}
+
+impl Walked {
+    pub(super) fn new(start: u64) -> Self {
+        Self {
+            bytes: Cell::new(start),
+            element_start: Cell::new(start),
+            numbered: Cell::new(0),
+            words: Cell::new(false),
+            stop: RefCell::new(None),
+        }
+    }
+
+    /// Called when an element has been read. Gives its number, from 1.
+    pub(super) fn element(&self) -> usize {
+        self.element_start.set(self.bytes.get());
+        self.numbered.set(self.numbered.get() + 1);
+        self.numbered.get()
+    }
+
+    /// Keeps the reason aside, and gives the error that makes the parser stop.
+    pub(super) fn stop<E: de::Error>(&self, stop: Stop) -> E {
+        *self.stop.borrow_mut() = Some(stop);
+        E::custom("stopped")
+    }
+}
+
+struct Counted<'a> {
+    input: &'a mut dyn BufRead,
+    walked: &'a Walked,
+    shape: &'a Shape,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Walked { bytes, element_start, words, .. } = self.walked;
+        let Shape { element, bytes_max, .. } = self.shape;
+        if bytes.get() - element_start.get() > *bytes_max {
+            let reason = format!("one {element} is larger than {} MiB; split it", bytes_max >> 20);
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+        }
+        let read = self.input.read(buffer)?;
+        bytes.set(bytes.get() + read as u64);
+        if !words.get() {
+            words.set(buffer[..read].iter().any(|byte| !byte.is_ascii_whitespace()));
+        }
+        Ok(read)
+    }
+}
+
+struct Elements<'a, 'b, T> {
+    each: Each<'b, T>,
+    walked: &'a Walked,
+    shape: &'a Shape,
+    /// True outside a list.
+    top: bool,
+    element: PhantomData<T>,
+}
+
+impl<T> Elements<'_, '_, T> {
+    fn hand_on<E: de::Error>(&mut self, element: T) -> Result<(), E> {
+        let number = self.walked.element();
+        (self.each)(number, element).map_err(|stop| self.walked.stop(stop))
+    }
+}
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for Elements<'_, '_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shape { element, elements, .. } = self.shape;
+        if self.top {
+            write!(f, "an array of {elements} or one {element}")
+        } else {
+            write!(f, "an array of {elements}")
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut elements: A) -> Result<(), A::Error> {
+        while let Some(element) = elements.next_element::<T>()? {
+            self.hand_on(element)?;
+        }
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
+        if self.shape.lists.is_empty() {
+            let element = T::deserialize(MapAccessDeserializer::new(entries)).map_err(A::Error::custom)?;
+            return self.hand_on(element);
+        }
+        let mut found = false;
+        while let Some(key) = entries.next_key::<String>()? {
+            if self.shape.lists.contains(&key.as_str()) {
+                found = true;
+                let Self { walked, shape, .. } = self;
+                entries.next_value_seed(Elements {
+                    each: &mut *self.each,
+                    walked,
+                    shape,
+                    top: false,
+                    element: self.element,
+                })?;
+            } else {
+                entries.next_value::<IgnoredAny>()?;
+            }
+        }
+        if found { Ok(()) } else { Err(A::Error::custom("the list is missing")) }
+    }
+}
+
+impl<'de, T: DeserializeOwned> DeserializeSeed<'de> for Elements<'_, '_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+        list.deserialize_seq(self)
+    }
+}

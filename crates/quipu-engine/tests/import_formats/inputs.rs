@@ -1,0 +1,175 @@
+//! What a path stands for: notes of a folder, files in an archive, and what hostile ones do.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use quipu_core::limit;
+use quipu_engine::import::{Format, Report, each_input, read};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+const CHATGPT: &[u8] = include_bytes!("../../../../testdata/import/chatgpt.json");
+
+/// Everything read from a path: session, topic, native id and text a line; then what was left out; then the error.
+fn all(format: Format, path: &Path) -> String {
+    let mut about = Report::default();
+    let mut lines = String::new();
+    let mut left_out = std::collections::BTreeMap::new();
+    let outcome = each_input(format, path, &mut about, &mut |input| {
+        let mut report = Report::default();
+        let outcome = read(format, input.stream, input.name, &mut report, &mut |batch| -> Result<(), String> {
+            for source in batch.sources {
+                let [session, topic] = [source.session, source.topic].map(|name| name.unwrap_or_else(|| "-".into()));
+                let native = source.native_id.unwrap_or_default();
+                lines += &format!("{session} | {topic} | {native} | {:?}\n", source.text);
+            }
+            Ok(())
+        });
+        left_out.append(&mut report.left_out);
+        outcome.err().into_iter().for_each(|fault| lines += &format!("X {}: {fault}\n", input.name));
+        Ok(())
+    });
+    left_out.append(&mut about.left_out);
+    left_out.iter().for_each(|(reason, count)| lines += &format!("- {count} {reason}\n"));
+    outcome.err().into_iter().for_each(|error| lines += &format!("X {error}\n"));
+    lines.replace(&path.display().to_string(), "PATH")
+}
+
+fn check(format: Format, path: &Path, expected: &str) {
+    let all = all(format, path);
+    assert_eq!(all.trim_end(), expected.trim(), "what was read:\n{all}");
+}
+
+fn archive(path: &Path, entries: &[(&str, &[u8])]) {
+    let mut zip = ZipWriter::new(fs::File::create(path).unwrap());
+    for (name, content) in entries {
+        zip.start_file(*name, SimpleFileOptions::default().compression_method(CompressionMethod::Deflated)).unwrap();
+        zip.write_all(content).unwrap();
+    }
+    zip.finish().unwrap();
+}
+
+#[test]
+fn a_folder_of_notes_is_read_without_leaving_it() {
+    let place = tempfile::tempdir().unwrap();
+    let vault = place.path().join("vault");
+    let write = |name: &str, content: &[u8]| {
+        let path = vault.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    };
+    write("trips/porto.md", b"---\ncreated: 2026-03-28\n---\nPack light.\n\n# Flat\n\nThird floor.");
+    write("trips/porto.txt", b"Plain words.");
+    write("Idea.MD", b"A kiln in the shed.");
+    write(".obsidian/workspace.md", b"not a note");
+    write("trips/map.png", b"\x89PNG");
+    write("empty.md", b"\n");
+    write("broken.md", b"ok \xff");
+    fs::write(place.path().join("outside.md"), b"secret").unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(place.path(), vault.join("link")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(place.path().join("outside.md"), vault.join("outside.md")).unwrap();
+    let deep = format!("{}deep.md", "d/".repeat(limit::IMPORT_DEPTH_MAX + 1));
+    write(&deep, b"too deep");
+    check(
+        Format::Folder,
+        &vault,
+        r##"
+Idea.MD | Idea | Idea#1 | "A kiln in the shed."
+X broken.md: byte 3: it is not UTF-8 here; convert the file to UTF-8. Nothing was imported
+X empty.md: nothing to import: the input is empty
+trips/porto.md | trips/porto | trips/porto#1 | "Pack light."
+trips/porto.md | trips/porto / Flat | trips/porto / Flat#1 | "# Flat\n\nThird floor."
+trips/porto.txt | trips/porto | p1 | "Plain words."
+- 1 files and folders that start with a dot
+- 1 files of another kind
+- 1 folders that are too deep
+- 2 links
+"##,
+    );
+    let note = vault.join("Idea.MD");
+    check(Format::Folder, &note, "X PATH is not a folder; import a single note with the format markdown or text");
+    check(Format::OpenAi, &vault, "X PATH is a folder; openai is imported from a file");
+    check(Format::ChatGpt, &vault.join("trips"), "- 3 other files of the export\nX PATH has no conversations.json");
+}
+
+#[test]
+fn an_archive_gives_what_its_file_gives() {
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("export.json");
+    fs::write(&file, CHATGPT).unwrap();
+    let alone = all(Format::ChatGpt, &file);
+    assert!(alone.contains("My loaf stays flat"), "{alone}");
+    let zip = place.path().join("export.zip");
+    archive(&zip, &[("export/chat.html", b"<html>"), ("export/conversations.json", CHATGPT)]);
+    let beside = "- 1 other files of the export\n";
+    assert_eq!(all(Format::ChatGpt, &zip).replace(beside, ""), alone);
+    let folder = place.path().join("export");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("conversations-000.json"), CHATGPT).unwrap();
+    assert_eq!(all(Format::ChatGpt, &folder), alone);
+}
+
+#[test]
+fn shards_are_read_in_their_order() {
+    let place = tempfile::tempdir().unwrap();
+    let zip = place.path().join("export.zip");
+    let shard = |text: &str| {
+        let message =
+            format!(r#"{{"author":{{"role":"user"}},"content":{{"content_type":"text","parts":["{text}"]}}}}"#);
+        format!(r#"[{{"id":"{text}","current_node":"a","mapping":{{"a":{{"message":{message}}}}}}}]"#)
+    };
+    let [one, two] = ["one", "two"].map(shard);
+    // The names lead nowhere: they choose what is read and are never paths.
+    archive(
+        &zip,
+        &[
+            ("../../conversations-001.json", two.as_bytes()),
+            ("/etc/conversations-000.json", one.as_bytes()),
+            ("a.zip", b""),
+        ],
+    );
+    check(Format::ChatGpt, &zip, "one | - | a | \"one\"\ntwo | - | a | \"two\"\n- 1 other files of the export");
+}
+
+#[test]
+fn damaged_and_foreign_archives_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let zip = place.path().join("export.zip");
+    archive(&zip, &[("notes.txt", b"hello")]);
+    check(Format::ChatGpt, &zip, "- 1 other files of the export\nX PATH has no conversations.json in it");
+    archive(&zip, &[("conversations.json", CHATGPT)]);
+    let whole = fs::read(&zip).unwrap();
+    for end in (4..whole.len()).step_by(97) {
+        fs::write(&zip, &whole[..end]).unwrap();
+        let all = all(Format::ChatGpt, &zip);
+        assert!(all.contains("X PATH: the archive: it is not a zip archive that can be read"), "cut at {end}: {all}");
+    }
+    for at in (30..whole.len() - 30).step_by(61) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x55;
+        fs::write(&zip, &damaged).unwrap();
+        // Whatever was damaged, reading ends; what the checksum covers is not taken for whole.
+        let all = all(Format::ChatGpt, &zip);
+        assert!(all.contains("X ") || all.contains("Newer branch"), "damaged at {at}: {all}");
+    }
+}
+
+#[test]
+fn a_bomb_is_given_up_early() {
+    let place = tempfile::tempdir().unwrap();
+    let zip = place.path().join("bomb.zip");
+    let mut writer = ZipWriter::new(fs::File::create(&zip).unwrap());
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    writer.start_file("conversations.json", options).unwrap();
+    writer.write_all(b"[").unwrap();
+    std::io::copy(&mut std::io::repeat(b' ').take(limit::IMPORT_UNPACKED_FREE_BYTES + (8 << 20)), &mut writer).unwrap();
+    writer.finish().unwrap();
+    let all = all(Format::ChatGpt, &zip);
+    let early = ["larger than 64 MiB", "it unpacks to far more than such a file should"];
+    assert!(early.iter().any(|reason| all.contains(reason)), "{all}");
+}
