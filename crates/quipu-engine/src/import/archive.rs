@@ -9,7 +9,7 @@ use quipu_core::limit::{
     IMPORT_ARCHIVE_LIST_BYTES_MAX, IMPORT_FILES_MAX, IMPORT_UNPACKED_BYTES_MAX, IMPORT_UNPACKED_FREE_BYTES,
     IMPORT_UNPACKED_RATIO_MAX,
 };
-use zip::ZipArchive;
+use zip::{CompressionMethod, ZipArchive};
 
 use super::fault::Fault;
 
@@ -61,9 +61,17 @@ impl Archive {
     /// # Errors
     /// It is encrypted, or packed in a way that is not known.
     pub(super) fn entry(&mut self, index: usize) -> Result<impl BufRead, Fault> {
-        let entry = self.zip.by_index(index).map_err(|error| {
-            Fault::invalid("the archive", format!("the file in it cannot be read ({error}); unpack it and import that"))
-        })?;
+        let unknown = |reason: String| {
+            Fault::invalid(
+                "the archive",
+                format!("the file in it cannot be read ({reason}); unpack it and import that"),
+            )
+        };
+        let entry = self.zip.by_index(index).map_err(|error| unknown(error.to_string()))?;
+        let method = entry.compression();
+        if !matches!(method, CompressionMethod::Stored | CompressionMethod::Deflated) {
+            return Err(unknown(format!("it is packed with {method}")));
+        }
         let packed = entry.compressed_size().min(self.bytes);
         let own = IMPORT_UNPACKED_FREE_BYTES.max(packed.saturating_mul(IMPORT_UNPACKED_RATIO_MAX));
         Ok(BufReader::new(Unpacked { entry, own, all: self.left.clone() }))

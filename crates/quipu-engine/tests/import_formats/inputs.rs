@@ -137,6 +137,44 @@ fn shards_are_read_in_their_order() {
 }
 
 #[test]
+fn a_whatsapp_chat_is_called_like_its_archive_or_folder() {
+    let place = tempfile::tempdir().unwrap();
+    let chat = b"[31/12/2025, 10:00:00] Ana: hi";
+    let expected = "Ana | - | 2025-12-31T10:00:00#1 | \"hi\"";
+    let zip = place.path().join("WhatsApp Chat - Ana.zip");
+    archive(&zip, &[("_chat.txt", chat), ("00000001-PHOTO.jpg", b"")]);
+    check(Format::WhatsApp, &zip, &format!("{expected}\n- 1 other files of the export"));
+    let folder = place.path().join("Ana");
+    fs::create_dir(&folder).unwrap();
+    let android = place.path().join("WhatsApp Chat with Ana.txt");
+    for (file, path) in [(folder.join("_chat.txt"), &folder), (folder.join("_chat.txt"), &folder.join("_chat.txt"))] {
+        fs::write(&file, chat).unwrap();
+        check(Format::WhatsApp, path, expected);
+    }
+    fs::write(&android, chat).unwrap();
+    check(Format::WhatsApp, &android, expected);
+}
+
+#[test]
+fn a_claude_archive_is_read_conversations_first() {
+    let place = tempfile::tempdir().unwrap();
+    let zip = place.path().join("export.zip");
+    let message = r#"[{"uuid":"c","name":"n","chat_messages":[{"uuid":"m","sender":"human","text":"hi"}]}]"#;
+    let entries = [
+        ("memories.json", r#"{"conversations_memory":"Likes tea."}"#),
+        ("users.json", r#"[{"uuid":"u","email_address":"noa@example.com"}]"#),
+        ("projects/p.json", r#"{"uuid":"p","docs":[]}"#),
+        ("conversations.json", message),
+    ];
+    archive(&zip, &entries.map(|(name, content)| (name, content.as_bytes())));
+    let all = all(Format::Claude, &zip);
+    let kept: Vec<&str> = all.lines().filter(|line| !line.starts_with('X')).collect();
+    let expected =
+        ["c | n | m | \"hi\"", "claude memories | memory | memory | \"Likes tea.\"", "- 1 accounts", "- 1 projects"];
+    assert_eq!(kept, expected, "{all}");
+}
+
+#[test]
 fn damaged_and_foreign_archives_are_refused() {
     let place = tempfile::tempdir().unwrap();
     let zip = place.path().join("export.zip");
@@ -144,6 +182,13 @@ fn damaged_and_foreign_archives_are_refused() {
     check(Format::ChatGpt, &zip, "- 1 other files of the export\nX PATH has no conversations.json in it");
     archive(&zip, &[("conversations.json", CHATGPT)]);
     let whole = fs::read(&zip).unwrap();
+    // The method of packing is the fifth field of the local header, and the sixth of the entry in the list.
+    let listed = whole.windows(4).rposition(|window| window == b"PK\x01\x02").unwrap();
+    let mut foreign = whole.clone();
+    [8, listed + 10].into_iter().for_each(|at| foreign[at] = 14);
+    fs::write(&zip, &foreign).unwrap();
+    let foreign = all(Format::ChatGpt, &zip);
+    assert!(foreign.contains("the file in it cannot be read (it is packed with "), "{foreign}");
     for end in (4..whole.len()).step_by(97) {
         fs::write(&zip, &whole[..end]).unwrap();
         let all = all(Format::ChatGpt, &zip);

@@ -65,17 +65,15 @@ fn text(message: &Value) -> String {
 
 /// Of two texts of one message the one that says more; the content's if they say the same.
 fn richer(text: String, content: String, report: &mut Report) -> String {
-    let bare = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    if text.trim().is_empty() {
+    if text.trim().is_empty() || text.split_whitespace().eq(content.split_whitespace()) {
         return content;
     }
-    let (one, other) = (bare(&text), bare(&content));
-    if one == other || content.trim().is_empty() {
-        return if content.trim().is_empty() { text } else { content };
+    if content.trim().is_empty() {
+        return text;
     }
     report.leave_out("shorter ones of two differing texts of a message", 1);
-    let length = |words: &[String]| words.iter().map(String::len).sum::<usize>();
-    if length(&one) > length(&other) { text } else { content }
+    let length = |text: &str| text.split_whitespace().map(str::len).sum::<usize>();
+    if length(&text) > length(&content) { text } else { content }
 }
 
 /// The parts of a message's content.
