@@ -22,10 +22,12 @@ pub const CORE_DEPTH_MAX: usize = 32;
 pub const ARTIFACTS_MAX: usize = 64;
 /// Most places that are kept as evidence of one item; the first ones stay.
 pub const EVIDENCE_PER_ITEM_MAX: usize = 16;
+/// Episodes recorded in one event.
+pub const EPISODES_PER_EVENT: usize = 16;
 /// Most attempts kept with one problem.
 pub const ATTEMPTS_PER_TASK_MAX: usize = 256;
-/// Sentences kept in mind per user after they were recalled, so that their echo is not taken for news.
-pub const SHOWN_SENTENCES_MAX: usize = 4096;
+/// Texts kept in mind per user after they were recalled, so that their echo is not taken for news.
+pub const SHOWN_TEXTS_MAX: usize = 64;
 /// Longest query, in bytes.
 pub const QUERY_BYTES_MAX: usize = 16 * 1024;
 /// Most items one recall returns.

@@ -29,6 +29,9 @@ pub struct Receipt {
     pub items: Vec<ItemId>,
     /// True if the same request was answered before and nothing was appended now.
     pub replayed: bool,
+    /// Kinds of secrets that were taken out before anything was stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redacted: Vec<String>,
     /// What was understood of it, where something reads what is said.
     #[serde(skip_serializing_if = "Understanding::is_empty")]
     pub understood: Understanding,
@@ -50,6 +53,7 @@ impl Receipt {
             hash: event.hash.to_hex().to_string(),
             items: items.collect(),
             replayed,
+            redacted: Vec::new(),
             understood: Understanding::default(),
             lag: None,
         })

@@ -16,9 +16,11 @@ use serde::Serialize;
 
 use crate::commit;
 use crate::engine::Engine;
+use crate::episodes;
 use crate::error::{Error, Result};
 use crate::import::{self, Batch, Fault, Format, Input, ReadError, ReadOptions};
-use crate::keeper::State;
+use crate::keeper::{Keeper, State};
+use crate::remember;
 use crate::understand::{self, Cause};
 use crate::upkeep::{self, Progress, Watch};
 
@@ -82,6 +84,8 @@ pub struct IngestReport {
     pub conversations: Vec<ConversationReport>,
     /// Facts read out of it.
     pub facts: u64,
+    /// Sources that secrets were taken out of before they were stored.
+    pub redacted: u64,
     /// Things that wait for a person because of it.
     pub waiting: u64,
     /// Candidates that did not pass the gate.
@@ -120,6 +124,7 @@ pub fn ingest(
             dry_run: options.dry_run,
             conversations: Vec::new(),
             facts: 0,
+            redacted: 0,
             waiting: 0,
             refused: 0,
             notices: Vec::new(),
@@ -208,7 +213,7 @@ impl Run<'_> {
         }
     }
 
-    fn take(&mut self, batch: Batch, watch: Watch<'_>) -> Result<()> {
+    fn take(&mut self, mut batch: Batch, watch: Watch<'_>) -> Result<()> {
         if self.options.conversation.as_ref().is_some_and(|only| *only != batch.conversation) {
             return Ok(());
         }
@@ -222,6 +227,7 @@ impl Run<'_> {
             })?,
             (None, _) => self.options.default_user.clone(),
         };
+        batch.sources.iter_mut().for_each(|source| self.redact(source));
         let new = if self.options.dry_run {
             self.count_new(&user, &batch.sources)?
         } else {
@@ -235,6 +241,27 @@ impl Run<'_> {
         self.recorded += new;
         watch(Progress::Imported(self.recorded));
         self.count(batch, user, new);
+        Ok(())
+    }
+
+    /// Takes secrets out before anything is stored, also out of the id that follows from the words.
+    fn redact(&mut self, source: &mut Source) {
+        let follows = source.id == source.content_id();
+        if remember::redact(source).is_empty() {
+            return;
+        }
+        self.report.redacted += 1;
+        if follows {
+            source.id = source.content_id();
+        }
+    }
+
+    /// What was imported goes no further: its sessions are over.
+    fn tell(&self, user: &UserId, keeper: &Keeper) -> Result<()> {
+        let names = self.sessions.iter().filter(|((_, owner), _)| owner == user).flat_map(|(_, names)| names);
+        for session in names {
+            episodes::tell(self.engine, keeper, session, Some(true))?;
+        }
         Ok(())
     }
 
@@ -292,6 +319,9 @@ impl Run<'_> {
         let users: BTreeSet<UserId> = self.parts.keys().map(|(_, user)| user.clone()).collect();
         for user in users {
             let keeper = self.engine.keeper(&user, false)?;
+            if self.options.extract {
+                self.tell(&user, &keeper)?;
+            }
             upkeep::catch_up(self.engine, &keeper, watch)?;
             upkeep::checkpoint(self.engine, &keeper, true)?;
         }

@@ -1,10 +1,11 @@
 //! One user's open memory: the writer, and what readers see.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use quipu_core::Memory;
 use quipu_core::event::{Change, Event};
+use quipu_core::guard::Echo;
 use quipu_core::history::History;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
@@ -45,14 +46,8 @@ pub(crate) struct Writer {
 pub(crate) struct Keeper {
     writer: Mutex<Writer>,
     state: RwLock<State>,
-    shown: Mutex<Shown>,
-}
-
-/// Hashes of the sentences that were recalled lately, oldest first: what comes back as an echo is not read as news.
-#[derive(Default)]
-struct Shown {
-    order: VecDeque<u64>,
-    all: HashSet<u64>,
+    /// What was recalled lately, oldest first: its echo is not read as news.
+    shown: Mutex<VecDeque<String>>,
 }
 
 impl Keeper {
@@ -82,41 +77,28 @@ impl Keeper {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes what was recalled, sentence by sentence.
+    /// Notes what was recalled.
     pub(crate) fn note_shown(&self, text: &str) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        for sentence in sentences(text) {
-            let hash = sentence_hash(sentence);
-            if shown.all.insert(hash) {
-                shown.order.push_back(hash);
-            }
-            if shown.order.len() > limit::SHOWN_SENTENCES_MAX
-                && let Some(oldest) = shown.order.pop_front()
-            {
-                shown.all.remove(&oldest);
-            }
+        if shown.iter().any(|known| known == text) {
+            return;
         }
+        if shown.len() == limit::SHOWN_TEXTS_MAX {
+            shown.pop_front();
+        }
+        shown.push_back(text.to_owned());
     }
 
-    /// True if this sentence was recalled lately, word for word.
-    pub(crate) fn was_shown(&self, sentence: &str) -> bool {
+    /// What was recalled lately, to be compared with.
+    pub(crate) fn echo(&self) -> Echo {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.all.contains(&sentence_hash(sentence))
+        Echo::new(shown.iter().map(String::as_str))
     }
 
     pub(crate) fn bytes(&self) -> usize {
         let state = self.read();
         state.memory.bytes() + state.index.memory_bytes()
     }
-}
-
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(['.', '!', '?', '\n']).map(str::trim).filter(|sentence| !sentence.is_empty())
-}
-
-fn sentence_hash(sentence: &str) -> u64 {
-    let hash = blake3::hash(quipu_core::predicate::normal(sentence).as_bytes());
-    hash.as_bytes().first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 fn explain_missing(engine: &Engine, user: &UserId, error: Error) -> Error {

@@ -2,11 +2,13 @@
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::guard;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::source::{Artifact, Role, Source};
 
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
+use crate::episodes;
 use crate::error::Result;
 use crate::understand::{self, Cause};
 use crate::upkeep;
@@ -66,10 +68,11 @@ pub struct RememberOptions {
 /// - `Conflict`: another writer appended first and the retry budget is spent; call again.
 /// - `Unavailable`: the disk is full or the folder is locked or read-only.
 pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &RememberOptions) -> Result<Receipt> {
-    let draft = draft(engine, said, options);
+    let (draft, redacted) = draft(engine, said, options);
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
     let mut receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
+    receipt.redacted = redacted;
     if !options.durable_only && !receipt.replayed {
         let cause = Cause { event: Some(receipt.event_id), reference: None };
         for source in receipt.items.clone() {
@@ -81,13 +84,19 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
         }
     }
     if !options.durable_only {
+        if engine.extractor.is_some()
+            && let Err(error) = episodes::after_turn(engine, &keeper)
+        {
+            receipt.lag = Some(format!("it is recorded, but its episode was not told: {error}"));
+        }
         let lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
         receipt.lag = receipt.lag.or(lag);
     }
     Ok(receipt)
 }
 
-fn draft(engine: &Engine, said: &Utterance, options: &RememberOptions) -> Draft {
+/// Decides what is recorded, and names the kinds of secrets that were taken out of it.
+fn draft(engine: &Engine, said: &Utterance, options: &RememberOptions) -> (Draft, Vec<String>) {
     let mut source = Source {
         id: ItemId { kind: ItemKind::Turn, bits: 0 },
         session: said.session.as_deref().map(Into::into),
@@ -101,6 +110,7 @@ fn draft(engine: &Engine, said: &Utterance, options: &RememberOptions) -> Draft 
     };
     // The request is what the caller sent: before a time or an id is added.
     let request = source.content_hash();
+    let redacted = redact(&mut source);
     source.said_at = source.said_at.or_else(|| Some(quipu_core::time::to_micros(engine.clock.now())));
     engine.name(&mut source);
     let (actor, kind) = match said.role {
@@ -109,10 +119,32 @@ fn draft(engine: &Engine, said: &Utterance, options: &RememberOptions) -> Draft 
         Role::System => (Actor::System, SourceKind::Inferred),
         Role::Tool => (Actor::Agent, SourceKind::ToolOutput),
     };
-    Draft {
+    let draft = Draft {
         origin: Origin { kind, reference: None, session: said.session.clone(), author: said.author.clone() },
         rationale: options.rationale.clone(),
         idempotency: commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]),
         ..Draft::new(actor, kind, vec![Change::SourceRecorded(source)])
+    };
+    (draft, redacted)
+}
+
+/// Takes secrets out of a source before it is stored; returns their kinds.
+pub(crate) fn redact(source: &mut Source) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    let mut clean = |text: &str| {
+        let redacted = guard::redact(text);
+        kinds.extend(redacted.found.iter().map(|found| found.kind.to_owned()));
+        (!redacted.found.is_empty()).then(|| redacted.text.into_owned())
+    };
+    if let Some(text) = clean(&source.text) {
+        source.text = text.into();
     }
+    for artifact in &mut source.artifacts {
+        if let Some(text) = clean(&artifact.text) {
+            artifact.text = text;
+        }
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
 }

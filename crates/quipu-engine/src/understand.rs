@@ -98,7 +98,8 @@ fn decide(
     held: &Held,
     found: &Extraction,
 ) -> (Vec<Change>, Understanding) {
-    let shown = |sentence: &str| sentence.split_whitespace().count() >= ECHO_WORDS_MIN && keeper.was_shown(sentence);
+    let echo = keeper.echo();
+    let shown = |sentence: &str| sentence.split_whitespace().count() >= ECHO_WORDS_MIN && echo.covers(sentence);
     let text = &held.source.text;
     let case = Case {
         memory: &state.memory,
@@ -150,7 +151,7 @@ fn addressee(memory: &Memory, held: &Held) -> Option<String> {
 /// The text with everything blanked out that stands in a block Quipu made: what was recalled is not said again. Bytes keep
 /// their places.
 fn own_words(text: &str) -> String {
-    let kept = [0..text.len()];
+    let kept = quipu_core::guard::strip_packs(text);
     blank_outside(text, &kept)
 }
 

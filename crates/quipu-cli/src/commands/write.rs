@@ -88,6 +88,10 @@ fn print_receipt(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
         let understood = super::people::understood(&receipt.understood);
         format!("Event {}: {}{again}\n{understood}", receipt.seq, items.join(", "))
     })?;
+    if !receipt.redacted.is_empty() {
+        let kinds = receipt.redacted.join(", ").replace('_', " ");
+        session.printer.hint(&format!("taken out before anything was stored: {kinds}"));
+    }
     session.say_lag(receipt.lag.as_deref());
     Ok(())
 }
@@ -194,6 +198,9 @@ pub(super) fn summary(report: &IngestReport) -> String {
             "{} facts read, {} wait for you (`quipu review`), {} did not pass the gate\n",
             report.facts, report.waiting, report.refused
         ));
+    }
+    if report.redacted > 0 {
+        text.push_str(&format!("secrets were taken out of {} sources before they were stored\n", report.redacted));
     }
     for notice in &report.notices {
         text.push_str(&format!("  note  {}: {}\n", notice.place, notice.reason));

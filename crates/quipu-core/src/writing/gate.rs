@@ -3,6 +3,7 @@
 use super::Case;
 use crate::event::Trust;
 use crate::extract::{FactCandidate, USER};
+use crate::guard;
 use crate::item::{FactType, RejectedValue};
 use crate::items::Items;
 use crate::predicate::{Predicate, Sensitivity, normal};
@@ -20,14 +21,16 @@ pub(super) enum Verdict {
 
 /// Judges one candidate.
 pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
-    if (case.shown)(case.quote(&candidate.span)) {
+    let quote = case.quote(&candidate.span);
+    if (case.shown)(quote) {
         return Verdict::Refuse("it repeats what was recalled".to_owned());
     }
     if candidate.confidence < case.policy.confidence_min {
         let (found, least) = (candidate.confidence, case.policy.confidence_min);
         return Verdict::Refuse(format!("not sure enough: {found:.2}, at least {least:.2}"));
     }
-    if predicate.sensitivity == Sensitivity::Sensitive && !case.policy.keep_sensitive {
+    let sensitive = predicate.sensitivity == Sensitivity::Sensitive || guard::sensitivity(quote).is_some();
+    if sensitive && !case.policy.keep_sensitive {
         return Verdict::Refuse("sensitive, and keeping such things is not switched on".to_owned());
     }
     let value = RejectedValue {
@@ -40,6 +43,9 @@ pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candi
     }
     if case.standing.trust == Trust::User {
         return Verdict::Pass;
+    }
+    if guard::looks_like_instructions(quote) {
+        return Verdict::Wait("it reads like an instruction, and not from you");
     }
     let binding = matches!(
         predicate.fact_type,
