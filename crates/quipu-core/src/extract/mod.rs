@@ -1,5 +1,24 @@
 //! Extraction: what can be read in a source. Candidates only; nothing here decides what is kept.
+//!
+//! [`Rules`] reads without a model: a text is cut into sentences and clauses, what is not a claim is left alone, and the
+//! verb of each clause is matched against patterns. Every word of a language stands in a data file, none in the code.
 
 mod candidate;
+mod rules;
+
+mod claim;
+mod language;
+mod object;
+mod pattern;
+mod persons;
+mod reader;
+mod settle;
+mod split;
+mod verb;
+mod when;
 
 pub use candidate::{Extraction, FactCandidate, PassedOver, Reading, Stance, TaskCandidate, TaskKind, TaskNews, USER};
+pub use rules::Rules;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! From a rule that matched to candidates.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use regex::Captures;
+
+use super::language::{How, Mark, Need, News, Role};
+use super::object::Object;
+use super::persons::Who;
+use super::rules::{Rule, Rules};
+use super::verb::Marks;
+use super::when::{Named, Often};
+use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
+
+/// Groups of a pattern that are no qualifiers.
+const NOT_QUALIFIERS: [&str; 7] = ["object", "owner", "relation", "approach", "outcome", "not", "name"];
+
+/// A clause and what is known of it.
+#[derive(Debug)]
+pub(super) struct Clause<'a> {
+    /// Its words, masked, from its beginning.
+    pub(super) text: &'a str,
+    /// Where it stands in the source.
+    pub(super) span: Range<usize>,
+    pub(super) said_at: Option<Timestamp>,
+    pub(super) times: Vec<Named>,
+    pub(super) often: Option<Often>,
+}
+
+/// A match of a rule in a clause.
+#[derive(Debug)]
+pub(super) struct Match<'a> {
+    pub(super) rule: &'a Rule,
+    pub(super) groups: &'a Captures<'a>,
+    /// Where the matched text begins in the clause.
+    pub(super) offset: usize,
+    /// Where it ends.
+    pub(super) end: usize,
+    pub(super) who: &'a Who,
+    pub(super) marks: &'a Marks,
+}
+
+/// What came of a match.
+#[derive(Debug, Default)]
+pub(super) struct Claims {
+    pub(super) facts: Vec<FactCandidate>,
+    pub(super) tasks: Vec<TaskCandidate>,
+}
+
+impl Claims {
+    pub(super) fn is_empty(&self) -> bool {
+        self.facts.is_empty() && self.tasks.is_empty()
+    }
+}
+
+impl Clause<'_> {
+    /// Times and frequencies, which are no part of an object.
+    fn others(&self, offset: usize) -> Vec<Range<usize>> {
+        let times = self.times.iter().map(|named| named.range.clone());
+        let all = times.chain(self.often.iter().map(|often| often.range.clone()));
+        all.filter(|range| range.start >= offset).collect()
+    }
+
+    /// The first time of a role, resolved.
+    fn time(&self, roles: &[Role], ahead: bool) -> Option<(&Named, Timestamp)> {
+        let mut fitting = self.times.iter().filter(|named| roles.contains(&named.role) && !named.lasts && !named.vague);
+        fitting.find_map(|named| Some((named, named.start(self.said_at, ahead)?)))
+    }
+}
+
+impl Rules {
+    /// The candidates of a match; none if the rule's conditions do not hold.
+    pub(super) fn claims(&self, clause: &Clause<'_>, found: &Match<'_>) -> Claims {
+        let rule = &found.rule.text;
+        if !rule.third && !found.who.first {
+            return Claims::default();
+        }
+        let dated = clause.times.iter().any(|named| named.role == Role::At && !named.lasts && !named.vague);
+        match rule.needs {
+            Some(Need::Date) if !dated => return Claims::default(),
+            Some(Need::Frequency) if clause.often.is_none() => return Claims::default(),
+            _ => {}
+        }
+        match rule.task {
+            Some(kind) => Claims { tasks: self.task(clause, found, kind).into_iter().collect(), ..Claims::default() },
+            None => Claims { facts: self.facts(clause, found), ..Claims::default() },
+        }
+    }
+
+    fn facts(&self, clause: &Clause<'_>, found: &Match<'_>) -> Vec<FactCandidate> {
+        let rule = &found.rule.text;
+        let Some((predicate, stance)) = self.stance(clause, found) else { return Vec::new() };
+        let mut facts = Vec::new();
+        for object in self.objects_of(clause, found) {
+            let Some(predicate) = self.predicate(found, &predicate, &object) else { continue };
+            let (valid_from, valid_to) = stretch(clause, found, &stance);
+            facts.push(FactCandidate {
+                subject: found.who.name.clone(),
+                qualifiers: self.qualifiers(clause, found, &object, &stance),
+                predicate,
+                object: object.text,
+                span: clause.span.clone(),
+                stance: stance.clone(),
+                valid_from,
+                valid_to,
+                confidence: rule.confidence.min(found.who.sure),
+            });
+        }
+        facts
+    }
+
+    fn objects_of(&self, clause: &Clause<'_>, found: &Match<'_>) -> Vec<Object> {
+        let rule = &found.rule.text;
+        if let Some(value) = &rule.value {
+            return vec![Object { text: value.clone(), raw: value.clone() }];
+        }
+        let Some(object) = found.groups.name("object") else { return Vec::new() };
+        let range = object.start() + found.offset..(object.end() + found.offset).min(found.end);
+        self.objects.read(&rule.object, clause.text, range, &clause.others(found.offset))
+    }
+
+    /// The relation and how it is claimed.
+    fn stance(&self, clause: &Clause<'_>, found: &Match<'_>) -> Option<(String, Stance)> {
+        let (rule, marks) = (&found.rule.text, found.marks);
+        let same = rule.predicate.clone();
+        if marks.has(Mark::Ended) {
+            return match rule.ended.as_deref() {
+                None => Some((same, Stance::Ended)),
+                Some("none") => None,
+                Some(other) => Some((other.to_owned(), Stance::Changed)),
+            };
+        }
+        if marks.has(Mark::Negated) {
+            return match rule.negated.as_str() {
+                "denied" => Some((same, Stance::Denied)),
+                "none" => None,
+                other => Some((other.to_owned(), Stance::Holds)),
+            };
+        }
+        if rule.only_negated {
+            return None;
+        }
+        let lasts = clause.times.iter().any(|named| named.role == Role::Since || named.lasts);
+        let stance = match rule.stance {
+            How::Holds if marks.has(Mark::Held) || marks.has(Mark::PastBe) => Stance::Held,
+            How::Holds if marks.has(Mark::Recent) => Stance::Changed,
+            How::Holds => Stance::Holds,
+            How::Held if marks.has(Mark::Perfect) && lasts => Stance::Holds,
+            How::Held => Stance::Held,
+            How::Changed => Stance::Changed,
+            How::Ended => Stance::Ended,
+            How::Denied => Stance::Denied,
+        };
+        Some((same, stance))
+    }
+
+    /// The relation for this object: by the relation named, or by the list it stands in.
+    fn predicate(&self, found: &Match<'_>, predicate: &str, object: &Object) -> Option<String> {
+        if predicate == "{relation}" {
+            let relation = found.groups.name("relation")?.as_str();
+            return self.objects.told(&self.relations, relation).map(str::to_owned);
+        }
+        let rule = &found.rule.text;
+        // What a negation made of the relation has its own food twin: likes → dislikes, likes_food → dislikes_food.
+        let listed = rule.by_list.iter().find(|(list, _)| self.objects.is_in(list, &object.text));
+        match listed {
+            Some((_, named)) if predicate == rule.predicate => Some(named.clone()),
+            Some((_, named)) => named.strip_prefix(&rule.predicate).map(|end| format!("{predicate}{end}")),
+            None => Some(predicate.to_owned()),
+        }
+    }
+
+    fn qualifiers(
+        &self,
+        clause: &Clause<'_>,
+        found: &Match<'_>,
+        object: &Object,
+        stance: &Stance,
+    ) -> BTreeMap<String, String> {
+        let rule = &found.rule.text;
+        let mut qualifiers = rule.qualifiers.clone();
+        for name in found.rule.groups.iter().filter(|name| !NOT_QUALIFIERS.contains(&name.as_str())) {
+            if let Some(value) = found.groups.name(name) {
+                qualifiers.insert(name.clone(), value.as_str().trim().to_owned());
+            }
+        }
+        for (name, table) in &rule.told_by {
+            let last = object.text.split_whitespace().last().unwrap_or_default();
+            let told = self.objects.told(table, &object.text).or_else(|| self.objects.told(table, last));
+            if let Some(value) = told {
+                qualifiers.insert(name.clone(), value.to_owned());
+            }
+        }
+        if let Some(relation) = found.groups.name("relation") {
+            self.relation_qualifiers(&mut qualifiers, relation.as_str());
+        }
+        if let Some(often) = &clause.often {
+            qualifiers.insert("frequency".to_owned(), often.value.clone());
+        }
+        if matches!(stance, Stance::Holds | Stance::Changed)
+            && let Some(since) = clause.times.iter().find(|named| named.role == Role::Since && !named.vague)
+        {
+            qualifiers.insert("since".to_owned(), since.text.clone());
+        }
+        qualifiers
+    }
+
+    /// What kind of relative, or what kind of animal.
+    pub(super) fn relation_qualifiers(&self, qualifiers: &mut BTreeMap<String, String>, relation: &str) {
+        let relation = relation.to_lowercase();
+        let one = relation.strip_suffix('s').filter(|one| self.objects.told(&self.relations, one).is_some());
+        let one = one.unwrap_or(&relation);
+        match self.objects.told(&self.species, one) {
+            Some(species) => qualifiers.insert("species".to_owned(), species.to_owned()),
+            None => qualifiers.insert("relation".to_owned(), one.to_owned()),
+        };
+    }
+
+    fn task(&self, clause: &Clause<'_>, found: &Match<'_>, kind: TaskKind) -> Option<TaskCandidate> {
+        let rule = &found.rule.text;
+        let over = found.marks.has(Mark::Ended) || found.marks.has(Mark::Negated);
+        if over && rule.negated == "none" {
+            return None;
+        }
+        let title = self.objects_of(clause, found).into_iter().next()?.text;
+        let group = |name: &str| found.groups.name(name).map(|found| found.as_str().trim());
+        let tried = |successful: Option<bool>| TaskNews::Tried {
+            approach: group("approach").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
+            outcome: group("outcome").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
+            successful,
+        };
+        let news = match rule.news {
+            News::Opened if over => TaskNews::Dropped,
+            News::Opened => TaskNews::Opened,
+            News::Done => TaskNews::Done,
+            News::Dropped => TaskNews::Dropped,
+            News::Tried => tried(None),
+            News::Helped => tried(Some(!found.marks.has(Mark::Negated))),
+            News::Failed => tried(Some(false)),
+        };
+        let due = clause.time(&[Role::By, Role::At, Role::Until], true).map(|(_, time)| time);
+        let due = due.filter(|_| news == TaskNews::Opened && kind != TaskKind::Problem);
+        let confidence = rule.confidence.min(found.who.sure);
+        Some(TaskCandidate { kind, title, span: clause.span.clone(), news, due, confidence })
+    }
+}
+
+/// From when to when it held.
+fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<Timestamp>, Option<Timestamp>) {
+    let (rule, marks) = (&found.rule.text, found.marks);
+    let time = |roles: &[Role]| clause.time(roles, rule.ahead).map(|(_, time)| time);
+    let length = || {
+        let mut lasting = clause.times.iter().filter(|named| named.lasts);
+        lasting.find_map(|named| named.start(clause.said_at, false))
+    };
+    match stance {
+        Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
+            let exact = rule.stance == How::Changed || rule.ahead || rule.needs == Some(Need::Date) || rule.single;
+            let from = time(&[Role::Since]).or_else(|| exact.then(|| time(&[Role::At])).flatten());
+            (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), None)
+        }
+        Stance::Held => (time(&[Role::Since, Role::At]), time(&[Role::Until])),
+        Stance::Ended => (None, time(&[Role::At, Role::Until, Role::Since])),
+        Stance::Denied => (None, None),
+    }
+}

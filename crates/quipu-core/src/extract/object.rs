@@ -1,0 +1,233 @@
+//! From the words after a verb to what is meant by them: cut at the end, without trimmings, one or several.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use regex::Regex;
+
+use super::language::{Language, ObjectKind};
+use super::pattern::{Patterns, wrong};
+use super::split::MASK;
+use crate::refusal::Refusal;
+
+/// Words of one object, unless its kind says otherwise.
+const WORDS_MAX: usize = 9;
+/// Objects of one verb.
+const SEVERAL_MAX: usize = 12;
+
+/// Reads objects.
+#[derive(Debug)]
+pub(super) struct Objects {
+    cut: Regex,
+    lead: Regex,
+    trail: Regex,
+    between: Regex,
+    compounds: Vec<String>,
+    joins: Regex,
+    vague: Regex,
+    contrast: Regex,
+    kinds: BTreeMap<String, Kind>,
+    tables: BTreeMap<String, BTreeMap<String, String>>,
+    lists: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Debug)]
+struct Kind {
+    words: ObjectKind,
+    shape: Option<Regex>,
+    plain_shape: Option<Regex>,
+    reject: Option<Regex>,
+    cut: Option<Regex>,
+}
+
+/// One object.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Object {
+    /// As said, or as its table spells it.
+    pub(super) text: String,
+    /// Everything up to the cut, with articles.
+    pub(super) raw: String,
+}
+
+impl Objects {
+    pub(super) fn new(language: &Language, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
+        let words = &language.object;
+        let mut kinds = BTreeMap::new();
+        for (name, kind) in &language.objects {
+            let owner = format!("objects.{name}");
+            let some = |pattern: &Option<String>, start: bool| {
+                pattern.as_ref().map(|p| if start { patterns.start(&owner, p) } else { patterns.one(&owner, p) }).transpose()
+            };
+            for table in kind.table.iter().filter(|table| !language.tables.contains_key(*table)) {
+                return Err(wrong(&owner, &format!("there is no table {table}")));
+            }
+            for list in kind.in_list.iter().filter(|list| !language.lists.contains_key(*list)) {
+                return Err(wrong(&owner, &format!("there is no list {list}")));
+            }
+            let compiled = Kind {
+                shape: some(&kind.shape, true)?,
+                plain_shape: some(&kind.plain_shape, true)?,
+                reject: some(&kind.reject, false)?,
+                cut: some(&kind.cut, false)?,
+                words: ObjectKind {
+                    table: kind.table.clone(),
+                    in_list: kind.in_list.clone(),
+                    shape: None,
+                    plain_shape: None,
+                    reject: None,
+                    cut: None,
+                    ..*kind
+                },
+            };
+            kinds.insert(name.clone(), compiled);
+        }
+        Ok(Self {
+            cut: patterns.one("object.cut", &words.cut)?,
+            lead: patterns.start("object.lead", &words.lead)?,
+            trail: patterns.one("object.trail", &format!("(?:{})$", words.trail))?,
+            between: patterns.one("object.between", &words.between)?,
+            compounds: words.compounds.iter().map(|word| word.to_lowercase()).collect(),
+            joins: patterns.one("object.joins", &words.joins)?,
+            vague: patterns.one("object.vague", &format!("^(?:{})$", words.vague))?,
+            contrast: patterns.one("object.contrast", &words.contrast)?,
+            kinds,
+            tables: language.tables.clone(),
+            lists: language.lists.clone(),
+        })
+    }
+
+    pub(super) fn has(&self, kind: &str) -> bool {
+        self.kinds.contains_key(kind)
+    }
+
+    /// The objects in `text[range]`; `others` are times and frequencies, which are no part of an object.
+    pub(super) fn read(&self, kind: &str, text: &str, range: Range<usize>, others: &[Range<usize>]) -> Vec<Object> {
+        let Some(kind) = self.kinds.get(kind) else { return Vec::new() };
+        if kind.words.whole {
+            let raw = text[range].trim_matches(is_edge);
+            return self.accept(kind, raw, raw).into_iter().collect();
+        }
+        let raw = &text[range.start..self.end(kind, text, range, others)];
+        let raw = raw.trim_matches(is_edge);
+        let parts = if kind.words.several { self.parts(raw) } else { vec![raw] };
+        let has_capitals = text.chars().any(char::is_uppercase);
+        let read = |part: &&str| {
+            let plain = self.plain(part);
+            let shape = if has_capitals { kind.shape.as_ref() } else { kind.plain_shape.as_ref().or(kind.shape.as_ref()) };
+            let shaped = match shape {
+                Some(shape) => shape.find(plain)?.as_str(),
+                None => plain,
+            };
+            self.accept(kind, shaped.trim_matches(is_edge), part)
+        };
+        parts.iter().take(SEVERAL_MAX).filter_map(read).collect()
+    }
+
+    /// `not …` after an object: the wrong value.
+    pub(super) fn contrast(&self, rest: &str) -> Option<String> {
+        let wrong = self.contrast.captures(rest)?.name("not")?.as_str().trim_matches(is_edge);
+        let wrong = self.plain(wrong);
+        (!wrong.is_empty() && !wrong.contains(MASK)).then(|| wrong.to_owned())
+    }
+
+    /// True if the last word of it, or all of it, stands in a list.
+    pub(super) fn is_in(&self, list: &str, object: &str) -> bool {
+        let Some(list) = self.lists.get(list) else { return false };
+        let lower = object.to_lowercase();
+        // What somebody does with it is not the thing: "baking bread".
+        let first = lower.split_whitespace().next().unwrap_or_default();
+        if first.len() > 4 && first.ends_with("ing") && !list.contains(&lower) {
+            return false;
+        }
+        // The head of "yogurt with honey" stands before "with".
+        let head = lower.split(" with ").next().unwrap_or(&lower).split(" from ").next().unwrap_or(&lower);
+        list.iter().any(|word| is_head(head, word))
+    }
+
+    /// What a table says to a word.
+    pub(super) fn told(&self, table: &str, word: &str) -> Option<&str> {
+        let word = word.to_lowercase().replace('’', "'");
+        let table = self.tables.get(table)?;
+        table.get(&word).or_else(|| table.get(word.trim_end_matches('s'))).map(String::as_str)
+    }
+
+    /// Where the object ends at the latest.
+    fn end(&self, kind: &Kind, text: &str, range: Range<usize>, others: &[Range<usize>]) -> usize {
+        let raw = &text[range.clone()];
+        let first = |pattern: &Regex| pattern.find_iter(raw).map(|cut| cut.start()).find(|cut| *cut > 0);
+        let cuts = [first(&self.cut), kind.cut.as_ref().and_then(|cut| cut.find(raw)).map(|cut| cut.start())];
+        let others = others.iter().map(|other| other.start).filter(|start| range.contains(start));
+        cuts.into_iter().flatten().map(|cut| cut + range.start).chain(others).min().unwrap_or(range.end)
+    }
+
+    /// Without articles before and fillers after.
+    fn plain<'t>(&self, part: &'t str) -> &'t str {
+        let mut plain = part.trim_matches(is_edge);
+        while let Some(lead) = self.lead.find(plain).filter(|lead| lead.end() > 0 && lead.end() < plain.len()) {
+            plain = plain[lead.end()..].trim_start_matches(is_edge);
+        }
+        while let Some(trail) = self.trail.find(plain).filter(|trail| !trail.is_empty()) {
+            plain = plain[..trail.start()].trim_end_matches(is_edge);
+        }
+        plain
+    }
+
+    fn accept(&self, kind: &Kind, object: &str, raw: &str) -> Option<Object> {
+        let words = object.split_whitespace().count();
+        let fits = words > 0 && words <= kind.words.words_max.unwrap_or(WORDS_MAX);
+        let open = object.contains(MASK) || !object.chars().any(char::is_alphanumeric);
+        if !fits || open || self.vague.is_match(object) || kind.reject.as_ref().is_some_and(|no| no.is_match(object)) {
+            return None;
+        }
+        if kind.words.in_list.as_ref().is_some_and(|list| !self.is_in(list, object)) {
+            return None;
+        }
+        let told = kind.words.table.as_ref().and_then(|table| self.told(table, object));
+        if kind.words.in_table && told.is_none() {
+            return None;
+        }
+        Some(Object { text: told.unwrap_or(object).to_owned(), raw: raw.to_owned() })
+    }
+
+    /// The members of "a, b and c"; all of it if its parts do not stand on their own.
+    fn parts<'t>(&self, raw: &'t str) -> Vec<&'t str> {
+        let lower = raw.to_lowercase();
+        let compounds: Vec<Range<usize>> = if lower.len() == raw.len() {
+            let found = self.compounds.iter().flat_map(|word| lower.match_indices(word.as_str()));
+            found.map(|(at, word)| at..at + word.len()).collect()
+        } else {
+            Vec::new()
+        };
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for joint in self.between.find_iter(raw) {
+            if compounds.iter().any(|compound| compound.contains(&joint.start())) {
+                continue;
+            }
+            let (before, after) = (&raw[from..joint.start()], &raw[joint.end()..]);
+            // "time with friends and family" goes on; "reading and spending time with friends" does not.
+            if self.joins.is_match(before) && !starts_with_gerund(after) {
+                continue;
+            }
+            parts.push(before);
+            from = joint.end();
+        }
+        parts.push(&raw[from..]);
+        parts.retain(|part| !part.trim_matches(is_edge).is_empty());
+        parts
+    }
+}
+
+fn is_head(head: &str, word: &str) -> bool {
+    let ends = |text: &str| text.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '-']));
+    ends(head) || ["s", "es"].iter().any(|end| head.strip_suffix(end).is_some_and(ends))
+}
+
+fn starts_with_gerund(text: &str) -> bool {
+    text.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"))
+}
+
+/// What may stand at the ends of an object without being part of it.
+pub(super) fn is_edge(c: char) -> bool {
+    c.is_whitespace() || ".,;:!?…\"“”‘’'()[]*_–—-~".contains(c) || (!c.is_alphanumeric() && !c.is_ascii() && c != '€')
+}

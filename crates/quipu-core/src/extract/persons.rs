@@ -1,0 +1,152 @@
+//! Who a clause is about, and who is what to whom.
+
+use regex::{Captures, Regex};
+
+use super::language::Language;
+use super::pattern::Patterns;
+use super::{Reading, USER};
+use crate::refusal::Refusal;
+
+/// Reads persons.
+#[derive(Debug)]
+pub(super) struct People {
+    subjects: Vec<Regex>,
+    not_names: Regex,
+    ties: Vec<Regex>,
+    mine: Regex,
+    unnamed: String,
+    she: Regex,
+    he: Regex,
+}
+
+/// The subject of a clause.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Who {
+    pub(super) name: String,
+    /// It is the one who speaks, or the user a summary is about.
+    pub(super) first: bool,
+    /// How sure that is, at most.
+    pub(super) sure: f64,
+    /// The relation it was named by.
+    pub(super) relation: Option<String>,
+}
+
+/// "my sister Anna".
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tie {
+    pub(super) owner: String,
+    pub(super) relation: String,
+    pub(super) name: String,
+}
+
+impl Who {
+    pub(super) fn speaker(reading: &Reading<'_>) -> Self {
+        Self { name: reading.speaker.to_owned(), first: true, sure: 1.0, relation: None }
+    }
+}
+
+impl People {
+    pub(super) fn new(language: &Language, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
+        let words = &language.persons;
+        let ties = words.patterns.iter().map(|tie| patterns.one("persons.patterns", tie));
+        let subjects = language.subject.patterns.iter().map(|subject| patterns.start("subject.patterns", subject));
+        Ok(Self {
+            subjects: subjects.collect::<Result<_, _>>()?,
+            not_names: patterns.one("subject.not_names", &format!("^(?:{})$", language.subject.not_names))?,
+            ties: ties.collect::<Result<_, _>>()?,
+            mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
+            unnamed: words.unnamed.clone(),
+            she: patterns.one("persons.she", &format!("^(?:{})$", words.she))?,
+            he: patterns.one("persons.he", &format!("^(?:{})$", words.he))?,
+        })
+    }
+
+    /// The subject a clause begins with and where it ends; `met` are those spoken of before.
+    pub(super) fn subject(&self, clause: &str, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
+        self.subjects.iter().find_map(|subject| self.known(&subject.captures(clause)?, reading, met))
+    }
+
+    fn known(&self, groups: &Captures<'_>, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
+        let end = groups.get(0)?.end();
+        let word = |name: &str| groups.name(name).map(|found| found.as_str());
+        let other = |name: String, sure: f64, relation: Option<&str>| Who {
+            name,
+            first: false,
+            sure,
+            relation: relation.map(str::to_lowercase),
+        };
+        let who = if word("first").is_some() {
+            Who::speaker(reading)
+        } else if word("user").is_some() {
+            Who { name: USER.to_owned(), first: true, sure: 1.0, relation: None }
+        } else if word("second").is_some() {
+            other(reading.addressee?.to_owned(), 0.75, None)
+        } else if let Some(pronoun) = word("pronoun") {
+            self.meant(pronoun, met)?
+        } else if let Some(relation) = word("relation") {
+            let owner = self.owner(word("owner"), reading)?;
+            match word("name").filter(|name| self.is_name(name)) {
+                Some(name) => other(name.to_owned(), 0.9, Some(relation)),
+                None => other(self.nameless(&owner, relation), 0.9, Some(relation)),
+            }
+        } else {
+            let name = word("name").filter(|name| self.is_name(name))?;
+            // A clause about somebody who has the speaker's name is about the speaker.
+            let first = name == reading.speaker;
+            Who { name: name.to_owned(), first, sure: 0.85, relation: None }
+        };
+        Some((who, end))
+    }
+
+    /// Everybody a clause names by a relation.
+    pub(super) fn ties(&self, clause: &str, reading: &Reading<'_>) -> Vec<Tie> {
+        let mut ties = Vec::new();
+        for groups in self.ties.iter().flat_map(|tie| tie.captures_iter(clause)) {
+            ties.extend(self.tie(&groups, reading));
+        }
+        ties
+    }
+
+    /// Who owns: the speaker for "my", a name for "Anna's".
+    pub(super) fn owner(&self, owner: Option<&str>, reading: &Reading<'_>) -> Option<String> {
+        let Some(owner) = owner.map(str::trim).filter(|owner| !owner.is_empty()) else {
+            return Some(reading.speaker.to_owned());
+        };
+        if self.mine.is_match(owner) {
+            return Some(reading.speaker.to_owned());
+        }
+        let name = owner.trim_end_matches('s').trim_end_matches(['\'', '’']);
+        let name = name.strip_prefix("the ").or_else(|| name.strip_prefix("The ")).unwrap_or(name);
+        if name.eq_ignore_ascii_case(USER) {
+            return Some(USER.to_owned());
+        }
+        self.is_name(name).then(|| name.to_owned())
+    }
+
+    pub(super) fn nameless(&self, owner: &str, relation: &str) -> String {
+        self.unnamed.replace("{owner}", owner).replace("{relation}", &relation.to_lowercase())
+    }
+
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        name.chars().next().is_some_and(char::is_uppercase) && !self.not_names.is_match(name)
+    }
+
+    fn tie(&self, groups: &Captures<'_>, reading: &Reading<'_>) -> Option<Tie> {
+        let owner = self.owner(groups.name("owner").map(|owner| owner.as_str()), reading)?;
+        let name = groups.name("name")?.as_str();
+        let relation = groups.name("relation")?.as_str().to_lowercase();
+        (self.is_name(name) && name != reading.speaker).then(|| Tie { owner, relation, name: name.to_owned() })
+    }
+
+    /// Whom a pronoun means: the only other person met whose relation does not speak against it.
+    fn meant(&self, pronoun: &str, met: &[Who]) -> Option<Who> {
+        let pronoun = pronoun.to_lowercase();
+        let fits = |who: &&Who| {
+            let says = |words: &Regex| who.relation.as_deref().is_some_and(|relation| words.is_match(relation));
+            !who.first && !(pronoun == "she" && says(&self.he)) && !(pronoun == "he" && says(&self.she))
+        };
+        let mut fitting = met.iter().filter(fits);
+        let one = fitting.next()?;
+        fitting.all(|other| other.name == one.name).then(|| Who { sure: one.sure.min(0.8), ..one.clone() })
+    }
+}

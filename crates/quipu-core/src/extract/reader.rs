@@ -1,0 +1,374 @@
+//! Reads one text: sentence by sentence, clause by clause.
+
+use std::ops::Range;
+
+use regex::Captures;
+
+use super::claim::{Claims, Clause, Match};
+use super::language::{Mark, Reach};
+use super::persons::Who;
+use super::rules::{RuleSet, Rules};
+use super::split::{mask, trim};
+use super::verb::Marks;
+use super::{Extraction, FactCandidate, PassedOver, Reading, Stance, USER};
+
+/// Persons remembered for "she" and "he", the last ones first.
+const MET_MAX: usize = 4;
+/// Verbs joined in one clause.
+const JOINED_MAX: usize = 8;
+
+/// The state of a reading.
+pub(super) struct Reader<'a> {
+    rules: &'a Rules,
+    reading: &'a Reading<'a>,
+    out: Extraction,
+    met: Vec<Who>,
+    /// The text is a summary about the user: a sentence without a subject is about them.
+    summary: bool,
+}
+
+/// What a clause inherits from the one before it in its sentence.
+#[derive(Default)]
+struct Before {
+    who: Option<Who>,
+    governs: bool,
+    passed: bool,
+    first: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(rules: &'a Rules, reading: &'a Reading<'a>) -> Self {
+        Self { rules, reading, out: Extraction::default(), met: Vec::new(), summary: reading.speaker == USER }
+    }
+
+    pub(super) fn read(mut self) -> Extraction {
+        let (text, hidden) = mask(self.reading.text);
+        self.out.passed_over = hidden;
+        let mut before = 0..0;
+        for sentence in self.rules.splitter.sentences(&text) {
+            self.sentence(&text, sentence.clone(), before);
+            before = sentence;
+        }
+        self.out.passed_over.sort_by_key(|passed| (passed.span.start, passed.span.end));
+        self.out
+    }
+
+    fn sentence(&mut self, text: &str, sentence: Range<usize>, before: Range<usize>) {
+        let mut sentence = sentence;
+        if let Some(tail) = self.rules.splitter.question_tail(&text[sentence.clone()]) {
+            let asked = sentence.start + tail..sentence.end;
+            self.pass(trim(text, asked), "question");
+            sentence = trim(text, sentence.start..sentence.start + tail);
+        }
+        if let Some((reason, over)) = self.aside(&text[sentence.clone()], &[Reach::Sentence, Reach::Before]) {
+            if over == Reach::Before {
+                self.take_back(&before, &reason);
+            }
+            self.pass(sentence, &reason);
+            return;
+        }
+        if self.whole(text, &sentence, Reach::Sentence) {
+            return;
+        }
+        let mut state = Before { first: true, ..Before::default() };
+        for clause in self.rules.splitter.clauses(text, sentence.clone()) {
+            self.clause(text, clause, &sentence, &mut state);
+            state.first = false;
+        }
+    }
+
+    /// Why something is no claim, if it is none.
+    fn aside(&self, text: &str, over: &[Reach]) -> Option<(String, Reach)> {
+        let mark = self.rules.asides.iter().find(|mark| over.contains(&mark.over) && mark.pattern.is_match(text))?;
+        Some((mark.reason.clone(), mark.over))
+    }
+
+    fn pass(&mut self, span: Range<usize>, reason: &str) {
+        if !span.is_empty() {
+            self.out.passed_over.push(PassedOver { span, reason: reason.to_owned() });
+        }
+    }
+
+    /// Drops what was read in a sentence that turns out to be none.
+    fn take_back(&mut self, sentence: &Range<usize>, reason: &str) {
+        let inside = |span: &Range<usize>| sentence.contains(&span.start);
+        let count = self.out.facts.len() + self.out.tasks.len();
+        self.out.facts.retain(|fact| !inside(&fact.span));
+        self.out.tasks.retain(|task| !inside(&task.span));
+        if self.out.facts.len() + self.out.tasks.len() < count {
+            self.pass(sentence.clone(), reason);
+        }
+    }
+
+    fn clause(&mut self, text: &str, range: Range<usize>, sentence: &Range<usize>, before: &mut Before) {
+        let words = &text[range.clone()];
+        if let Some((reason, _)) = self.aside(words, &[Reach::Clause]) {
+            self.pass(range, &reason);
+            (before.passed, before.who) = (true, None);
+            return;
+        }
+        let open = &text[sentence.start..range.end];
+        if let Some(fact) = self.rules.corrections.meant(words, &range, &self.out.facts, &self.rules.objects) {
+            self.out.facts.pop();
+            self.out.facts.push(fact);
+            return;
+        }
+        for tie in self.rules.people.ties(words, self.reading) {
+            self.tie(&tie, &range);
+        }
+        if self.whole(text, &range, Reach::Clause) {
+            before.who = Some(Who::speaker(self.reading));
+            return;
+        }
+        let clause = self.measure(text, range);
+        let body = self.lead_end(&clause);
+        let Some((who, verb)) = self.who(&clause, body, before) else { return };
+        self.meet(&who);
+        before.passed = false;
+        self.verbs(&clause, verb, who, open, before);
+    }
+
+    /// Rules over a whole sentence or clause; true if one of them read something and wants it for itself.
+    fn whole(&mut self, text: &str, range: &Range<usize>, reach: Reach) -> bool {
+        let rules = self.rules;
+        let set = if reach == Reach::Sentence { &rules.sentence_rules } else { &rules.clause_rules };
+        let found = set.patterns.all(&text[range.clone()]);
+        if found.is_empty() {
+            return false;
+        }
+        let clause = self.measure(text, range.clone());
+        let open = &text[range.clone()];
+        let mut read = false;
+        for (at, groups) in found {
+            let owner = groups.name("owner").map(|owner| owner.as_str());
+            let Some(owner) = rules.people.owner(owner, self.reading) else { continue };
+            let first = owner == self.reading.speaker || owner == USER;
+            let relation = groups.name("whose").map(|whose| whose.as_str());
+            let who = match relation {
+                Some(relation) => {
+                    Who { name: rules.people.nameless(&owner, relation), first: false, sure: 0.9, relation: None }
+                }
+                None => Who { name: owner, first, sure: 1.0, relation: None },
+            };
+            let marks = self.end_marks(&clause, Marks::default());
+            let (claims, more) = self.apply(&clause, set, at, &groups, (0, clause.text.len()), &who, &marks, open);
+            let some = !claims.is_empty();
+            self.keep(claims);
+            read |= some && !more;
+            if read {
+                break;
+            }
+        }
+        read
+    }
+
+    /// The clause with the times and the frequency it names.
+    fn measure<'t>(&self, text: &'t str, span: Range<usize>) -> Clause<'t> {
+        let words = &text[span.clone()];
+        let (times, often) = (self.rules.when.times(words), self.rules.when.often(words));
+        let times = match &often {
+            // "every Friday" is no Friday.
+            Some(often) => times.into_iter().filter(|named| !often.range.contains(&(named.range.end - 1))).collect(),
+            None => times,
+        };
+        Clause { text: words, span, said_at: self.reading.said_at, times, often }
+    }
+
+    /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
+    fn lead_end(&self, clause: &Clause<'_>) -> usize {
+        let mut at = 0;
+        loop {
+            let rest = &clause.text[at..];
+            let skipped = rest.len() - rest.trim_start_matches([' ', ',', ':', '.']).len();
+            let here = at + skipped;
+            let lead = self.rules.lead.find(&clause.text[here..]).map_or(here, |lead| here + lead.end());
+            let spans = clause.times.iter().map(|named| &named.range);
+            let spans = spans.chain(clause.often.iter().map(|often| &often.range));
+            let timed = spans.filter(|span| span.start == here).map(|span| span.end).max().unwrap_or(here);
+            let next = lead.max(timed);
+            if next <= here {
+                return here.min(clause.text.len());
+            }
+            at = next;
+        }
+    }
+
+    /// Who the clause is about and where its verb begins.
+    fn who(&self, clause: &Clause<'_>, body: usize, before: &Before) -> Option<(Who, usize)> {
+        let words = &clause.text[body..];
+        if let Some((who, end)) = self.rules.people.subject(words, self.reading, &self.met) {
+            return Some((who, body + end));
+        }
+        if before.passed {
+            return None;
+        }
+        let (marks, verb) = self.rules.before_verbs.read(words);
+        if let Some(who) = before.who.as_ref().filter(|_| !before.first) {
+            return self.joins(&words[verb..], who, before.governs, &marks).then(|| (who.clone(), body));
+        }
+        if self.rules.elided_first.is_match(words) {
+            return Some((Who { sure: 0.85, ..Who::speaker(self.reading) }, body));
+        }
+        let flat = self.summary && self.rules.elided_third.is_match(words);
+        flat.then(|| (Who { name: USER.to_owned(), first: true, sure: 0.9, relation: None }, body))
+    }
+
+    /// True if a verb without a subject can be said of the subject before it.
+    fn joins(&self, verb: &str, who: &Who, governs: bool, marks: &Marks) -> bool {
+        if !self.rules.verb_rules.patterns.is_match(verb) {
+            return false;
+        }
+        let bare = self.rules.bare.is_match(verb) && !marks.be() && !marks.has(Mark::Perfect);
+        !(governs && bare) && (who.first || !bare || marks.has(Mark::Negated))
+    }
+
+    /// The verb of a clause, and those joined to it by "and" or "but".
+    fn verbs(&mut self, clause: &Clause<'_>, start: usize, who: Who, open: &str, before: &mut Before) {
+        let mut start = start;
+        let mut governs = before.governs && before.who.as_ref() == Some(&who) && !before.first;
+        for _ in 0..JOINED_MAX {
+            let rest = &clause.text[start..];
+            governs |= self.rules.governs.is_match(rest);
+            let joint = self.rules.splitter.joints(rest).into_iter().find(|joint| {
+                let (marks, verb) = self.rules.before_verbs.read(&rest[joint.end..]);
+                let verb = &rest[joint.end + verb..];
+                joint.start > 0 && self.rules.verb_rules.patterns.is_match(verb) && self.may_join(verb, &who, &marks)
+            });
+            let end = joint.as_ref().map_or(clause.text.len(), |joint| start + joint.start);
+            let governed = self.rules.governs.is_match(&clause.text[start..end]);
+            self.verb(clause, start..end, &who, open);
+            let Some(joint) = joint else { break };
+            let after = &clause.text[start + joint.end..];
+            let (marks, verb) = self.rules.before_verbs.read(after);
+            if !self.joins(&after[verb..], &who, governed, &marks) {
+                break;
+            }
+            start += joint.end;
+        }
+        before.governs = governs;
+        before.who = Some(who);
+    }
+
+    /// A verb in the bare form goes with "I", not with "she".
+    fn may_join(&self, verb: &str, who: &Who, marks: &Marks) -> bool {
+        who.first || !self.rules.bare.is_match(verb) || marks.be() || marks.has(Mark::Negated)
+    }
+
+    fn verb(&mut self, clause: &Clause<'_>, range: Range<usize>, who: &Who, open: &str) {
+        let rules = self.rules;
+        let words = &clause.text[range.clone()];
+        let (marks, verb) = rules.before_verbs.read(words);
+        let marks = self.end_marks(clause, marks);
+        let words = &words[verb..];
+        for (at, groups) in rules.verb_rules.patterns.all(words) {
+            if !self.fits(at, words, &marks, range.start == 0 || who.sure < 0.9) {
+                continue;
+            }
+            let place = (range.start + verb, range.end);
+            let (claims, more) = self.apply(clause, &rules.verb_rules, at, &groups, place, who, &marks, open);
+            let some = !claims.is_empty();
+            self.keep(claims);
+            if some && !more {
+                break;
+            }
+        }
+    }
+
+    /// "be" before the verb where the rule wants it, and only there.
+    fn fits(&self, at: usize, verb: &str, marks: &Marks, elided: bool) -> bool {
+        let set = &self.rules.verb_rules;
+        let Some(rule) = set.owners.get(at).and_then(|owner| set.rules.get(*owner)) else { return false };
+        let progressive = verb.split_whitespace().next().is_some_and(|word| word.ends_with("ing"));
+        if rule.text.be { marks.be() || elided } else { !marks.be() || progressive }
+    }
+
+    /// A negation with "any more" at its end is an ending.
+    fn end_marks(&self, clause: &Clause<'_>, mut marks: Marks) -> Marks {
+        if marks.has(Mark::Negated) && self.rules.any_more.is_match(clause.text) {
+            marks.set(Mark::Ended);
+        }
+        marks
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are the parts of one match")]
+    fn apply(
+        &self,
+        clause: &Clause<'_>,
+        set: &RuleSet,
+        at: usize,
+        groups: &Captures<'_>,
+        place: (usize, usize),
+        who: &Who,
+        marks: &Marks,
+        open: &str,
+    ) -> (Claims, bool) {
+        let Some(rule) = set.owners.get(at).and_then(|owner| set.rules.get(*owner)) else {
+            return (Claims::default(), true);
+        };
+        let (offset, end) = place;
+        let found = Match { rule, groups, offset, end, who, marks };
+        let mut claims = self.rules.claims(clause, &found);
+        let rest = &clause.text[offset..end];
+        let single = rule.text.single;
+        self.rules.corrections.settle(&mut claims.facts, open, rest, single, &self.rules.objects);
+        let besides: Vec<FactCandidate> = claims.facts.iter().filter_map(|fact| self.besides(clause, fact)).collect();
+        claims.facts.extend(besides);
+        (claims, rule.text.more)
+    }
+
+    /// "yoga for stress" says two things.
+    fn besides(&self, clause: &Clause<'_>, fact: &FactCandidate) -> Option<FactCandidate> {
+        let holds = matches!(fact.stance, Stance::Holds | Stance::Changed);
+        let also = self.rules.also.iter().find(|also| also.of.contains(&fact.predicate))?;
+        (holds && also.pattern.is_match(clause.text)).then(|| FactCandidate {
+            predicate: also.predicate.clone(),
+            qualifiers: Default::default(),
+            stance: Stance::Holds,
+            ..fact.clone()
+        })
+    }
+
+    fn tie(&mut self, tie: &super::persons::Tie, span: &Range<usize>) {
+        let Some(predicate) = self.rules.objects.told(&self.rules.relations, &tie.relation) else { return };
+        let mut fact = FactCandidate {
+            subject: tie.owner.clone(),
+            predicate: predicate.to_owned(),
+            object: tie.name.clone(),
+            span: span.clone(),
+            stance: Stance::Holds,
+            valid_from: None,
+            valid_to: None,
+            confidence: 0.9,
+            qualifiers: Default::default(),
+        };
+        self.rules.relation_qualifiers(&mut fact.qualifiers, &tie.relation);
+        self.keep(Claims { facts: vec![fact], ..Claims::default() });
+    }
+
+    /// Keeps what is not there yet.
+    fn keep(&mut self, claims: Claims) {
+        for fact in claims.facts {
+            let same = |other: &FactCandidate| {
+                (&other.subject, &other.predicate) == (&fact.subject, &fact.predicate)
+                    && other.object.eq_ignore_ascii_case(&fact.object)
+                    && other.stance == fact.stance
+            };
+            if !self.out.facts.iter().any(same) {
+                self.out.facts.push(fact);
+            }
+        }
+        for task in claims.tasks {
+            if !self.out.tasks.iter().any(|other| (other.kind, &other.title) == (task.kind, &task.title)) {
+                self.out.tasks.push(task);
+            }
+        }
+    }
+
+    fn meet(&mut self, who: &Who) {
+        if !who.first {
+            self.met.retain(|met| met.name != who.name);
+            self.met.insert(0, who.clone());
+            self.met.truncate(MET_MAX);
+        }
+    }
+}

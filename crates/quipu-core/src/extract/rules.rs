@@ -1,0 +1,229 @@
+//! The rules of a language, compiled.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use super::language::{Language, Need, Reach, RuleText};
+use super::object::Objects;
+use super::pattern::{AnyOf, Patterns, wrong};
+use super::persons::People;
+use super::reader::Reader;
+use super::settle::Corrections;
+use super::split::Splitter;
+use super::verb::BeforeVerbs;
+use super::when::When;
+use super::{Extraction, Reading};
+use crate::predicate::slug;
+use crate::refusal::Refusal;
+
+/// Reads claims, tasks, goals and problems in what somebody said, by rules.
+///
+/// The same text gives the same candidates, always. Nothing is invented: an object is spelled as in the text, except for
+/// words that a table of the language spells otherwise ("walk" is the exercise "walking").
+#[derive(Debug)]
+pub struct Rules {
+    pub(super) splitter: Splitter,
+    pub(super) lead: Regex,
+    pub(super) asides: Vec<Mark>,
+    pub(super) people: People,
+    pub(super) before_verbs: BeforeVerbs,
+    pub(super) when: When,
+    pub(super) objects: Objects,
+    pub(super) corrections: Corrections,
+    pub(super) elided_third: Regex,
+    pub(super) elided_first: Regex,
+    pub(super) bare: Regex,
+    pub(super) governs: Regex,
+    pub(super) any_more: Regex,
+    pub(super) sentence_rules: RuleSet,
+    pub(super) clause_rules: RuleSet,
+    pub(super) verb_rules: RuleSet,
+    pub(super) also: Vec<Besides>,
+    /// Tables of relations and of species.
+    pub(super) relations: String,
+    pub(super) species: String,
+}
+
+/// A mark of what is no claim.
+#[derive(Debug)]
+pub(super) struct Mark {
+    pub(super) reason: String,
+    pub(super) over: Reach,
+    pub(super) pattern: Regex,
+}
+
+/// A claim that comes with another.
+#[derive(Debug)]
+pub(super) struct Besides {
+    pub(super) of: Vec<String>,
+    pub(super) pattern: Regex,
+    pub(super) predicate: String,
+}
+
+/// A rule and the groups its patterns name.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) text: RuleText,
+    pub(super) groups: Vec<String>,
+}
+
+/// Rules that read the same stretch of a text.
+#[derive(Debug)]
+pub(super) struct RuleSet {
+    pub(super) rules: Vec<Rule>,
+    /// The rule of each pattern.
+    pub(super) owners: Vec<usize>,
+    pub(super) patterns: AnyOf,
+}
+
+impl Rules {
+    /// Reads and compiles the data file of a language.
+    ///
+    /// # Errors
+    /// `Invalid` names the rule or section and what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        let language: Language = toml::from_str(text).map_err(|error| wrong("file", &error.to_string()))?;
+        let patterns = Patterns::new(&language);
+        let objects = Objects::new(&language, &patterns)?;
+        check_rules(&language, &objects)?;
+        let set = |reach: Reach| RuleSet::new(language.rules.iter().filter(|rule| rule.over == reach), reach, &patterns);
+        let numbers = language.tables.get("numbers").cloned().unwrap_or_default();
+        let subject = &language.subject;
+        Ok(Self {
+            splitter: Splitter::new(&language.split, &patterns)?,
+            lead: patterns.start("lead", &language.lead.pattern)?,
+            asides: marks(&language, &patterns)?,
+            people: People::new(&language, &patterns)?,
+            before_verbs: BeforeVerbs::new(&language.before_verb, &patterns)?,
+            corrections: Corrections::new(&language.correction, &patterns)?,
+            elided_third: patterns.start("subject.elided_third", &subject.elided_third)?,
+            elided_first: patterns.start("subject.elided_first", &subject.elided_first)?,
+            bare: patterns.start("subject.bare", &subject.bare)?,
+            governs: patterns.one("subject.governs", &subject.governs)?,
+            any_more: patterns.one("subject.any_more", &subject.any_more)?,
+            sentence_rules: set(Reach::Sentence)?,
+            clause_rules: set(Reach::Clause)?,
+            verb_rules: set(Reach::Verb)?,
+            also: besides(&language, &patterns)?,
+            relations: language.persons.relations.clone(),
+            species: language.persons.species.clone(),
+            when: When::new(&language.times, &language.frequencies, numbers, &patterns)?,
+            objects,
+        })
+    }
+
+    /// Everything the rules read in a text, and what looked like a claim and was left alone.
+    pub fn read(&self, reading: &Reading<'_>) -> Extraction {
+        Reader::new(self, reading).read()
+    }
+
+    /// The relations the rules can claim.
+    pub fn predicates(&self) -> BTreeSet<&str> {
+        let sets = [&self.sentence_rules, &self.clause_rules, &self.verb_rules];
+        let rules = sets.into_iter().flat_map(|set| &set.rules).map(|rule| &rule.text);
+        let named = rules.flat_map(|rule| {
+            let others = [Some(rule.negated.as_str()), rule.ended.as_deref(), Some(rule.predicate.as_str())];
+            others.into_iter().flatten().chain(rule.by_list.values().map(String::as_str))
+        });
+        let also = self.also.iter().map(|also| also.predicate.as_str());
+        let none = ["", "none", "denied", "{relation}"];
+        named.chain(also).filter(|name| !none.contains(name)).collect()
+    }
+
+    /// The texts the rules give as examples and what is to be read in them.
+    pub fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
+        let sets = [&self.sentence_rules, &self.clause_rules, &self.verb_rules];
+        let rules = sets.into_iter().flat_map(|set| &set.rules);
+        rules.flat_map(|rule| rule.text.examples.iter().map(|(text, read)| (text.as_str(), read.as_slice())))
+    }
+}
+
+impl RuleSet {
+    fn new<'a>(
+        texts: impl Iterator<Item = &'a RuleText>,
+        reach: Reach,
+        patterns: &Patterns<'_>,
+    ) -> Result<Self, Refusal> {
+        let mut set = Self { rules: Vec::new(), owners: Vec::new(), patterns: AnyOf::default() };
+        let mut all = Vec::new();
+        for text in texts {
+            let mut groups = BTreeSet::new();
+            for pattern in &text.patterns {
+                let spelled = match reach {
+                    Reach::Verb => format!("^(?:{pattern})"),
+                    _ => pattern.clone(),
+                };
+                let compiled = patterns.one(&text.id, &spelled)?;
+                groups.extend(compiled.capture_names().flatten().map(str::to_owned));
+                set.owners.push(set.rules.len());
+                all.push(compiled);
+            }
+            check_groups(text, &groups)?;
+            set.rules.push(Rule { text: text.clone(), groups: groups.into_iter().collect() });
+        }
+        set.patterns = AnyOf::of("rules", all)?;
+        Ok(set)
+    }
+}
+
+fn check_rules(language: &Language, objects: &Objects) -> Result<(), Refusal> {
+    let mut ids = BTreeSet::new();
+    for rule in &language.rules {
+        let wrong = |what: &str| Err(wrong(&rule.id, what));
+        if !ids.insert(&rule.id) {
+            return wrong("another rule has this id");
+        }
+        if rule.patterns.is_empty() {
+            return wrong("it has no pattern");
+        }
+        if !(0.0..=1.0).contains(&rule.confidence) {
+            return wrong("confidence is a number from 0 to 1");
+        }
+        if !objects.has(&rule.object) {
+            return wrong(&format!("there is no kind of object called {}", rule.object));
+        }
+        if rule.task.is_some() != rule.predicate.is_empty() {
+            return wrong("it names either a predicate or a task");
+        }
+        if rule.predicate != "{relation}" && slug(&rule.predicate) != rule.predicate {
+            return wrong("a predicate is lower case letters, digits and underscores");
+        }
+        if rule.needs == Some(Need::Date) && rule.task.is_some() {
+            return wrong("a task needs no date");
+        }
+        for list in rule.by_list.keys().filter(|list| !language.lists.contains_key(*list)) {
+            return wrong(&format!("there is no list {list}"));
+        }
+        for table in rule.told_by.values().filter(|table| !language.tables.contains_key(*table)) {
+            return wrong(&format!("there is no table {table}"));
+        }
+    }
+    Ok(())
+}
+
+fn check_groups(rule: &RuleText, groups: &BTreeSet<String>) -> Result<(), Refusal> {
+    if rule.value.is_none() && !groups.contains("object") {
+        return Err(wrong(&rule.id, "it has neither a group named object nor a value"));
+    }
+    if rule.predicate == "{relation}" && !groups.contains("relation") {
+        return Err(wrong(&rule.id, "it has no group named relation"));
+    }
+    Ok(())
+}
+
+fn marks(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<Mark>, Refusal> {
+    let compile = |aside: &super::language::Aside| {
+        let pattern = patterns.one(&format!("asides.{}", aside.reason), &aside.pattern)?;
+        Ok(Mark { reason: aside.reason.clone(), over: aside.over, pattern })
+    };
+    language.asides.iter().map(compile).collect()
+}
+
+fn besides(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<Besides>, Refusal> {
+    let compile = |also: &super::language::Also| {
+        let pattern = patterns.one(&format!("also.{}", also.predicate), &also.pattern)?;
+        Ok(Besides { of: also.of.clone(), pattern, predicate: also.predicate.clone() })
+    };
+    language.also.iter().map(compile).collect()
+}

@@ -1,0 +1,71 @@
+//! Corrections: a value that is right in place of one that was wrong.
+
+use std::ops::Range;
+
+use regex::Regex;
+
+use super::language::Correction;
+use super::object::Objects;
+use super::pattern::Patterns;
+use super::{FactCandidate, Stance};
+use crate::refusal::Refusal;
+
+/// Tells corrections.
+#[derive(Debug)]
+pub(super) struct Corrections {
+    strong: Regex,
+    weak: Regex,
+    meant: Vec<Regex>,
+}
+
+impl Corrections {
+    pub(super) fn new(words: &Correction, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
+        let meant = words.meant.iter().map(|pattern| patterns.start("correction.meant", pattern));
+        Ok(Self {
+            strong: patterns.start("correction.strong", &words.strong)?,
+            weak: patterns.start("correction.weak", &words.weak)?,
+            meant: meant.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// Turns a plain claim into a correction if its clause says so. `rest` is what follows the verb.
+    pub(super) fn settle(
+        &self,
+        facts: &mut [FactCandidate],
+        sentence: &str,
+        rest: &str,
+        single: bool,
+        objects: &Objects,
+    ) {
+        let strong = self.strong.is_match(sentence);
+        let weak = single && self.weak.is_match(sentence);
+        let not = objects.contrast(rest).filter(|_| strong || single);
+        if !strong && !weak && not.is_none() {
+            return;
+        }
+        for fact in facts.iter_mut().filter(|fact| matches!(fact.stance, Stance::Holds | Stance::Changed)) {
+            fact.stance = Stance::Corrects { not: not.clone() };
+        }
+    }
+
+    /// "I meant Porto" after "I live in Lyon": the claim before with the right value.
+    pub(super) fn meant(
+        &self,
+        clause: &str,
+        span: &Range<usize>,
+        before: &[FactCandidate],
+        objects: &Objects,
+    ) -> Option<FactCandidate> {
+        let last = before.last().filter(|fact| matches!(fact.stance, Stance::Holds | Stance::Changed))?;
+        let groups = self.meant.iter().find_map(|meant| meant.captures(clause))?;
+        let object = groups.name("object")?;
+        let right = objects.read("thing", clause, object.range(), &[]).into_iter().next()?.text;
+        let not = groups.name("not").map(|not| not.as_str().trim_matches(super::object::is_edge).to_owned());
+        Some(FactCandidate {
+            object: right,
+            span: span.clone(),
+            stance: Stance::Corrects { not: not.or_else(|| Some(last.object.clone())) },
+            ..last.clone()
+        })
+    }
+}

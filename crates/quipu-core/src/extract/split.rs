@@ -1,0 +1,177 @@
+//! Where sentences and clauses begin and end, and what of a text nobody says here: code, quotations, songs.
+
+use std::ops::Range;
+
+use regex::Regex;
+
+use super::PassedOver;
+use super::language::Split;
+use super::pattern::{Patterns, either, wrong};
+use crate::refusal::Refusal;
+
+/// Stands in for every byte of what is left alone, so that no pattern matches there and no offset moves.
+pub(super) const MASK: char = '\u{1}';
+/// Quotation marks around fewer words are a title or a name.
+const QUOTED_WORDS_MIN: usize = 3;
+/// The farthest a closing quotation mark is looked for, in bytes.
+const QUOTED_BYTES_MAX: usize = 2000;
+
+/// Cuts texts of one language.
+#[derive(Debug, Clone)]
+pub(super) struct Splitter {
+    abbreviation: Regex,
+    clauses: Vec<Regex>,
+    verbs: Regex,
+    question_tail: Regex,
+}
+
+impl Splitter {
+    pub(super) fn new(words: &Split, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
+        let abbreviations = either(words.abbreviations.iter().map(String::as_str));
+        let clauses = words.clauses.iter().map(|pattern| patterns.one("split.clauses", pattern));
+        let clauses = clauses.collect::<Result<Vec<_>, _>>()?;
+        if clauses.iter().any(|clause| clause.capture_names().flatten().all(|name| name != "cut")) {
+            return Err(wrong("split.clauses", "a pattern has no group named cut"));
+        }
+        Ok(Self {
+            abbreviation: patterns.one("split.abbreviations", &format!(r"(?:^|[\s(])(?:{abbreviations}|\p{{L}})$"))?,
+            clauses,
+            verbs: patterns.one("split.verbs", &words.verbs)?,
+            question_tail: patterns.one("split.question_tail", &words.question_tail)?,
+        })
+    }
+
+    /// The sentences of a masked text, without space and bullets at their beginnings.
+    pub(super) fn sentences(&self, text: &str) -> Vec<Range<usize>> {
+        let mut sentences = Vec::new();
+        let mut from = 0;
+        for (at, c) in text.char_indices() {
+            let end = at + c.len_utf8();
+            let ends = match c {
+                '\n' => true,
+                '!' | '?' | '…' => rest_is_open(&text[end..]),
+                '.' => rest_is_open(&text[end..]) && !self.is_abbreviated(text, from, at),
+                _ => false,
+            };
+            if ends {
+                sentences.push(from..end);
+                from = end;
+            }
+        }
+        sentences.push(from..text.len());
+        sentences.into_iter().map(|range| trim(text, range)).filter(|range| !range.is_empty()).collect()
+    }
+
+    /// The clauses of a sentence.
+    pub(super) fn clauses(&self, text: &str, sentence: Range<usize>) -> Vec<Range<usize>> {
+        let mut cuts: Vec<Range<usize>> = Vec::new();
+        for clause in &self.clauses {
+            let found = clause.captures_iter(&text[sentence.clone()]).filter_map(|groups| groups.name("cut"));
+            cuts.extend(found.map(|cut| cut.start() + sentence.start..cut.end() + sentence.start));
+        }
+        cuts.sort_by_key(|cut| cut.start);
+        let mut clauses = Vec::new();
+        let mut from = sentence.start;
+        for cut in cuts {
+            if cut.start >= from {
+                clauses.push(from..cut.start);
+                from = cut.end;
+            }
+        }
+        clauses.push(from..sentence.end);
+        clauses.into_iter().map(|range| trim(text, range)).filter(|range| !range.is_empty()).collect()
+    }
+
+    /// Where a verb without a subject may begin within a clause: the conjunction before it.
+    pub(super) fn joints(&self, clause: &str) -> Vec<Range<usize>> {
+        self.verbs.find_iter(clause).map(|found| found.range()).collect()
+    }
+
+    /// Where the question at the end of a sentence begins that did not begin as one.
+    pub(super) fn question_tail(&self, sentence: &str) -> Option<usize> {
+        self.question_tail.find(sentence).map(|found| found.start())
+    }
+
+    fn is_abbreviated(&self, text: &str, from: usize, dot: usize) -> bool {
+        let before = &text[from..dot];
+        let start = before.char_indices().rev().take(12).last().map_or(0, |(at, _)| at);
+        // "I" is a word, an initial is not.
+        !before.ends_with(" I") && self.abbreviation.is_match(&before[start..])
+    }
+}
+
+/// What follows a closing mark: nothing, space, or more closing marks.
+fn rest_is_open(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(['"', '”', '’', ')', '*']);
+    rest.chars().next().is_none_or(|c| c.is_whitespace() || (!c.is_alphanumeric() && !c.is_ascii()))
+}
+
+/// The range without space at its ends and without a bullet at its beginning.
+pub(super) fn trim(text: &str, range: Range<usize>) -> Range<usize> {
+    let part = &text[range.clone()];
+    let left = part.trim_start_matches(|c: char| c.is_whitespace() || "-*•–—,;:+#".contains(c));
+    let start = range.end - left.len();
+    let right = left.trim_end_matches(|c: char| c.is_whitespace() || ",;:–—".contains(c));
+    start..start + right.len()
+}
+
+/// The text with every byte of what nobody says here replaced by [`MASK`], and where that is.
+pub(super) fn mask(text: &str) -> (String, Vec<PassedOver>) {
+    let mut hidden = hidden_lines(text);
+    hidden.extend(paired(text, '`', '`', 0));
+    hidden.extend(paired(text, '"', '"', QUOTED_WORDS_MIN));
+    hidden.extend(paired(text, '“', '”', QUOTED_WORDS_MIN));
+    hidden.sort_by_key(|range| range.start);
+    let mut bytes = text.as_bytes().to_vec();
+    for range in &hidden {
+        for byte in &mut bytes[range.clone()] {
+            if *byte != b'\n' {
+                *byte = MASK as u8;
+            }
+        }
+    }
+    let passed = hidden.into_iter().map(|span| PassedOver { span, reason: "quoted".to_owned() }).collect();
+    // Whole characters were replaced, so this is still text.
+    (String::from_utf8(bytes).unwrap_or_default(), passed)
+}
+
+/// Fenced code, lines that quote, and lines of songs.
+fn hidden_lines(text: &str) -> Vec<Range<usize>> {
+    let mut hidden = Vec::new();
+    let mut fenced = false;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let plain = line.trim_start();
+        let fence = plain.starts_with("```") || plain.starts_with("~~~");
+        let song = plain.contains(['🎵', '🎶', '♪', '♫']);
+        if fence || fenced || song || plain.starts_with('>') {
+            hidden.push(at..at + line.trim_end().len());
+        }
+        fenced ^= fence;
+        at += line.len();
+    }
+    hidden.retain(|range| !range.is_empty());
+    hidden
+}
+
+/// What stands between two marks in one line, if it has so many words.
+fn paired(text: &str, open: char, close: char, words_min: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find(open).map(|at| at + from) {
+        let inside = start + open.len_utf8();
+        let limit = text[inside..].find('\n').map_or(text.len(), |at| at + inside);
+        let length = text[inside..limit].find(close).filter(|length| *length <= QUOTED_BYTES_MAX);
+        let Some(length) = length else {
+            from = inside;
+            continue;
+        };
+        let end = inside + length + close.len_utf8();
+        let quoted = &text[inside..inside + length];
+        if quoted.split_whitespace().count() >= words_min {
+            found.push(start..end);
+        }
+        from = end;
+    }
+    found
+}

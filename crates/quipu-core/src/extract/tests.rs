@@ -1,0 +1,3 @@
+use super::*;
+
+const EN: &str = include_str!("../../../quipu-models/rules/en.toml");

@@ -1,0 +1,65 @@
+//! The words before a verb: whether it is denied, over, long past, still to come.
+
+use regex::Regex;
+
+use super::language::{BeforeVerb, Mark};
+use super::pattern::Patterns;
+use crate::refusal::Refusal;
+
+/// Words before one verb, at most.
+const STEPS_MAX: usize = 12;
+
+/// Reads the words before verbs.
+#[derive(Debug, Clone)]
+pub(super) struct BeforeVerbs {
+    steps: Vec<(Regex, Vec<Mark>)>,
+}
+
+/// What the words before a verb said.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Marks(Vec<Mark>);
+
+impl Marks {
+    pub(super) fn has(&self, mark: Mark) -> bool {
+        self.0.contains(&mark)
+    }
+
+    pub(super) fn set(&mut self, mark: Mark) {
+        if !self.has(mark) {
+            self.0.push(mark);
+        }
+    }
+
+    /// True if the verb stands after some form of "be".
+    pub(super) fn be(&self) -> bool {
+        self.has(Mark::Be) || self.has(Mark::PastBe)
+    }
+}
+
+impl BeforeVerbs {
+    pub(super) fn new(words: &[BeforeVerb], patterns: &Patterns<'_>) -> Result<Self, Refusal> {
+        let compile = |step: &BeforeVerb| {
+            let pattern = format!(r"\s*(?:{})(?:\s+|$)", step.pattern);
+            Ok((patterns.start("before_verb", &pattern)?, step.means.clone()))
+        };
+        Ok(Self { steps: words.iter().map(compile).collect::<Result<_, Refusal>>()? })
+    }
+
+    /// The marks and where the verb itself begins.
+    pub(super) fn read(&self, text: &str) -> (Marks, usize) {
+        let mut marks = Marks::default();
+        let mut at = text.len() - text.trim_start().len();
+        for _ in 0..STEPS_MAX {
+            let step = self.steps.iter().find_map(|(step, means)| {
+                let groups = step.captures(&text[at..])?;
+                // What is named `next` had to be seen and is not taken.
+                let end = groups.name("next").map_or(groups.get(0)?.end(), |next| next.start());
+                Some((end, means))
+            });
+            let Some((length, means)) = step.filter(|(length, _)| *length > 0) else { break };
+            means.iter().for_each(|mark| marks.set(*mark));
+            at += length;
+        }
+        (marks, at)
+    }
+}

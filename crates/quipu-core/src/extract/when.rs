@@ -1,0 +1,245 @@
+//! Dates, durations and frequencies in a clause. They resolve against the time it was said and against nothing else.
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
+use regex::{Captures, Regex};
+
+use super::language::{Frequency, Role, TimePattern, Times, Unit};
+use super::pattern::{AnyOf, Patterns};
+use crate::refusal::Refusal;
+
+/// Lengths of time longer than this name no date.
+const COUNT_MAX: i64 = 10_000;
+
+/// Reads times.
+#[derive(Debug)]
+pub(super) struct When {
+    words: Times,
+    patterns: AnyOf,
+    /// The word for a role before a date, and within its pattern.
+    roles: Regex,
+    own_role: Regex,
+    frequencies: AnyOf,
+    frequency_values: Vec<Option<String>>,
+    numbers: std::collections::BTreeMap<String, String>,
+}
+
+/// A time somebody names.
+#[derive(Debug, Clone)]
+pub(super) struct Named {
+    /// Where, with the word before it that says its role.
+    pub(super) range: Range<usize>,
+    /// The words of the date alone.
+    pub(super) text: String,
+    pub(super) role: Role,
+    pub(super) lasts: bool,
+    pub(super) vague: bool,
+    day: Option<Day>,
+}
+
+/// A frequency and how it is written down.
+#[derive(Debug, Clone)]
+pub(super) struct Often {
+    pub(super) range: Range<usize>,
+    pub(super) value: String,
+}
+
+/// The parts of a date as they were said.
+#[derive(Debug, Clone, Copy)]
+enum Day {
+    Calendar { year: Option<i16>, month: Option<i8>, day: Option<i8> },
+    Weekday { number: i8, toward: i8 },
+    Away { count: i64, unit: Unit },
+}
+
+impl Named {
+    /// The beginning of it. `ahead` says where a date without a year and a bare weekday lie.
+    pub(super) fn start(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
+        let said = said_at.map(|time| time.to_zoned(TimeZone::UTC).date());
+        let date = match self.day? {
+            Day::Calendar { year: Some(year), month, day } => Date::new(year, month.unwrap_or(1), day.unwrap_or(1)).ok(),
+            Day::Calendar { year: None, month: Some(month), day } => nearest(said?, month, day, ahead),
+            Day::Calendar { year: None, month: None, day } => day_of_month(said?, day?, ahead),
+            Day::Weekday { number, toward } => weekday(said?, number, toward, ahead),
+            Day::Away { count, unit } => away(said?, count, unit),
+        };
+        date.filter(|date| date.year() >= 1)?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    }
+}
+
+impl When {
+    pub(super) fn new(
+        words: &Times,
+        frequencies: &[Frequency],
+        numbers: std::collections::BTreeMap<String, String>,
+        patterns: &Patterns<'_>,
+    ) -> Result<Self, Refusal> {
+        let spelled: Vec<String> = words.patterns.iter().map(|time| format!(r"\b(?:{})\b", time.pattern)).collect();
+        let often: Vec<String> = frequencies.iter().map(|often| format!(r"\b(?:{})\b", often.pattern)).collect();
+        let roles = super::pattern::either(words.roles.keys().map(String::as_str));
+        Ok(Self {
+            patterns: patterns.any("times", &spelled)?,
+            roles: patterns.one("times.roles", &format!(r"\b({roles})\s+$"))?,
+            own_role: patterns.start("times.roles", &format!(r"({roles})\s+"))?,
+            frequencies: patterns.any("frequencies", &often)?,
+            frequency_values: frequencies.iter().map(|often| often.value.clone()).collect(),
+            numbers,
+            words: words.clone(),
+        })
+    }
+
+    /// The times a clause names, in their order, none within another.
+    pub(super) fn times(&self, clause: &str) -> Vec<Named> {
+        let mut all: Vec<Named> =
+            self.patterns.all(clause).into_iter().filter_map(|(at, groups)| self.named(clause, at, &groups)).collect();
+        all.sort_by_key(|named| (named.range.start, std::cmp::Reverse(named.range.end)));
+        let mut end = 0;
+        all.retain(|named| {
+            let apart = named.range.start >= end;
+            end = end.max(named.range.end);
+            apart
+        });
+        all
+    }
+
+    /// The first frequency a clause names.
+    pub(super) fn often(&self, clause: &str) -> Option<Often> {
+        let found = self.frequencies.all(clause).into_iter().filter_map(|(at, groups)| {
+            let whole = groups.get(0)?;
+            let mut value = whole.as_str().to_owned();
+            if let Some(Some(template)) = self.frequency_values.get(at) {
+                value.clear();
+                groups.expand(template, &mut value);
+            }
+            Some(Often { range: whole.range(), value: value.to_lowercase() })
+        });
+        found.min_by_key(|often| (often.range.start, std::cmp::Reverse(often.range.end)))
+    }
+
+    fn named(&self, clause: &str, at: usize, groups: &Captures<'_>) -> Option<Named> {
+        let shape = self.words.patterns.get(at)?;
+        let whole = groups.get(0)?;
+        let day = if shape.vague { None } else { Some(self.day(shape, groups)?) };
+        let mut range = whole.range();
+        let mut text = whole.as_str();
+        let mut role = Role::At;
+        if let Some(own) = self.own_role.captures(text)
+            && let (Some(word), Some(all)) = (own.get(1), own.get(0))
+        {
+            role = self.words.roles.get(&word.as_str().to_lowercase()).copied().unwrap_or(Role::At);
+            text = &text[all.end()..];
+        } else if let Some(before) = self.roles.captures(&clause[..range.start])
+            && let (Some(word), Some(all)) = (before.get(1), before.get(0))
+        {
+            role = self.words.roles.get(&word.as_str().to_lowercase()).copied().unwrap_or(Role::At);
+            range.start = all.start();
+        }
+        Some(Named { range, text: text.to_owned(), role, lasts: shape.lasts, vague: shape.vague, day })
+    }
+
+    fn day(&self, shape: &TimePattern, groups: &Captures<'_>) -> Option<Day> {
+        let word = |name: &str| groups.name(name).map(|found| found.as_str().to_lowercase());
+        if let Some(weekday) = word("weekday") {
+            return Some(Day::Weekday { number: *self.words.weekdays.get(&weekday)?, toward: shape.toward });
+        }
+        let unit = match word("unit") {
+            Some(unit) => Some(*self.words.units.get(&unit)?),
+            None => shape.unit,
+        };
+        if let Some(unit) = unit {
+            let count = match word("count") {
+                Some(count) => self.number(&count)?.checked_mul(i64::from(shape.toward))?,
+                None => shape.offset.unwrap_or(0),
+            };
+            return (count.abs() <= COUNT_MAX).then_some(Day::Away { count, unit });
+        }
+        let year = match word("year") {
+            Some(year) => Some(year.parse::<i16>().ok().filter(|year| (1000..=2999).contains(year))?),
+            None => None,
+        };
+        let month = match word("month") {
+            Some(month) => Some(self.month(&month)?),
+            None => None,
+        };
+        let day = match word("day") {
+            Some(day) => Some(self.day_number(&day)?),
+            None => None,
+        };
+        Some(Day::Calendar { year, month, day })
+    }
+
+    fn month(&self, word: &str) -> Option<i8> {
+        let number = || word.parse::<i8>().ok().filter(|month| (1..=12).contains(month));
+        self.words.months.get(word.trim_end_matches('.')).copied().or_else(number)
+    }
+
+    fn day_number(&self, word: &str) -> Option<i8> {
+        let digits: String = word.chars().take_while(char::is_ascii_digit).collect();
+        let day = if digits.is_empty() { self.number(word)? } else { digits.parse().ok()? };
+        i8::try_from(day).ok().filter(|day| (1..=31).contains(day))
+    }
+
+    fn number(&self, word: &str) -> Option<i64> {
+        let plain: String = word.split_whitespace().collect::<Vec<_>>().join(" ");
+        let known = self.numbers.get(&plain).map(String::as_str).unwrap_or(&plain);
+        known.replace(',', "").parse().ok()
+    }
+}
+
+/// The day or month of the year nearest to the day it was said, on the side asked for.
+fn nearest(said: Date, month: i8, day: Option<i8>, ahead: bool) -> Option<Date> {
+    let years = if ahead { [0, 1] } else { [0, -1] };
+    years.into_iter().find_map(|step| {
+        let date = Date::new(said.year().checked_add(step)?, month, day.unwrap_or(1)).ok()?;
+        let last = if day.is_some() { date } else { date.last_of_month() };
+        let fits = if ahead { last >= said } else { date <= said };
+        fits.then_some(date)
+    })
+}
+
+/// "the 20th": of this month, or of the next or the one before.
+fn day_of_month(said: Date, day: i8, ahead: bool) -> Option<Date> {
+    let step = Span::new().months(if ahead { 1 } else { -1 });
+    let other = said.first_of_month().checked_add(step).ok()?;
+    [said.first_of_month(), other].into_iter().find_map(|month| {
+        let date = Date::new(month.year(), month.month(), day).ok()?;
+        let fits = if ahead { date >= said } else { date <= said };
+        fits.then_some(date)
+    })
+}
+
+/// The last or next such weekday, never the day itself unless it lies ahead.
+fn weekday(said: Date, number: i8, toward: i8, ahead: bool) -> Option<Date> {
+    let today = i64::from(said.weekday().to_monday_one_offset());
+    let forward = toward > 0 || (toward == 0 && ahead);
+    let distance = (i64::from(number) - today).rem_euclid(7);
+    let days = match (forward, distance) {
+        (true, 0) => 7,
+        (true, days) => days,
+        (false, days) => days - 7,
+    };
+    said.checked_add(Span::new().try_days(days).ok()?).ok()
+}
+
+/// So many units away, at the beginning of the unit.
+fn away(said: Date, count: i64, unit: Unit) -> Option<Date> {
+    let span = match unit {
+        Unit::Day => Span::new().try_days(count),
+        Unit::Week => Span::new().try_weeks(count),
+        Unit::Month => Span::new().try_months(count),
+        Unit::Year => Span::new().try_years(count),
+    };
+    let date = said.checked_add(span.ok()?).ok()?;
+    match unit {
+        Unit::Day => Some(date),
+        Unit::Week => {
+            let back = i64::from(date.weekday().to_monday_zero_offset());
+            date.checked_sub(Span::new().try_days(back).ok()?).ok()
+        }
+        Unit::Month => Some(date.first_of_month()),
+        Unit::Year => Some(date.first_of_year()),
+    }
+}
