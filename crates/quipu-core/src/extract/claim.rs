@@ -63,6 +63,20 @@ impl Clause<'_> {
         all.filter(|range| range.start >= offset).collect()
     }
 
+    /// Makes a claim hold since the time the clause names.
+    pub(super) fn since(&self, fact: &mut FactCandidate) {
+        let lasting = || {
+            let named = self.times.iter().find(|named| named.lasts)?;
+            Some((named, named.start(self.said_at, false)?))
+        };
+        if let Some((named, time)) = self.time(&[Role::Since], false).or_else(lasting) {
+            fact.valid_from = Some(time);
+            if named.role == Role::Since {
+                fact.qualifiers.insert("since".to_owned(), named.text.clone());
+            }
+        }
+    }
+
     /// The first time of a role, resolved.
     fn time(&self, roles: &[Role], ahead: bool) -> Option<(&Named, Timestamp)> {
         let mut fitting = self.times.iter().filter(|named| roles.contains(&named.role) && !named.lasts && !named.vague);
@@ -71,6 +85,18 @@ impl Clause<'_> {
 }
 
 impl Rules {
+    /// The clause with the times and the frequency it names.
+    pub(super) fn measure<'t>(&self, text: &'t str, span: Range<usize>, said_at: Option<Timestamp>) -> Clause<'t> {
+        let words = &text[span.clone()];
+        let (times, often) = (self.when.times(words), self.when.often(words));
+        let times = match &often {
+            // "every Friday" is no Friday.
+            Some(often) => times.into_iter().filter(|named| !often.range.contains(&(named.range.end - 1))).collect(),
+            None => times,
+        };
+        Clause { text: words, span, said_at, times, often }
+    }
+
     /// The candidates of a match; none if the rule's conditions do not hold.
     pub(super) fn claims(&self, clause: &Clause<'_>, found: &Match<'_>) -> Claims {
         let rule = &found.rule.text;
@@ -84,7 +110,7 @@ impl Rules {
             _ => {}
         }
         match rule.task {
-            Some(kind) => Claims { tasks: self.task(clause, found, kind).into_iter().collect(), ..Claims::default() },
+            Some(kind) => Claims { tasks: self.tasks(clause, found, kind), ..Claims::default() },
             None => Claims { facts: self.facts(clause, found), ..Claims::default() },
         }
     }
@@ -143,8 +169,10 @@ impl Rules {
             return None;
         }
         let lasts = clause.times.iter().any(|named| named.role == Role::Since || named.lasts);
+        let past = marks.has(Mark::Held) || marks.has(Mark::PastBe);
         let stance = match rule.stance {
-            How::Holds if marks.has(Mark::Held) || marks.has(Mark::PastBe) => Stance::Held,
+            How::Holds if past && rule.past == "none" => return None,
+            How::Holds if past && rule.past == "held" => Stance::Held,
             How::Holds if marks.has(Mark::Recent) => Stance::Changed,
             How::Holds => Stance::Holds,
             How::Held if marks.has(Mark::Perfect) && lasts => Stance::Holds,
@@ -218,13 +246,12 @@ impl Rules {
         };
     }
 
-    fn task(&self, clause: &Clause<'_>, found: &Match<'_>, kind: TaskKind) -> Option<TaskCandidate> {
+    fn tasks(&self, clause: &Clause<'_>, found: &Match<'_>, kind: TaskKind) -> Vec<TaskCandidate> {
         let rule = &found.rule.text;
         let over = found.marks.has(Mark::Ended) || found.marks.has(Mark::Negated);
         if over && rule.negated == "none" {
-            return None;
+            return Vec::new();
         }
-        let title = self.objects_of(clause, found).into_iter().next()?.text;
         let group = |name: &str| found.groups.name(name).map(|found| found.as_str().trim());
         let tried = |successful: Option<bool>| TaskNews::Tried {
             approach: group("approach").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
@@ -243,7 +270,15 @@ impl Rules {
         let due = clause.time(&[Role::By, Role::At, Role::Until], true).map(|(_, time)| time);
         let due = due.filter(|_| news == TaskNews::Opened && kind != TaskKind::Problem);
         let confidence = rule.confidence.min(found.who.sure);
-        Some(TaskCandidate { kind, title, span: clause.span.clone(), news, due, confidence })
+        let of = |title: Object| TaskCandidate {
+            kind,
+            title: title.text,
+            span: clause.span.clone(),
+            news: news.clone(),
+            due,
+            confidence,
+        };
+        self.objects_of(clause, found).into_iter().map(of).collect()
     }
 }
 
@@ -257,7 +292,7 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
     };
     match stance {
         Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
-            let exact = rule.stance == How::Changed || rule.ahead || rule.needs == Some(Need::Date) || rule.single;
+            let exact = rule.stance == How::Changed || rule.ahead || rule.dated || rule.single;
             let from = time(&[Role::Since]).or_else(|| exact.then(|| time(&[Role::At])).flatten());
             (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), None)
         }

@@ -261,6 +261,8 @@ pub(super) struct Persons {
     pub(super) species: String,
     /// "{owner}'s {relation}": how a person without a name is called.
     pub(super) unnamed: String,
+    /// In the clause of a relation: it is no more.
+    pub(super) gone: String,
     /// Relations meant by "she", and by "he".
     pub(super) she: String,
     pub(super) he: String,
@@ -276,6 +278,8 @@ pub(super) struct Correction {
     pub(super) weak: String,
     /// The right value of the claim before: groups `object`, `not`.
     pub(super) meant: Vec<String>,
+    /// A clause that only says since when the claim before it holds.
+    pub(super) since: String,
 }
 
 /// A second claim that comes with a first.
@@ -340,6 +344,12 @@ pub(super) struct RuleText {
     /// It holds one value at a time, so "actually" corrects it.
     #[serde(default)]
     pub(super) single: bool,
+    /// What it says of the past ("was", "used to"): `held`, `none`, or `holds` of what never changes.
+    #[serde(default = "held")]
+    pub(super) past: String,
+    /// A date beside it is when it began or happened.
+    #[serde(default)]
+    pub(super) dated: bool,
     /// The clause may say more: the rules after this one are tried too.
     #[serde(default)]
     pub(super) more: bool,
@@ -401,6 +411,10 @@ fn thing() -> String {
 
 fn denied() -> String {
     "denied".to_owned()
+}
+
+fn held() -> String {
+    "held".to_owned()
 }
 
 fn yes() -> bool {

@@ -111,9 +111,16 @@ impl AnyOf {
         matching.iter().filter_map(|at| Some((at, self.each.get(at)?.captures(text)?))).collect()
     }
 
-    /// True if one of them matches.
-    pub(super) fn is_match(&self, text: &str) -> bool {
-        self.set.is_match(text)
+    /// Every match of every pattern.
+    pub(super) fn every<'t>(&self, text: &'t str) -> Vec<(usize, Captures<'t>)> {
+        let matching = self.set.matches(text);
+        let each = matching.iter().filter_map(|at| Some((at, self.each.get(at)?)));
+        each.flat_map(|(at, pattern)| pattern.captures_iter(text).map(move |groups| (at, groups))).collect()
+    }
+
+    /// Which of them match.
+    pub(super) fn which(&self, text: &str) -> impl Iterator<Item = usize> {
+        self.set.matches(text).into_iter()
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) struct People {
     ties: Vec<Regex>,
     mine: Regex,
     unnamed: String,
+    gone: Regex,
     she: Regex,
     he: Regex,
 }
@@ -56,6 +57,7 @@ impl People {
             ties: ties.collect::<Result<_, _>>()?,
             mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
             unnamed: words.unnamed.clone(),
+            gone: patterns.one("persons.gone", &words.gone)?,
             she: patterns.one("persons.she", &format!("^(?:{})$", words.she))?,
             he: patterns.one("persons.he", &format!("^(?:{})$", words.he))?,
         })
@@ -96,6 +98,11 @@ impl People {
             Who { name: name.to_owned(), first, sure: 0.85, relation: None }
         };
         Some((who, end))
+    }
+
+    /// True if a clause says that somebody is no more.
+    pub(super) fn is_gone(&self, clause: &str) -> bool {
+        self.gone.is_match(clause)
     }
 
     /// Everybody a clause names by a relation.

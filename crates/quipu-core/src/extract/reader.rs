@@ -6,7 +6,7 @@ use regex::Captures;
 
 use super::claim::{Claims, Clause, Match};
 use super::language::{Mark, Reach};
-use super::persons::Who;
+use super::persons::{Tie, Who};
 use super::rules::{RuleSet, Rules};
 use super::split::{mask, trim};
 use super::verb::Marks;
@@ -113,14 +113,21 @@ impl<'a> Reader<'a> {
             self.out.facts.push(fact);
             return;
         }
+        if let Some(fact) = self.out.facts.last_mut()
+            && self.rules.corrections.since.is_match(words)
+        {
+            let clause = self.rules.measure(text, range, self.reading.said_at);
+            clause.since(fact);
+            return;
+        }
         for tie in self.rules.people.ties(words, self.reading) {
-            self.tie(&tie, &range);
+            self.tie(&tie, &range, words);
         }
         if self.whole(text, &range, Reach::Clause) {
             before.who = Some(Who::speaker(self.reading));
             return;
         }
-        let clause = self.measure(text, range);
+        let clause = self.rules.measure(text, range, self.reading.said_at);
         let body = self.lead_end(&clause);
         let Some((who, verb)) = self.who(&clause, body, before) else { return };
         self.meet(&who);
@@ -136,7 +143,7 @@ impl<'a> Reader<'a> {
         if found.is_empty() {
             return false;
         }
-        let clause = self.measure(text, range.clone());
+        let clause = self.rules.measure(text, range.clone(), self.reading.said_at);
         let open = &text[range.clone()];
         let mut read = false;
         for (at, groups) in found {
@@ -160,18 +167,6 @@ impl<'a> Reader<'a> {
             }
         }
         read
-    }
-
-    /// The clause with the times and the frequency it names.
-    fn measure<'t>(&self, text: &'t str, span: Range<usize>) -> Clause<'t> {
-        let words = &text[span.clone()];
-        let (times, often) = (self.rules.when.times(words), self.rules.when.often(words));
-        let times = match &often {
-            // "every Friday" is no Friday.
-            Some(often) => times.into_iter().filter(|named| !often.range.contains(&(named.range.end - 1))).collect(),
-            None => times,
-        };
-        Clause { text: words, span, said_at: self.reading.said_at, times, often }
     }
 
     /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
@@ -215,7 +210,7 @@ impl<'a> Reader<'a> {
 
     /// True if a verb without a subject can be said of the subject before it.
     fn joins(&self, verb: &str, who: &Who, governs: bool, marks: &Marks) -> bool {
-        if !self.rules.verb_rules.patterns.is_match(verb) {
+        if !self.is_verb(verb, marks) {
             return false;
         }
         let bare = self.rules.bare.is_match(verb) && !marks.be() && !marks.has(Mark::Perfect);
@@ -232,7 +227,7 @@ impl<'a> Reader<'a> {
             let joint = self.rules.splitter.joints(rest).into_iter().find(|joint| {
                 let (marks, verb) = self.rules.before_verbs.read(&rest[joint.end..]);
                 let verb = &rest[joint.end + verb..];
-                joint.start > 0 && self.rules.verb_rules.patterns.is_match(verb) && self.may_join(verb, &who, &marks)
+                joint.start > 0 && self.is_verb(verb, &marks) && self.may_join(verb, &who, &marks)
             });
             let end = joint.as_ref().map_or(clause.text.len(), |joint| start + joint.start);
             let governed = self.rules.governs.is_match(&clause.text[start..end]);
@@ -249,6 +244,11 @@ impl<'a> Reader<'a> {
         before.who = Some(who);
     }
 
+    /// True if a rule knows the verb.
+    fn is_verb(&self, verb: &str, marks: &Marks) -> bool {
+        self.rules.verb_rules.patterns.which(verb).any(|at| self.fits(at, verb, marks, false))
+    }
+
     /// A verb in the bare form goes with "I", not with "she".
     fn may_join(&self, verb: &str, who: &Who, marks: &Marks) -> bool {
         who.first || !self.rules.bare.is_match(verb) || marks.be() || marks.has(Mark::Negated)
@@ -261,7 +261,7 @@ impl<'a> Reader<'a> {
         let marks = self.end_marks(clause, marks);
         let words = &words[verb..];
         for (at, groups) in rules.verb_rules.patterns.all(words) {
-            if !self.fits(at, words, &marks, range.start == 0 || who.sure < 0.9) {
+            if !self.fits(at, words, &marks, who.first && who.sure < 1.0) {
                 continue;
             }
             let place = (range.start + verb, range.end);
@@ -328,14 +328,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn tie(&mut self, tie: &super::persons::Tie, span: &Range<usize>) {
+    fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str) {
         let Some(predicate) = self.rules.objects.told(&self.rules.relations, &tie.relation) else { return };
         let mut fact = FactCandidate {
             subject: tie.owner.clone(),
             predicate: predicate.to_owned(),
             object: tie.name.clone(),
             span: span.clone(),
-            stance: Stance::Holds,
+            stance: if self.rules.people.is_gone(words) { Stance::Ended } else { Stance::Holds },
             valid_from: None,
             valid_to: None,
             confidence: 0.9,
@@ -351,7 +351,7 @@ impl<'a> Reader<'a> {
             let same = |other: &FactCandidate| {
                 (&other.subject, &other.predicate) == (&fact.subject, &fact.predicate)
                     && other.object.eq_ignore_ascii_case(&fact.object)
-                    && other.stance == fact.stance
+                    && family(&other.stance) == family(&fact.stance)
             };
             if !self.out.facts.iter().any(same) {
                 self.out.facts.push(fact);
@@ -370,5 +370,15 @@ impl<'a> Reader<'a> {
             self.met.insert(0, who.clone());
             self.met.truncate(MET_MAX);
         }
+    }
+}
+
+/// Holds and Changed are one way to claim, Held and Ended are another.
+fn family(stance: &Stance) -> u8 {
+    match stance {
+        Stance::Holds | Stance::Changed => 0,
+        Stance::Held | Stance::Ended => 1,
+        Stance::Denied => 2,
+        Stance::Corrects { .. } => 3,
     }
 }

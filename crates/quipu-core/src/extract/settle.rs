@@ -16,6 +16,8 @@ pub(super) struct Corrections {
     strong: Regex,
     weak: Regex,
     meant: Vec<Regex>,
+    /// A clause that only says since when the claim before it holds.
+    pub(super) since: Regex,
 }
 
 impl Corrections {
@@ -25,6 +27,7 @@ impl Corrections {
             strong: patterns.start("correction.strong", &words.strong)?,
             weak: patterns.start("correction.weak", &words.weak)?,
             meant: meant.collect::<Result<_, _>>()?,
+            since: patterns.start("correction.since", &words.since)?,
         })
     }
 

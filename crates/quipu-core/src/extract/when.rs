@@ -94,7 +94,7 @@ impl When {
     /// The times a clause names, in their order, none within another.
     pub(super) fn times(&self, clause: &str) -> Vec<Named> {
         let mut all: Vec<Named> =
-            self.patterns.all(clause).into_iter().filter_map(|(at, groups)| self.named(clause, at, &groups)).collect();
+            self.patterns.every(clause).into_iter().filter_map(|(at, groups)| self.named(clause, at, &groups)).collect();
         all.sort_by_key(|named| (named.range.start, std::cmp::Reverse(named.range.end)));
         let mut end = 0;
         all.retain(|named| {
