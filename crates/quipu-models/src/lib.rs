@@ -2,7 +2,7 @@
 //!
 //! [`MiniLm`] is all-MiniLM-L6-v2 with its weights inside the binary: nothing to download, nothing to configure.
 //! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling, not meaning, and costs
-//! nothing; it is for tests.
+//! nothing; it is for tests. [`RULES_EN`] is no model: the patterns by which claims are read without one.
 //!
 //! The same text gives the same bits whatever else is in the batch and however many threads there are. Processors with
 //! other vector instructions may differ in the last bits.
@@ -22,6 +22,7 @@
 
 mod mini_lm;
 mod model_folder;
+mod rules;
 
 mod encoder;
 mod network;
@@ -35,3 +36,4 @@ pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
 pub use model_folder::ModelFolder;
+pub use rules::RULES_EN;

@@ -100,7 +100,9 @@ impl Rules {
     /// The candidates of a match; none if the rule's conditions do not hold.
     pub(super) fn claims(&self, clause: &Clause<'_>, found: &Match<'_>) -> Claims {
         let rule = &found.rule.text;
-        if !rule.third && !found.who.first {
+        // "You love it" is as often a guess as a claim.
+        let guess = found.who.second && !rule.single;
+        if guess || (!rule.third && !found.who.first) {
             return Claims::default();
         }
         let dated = clause.times.iter().any(|named| named.role == Role::At && !named.lasts && !named.vague);

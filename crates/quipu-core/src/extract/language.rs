@@ -226,6 +226,9 @@ pub(super) struct ObjectKind {
     /// Not this.
     #[serde(default)]
     pub(super) reject: Option<String>,
+    /// Not if all of it begins with this: "the colours" are those in sight.
+    #[serde(default)]
+    pub(super) pointing: Option<String>,
     /// Besides the common cut.
     #[serde(default)]
     pub(super) cut: Option<String>,

@@ -37,6 +37,7 @@ struct Kind {
     shape: Option<Regex>,
     plain_shape: Option<Regex>,
     reject: Option<Regex>,
+    pointing: Option<Regex>,
     cut: Option<Regex>,
 }
 
@@ -56,7 +57,10 @@ impl Objects {
         for (name, kind) in &language.objects {
             let owner = format!("objects.{name}");
             let some = |pattern: &Option<String>, start: bool| {
-                pattern.as_ref().map(|p| if start { patterns.start(&owner, p) } else { patterns.one(&owner, p) }).transpose()
+                pattern
+                    .as_ref()
+                    .map(|p| if start { patterns.start(&owner, p) } else { patterns.one(&owner, p) })
+                    .transpose()
             };
             for table in kind.table.iter().filter(|table| !language.tables.contains_key(*table)) {
                 return Err(wrong(&owner, &format!("there is no table {table}")));
@@ -68,6 +72,7 @@ impl Objects {
                 shape: some(&kind.shape, true)?,
                 plain_shape: some(&kind.plain_shape, true)?,
                 reject: some(&kind.reject, false)?,
+                pointing: some(&kind.pointing, true)?,
                 cut: some(&kind.cut, false)?,
                 words: ObjectKind {
                     table: kind.table.clone(),
@@ -75,6 +80,7 @@ impl Objects {
                     shape: None,
                     plain_shape: None,
                     reject: None,
+                    pointing: None,
                     cut: None,
                     ..*kind
                 },
@@ -109,11 +115,15 @@ impl Objects {
         }
         let raw = &text[range.start..self.end(kind, text, range, others)];
         let raw = raw.trim_matches(is_edge);
-        let parts = if kind.words.several { self.parts(raw) } else { vec![raw] };
+        if kind.pointing.as_ref().is_some_and(|pointing| pointing.is_match(raw)) {
+            return Vec::new();
+        }
+        let parts = if kind.words.several { self.parts(raw, kind.shape.is_some()) } else { vec![raw] };
         let has_capitals = text.chars().any(char::is_uppercase);
         let read = |part: &&str| {
             let plain = self.plain(part);
-            let shape = if has_capitals { kind.shape.as_ref() } else { kind.plain_shape.as_ref().or(kind.shape.as_ref()) };
+            let shape =
+                if has_capitals { kind.shape.as_ref() } else { kind.plain_shape.as_ref().or(kind.shape.as_ref()) };
             let shaped = match shape {
                 Some(shape) => shape.find(plain)?.as_str(),
                 None => plain,
@@ -141,6 +151,7 @@ impl Objects {
         }
         // The head of "yogurt with honey" stands before "with".
         let head = lower.split(" with ").next().unwrap_or(&lower).split(" from ").next().unwrap_or(&lower);
+        let head = head.split(" of ").next().unwrap_or(head);
         list.iter().any(|word| is_head(head, word))
     }
 
@@ -190,7 +201,7 @@ impl Objects {
     }
 
     /// The members of "a, b and c"; all of it if its parts do not stand on their own.
-    fn parts<'t>(&self, raw: &'t str) -> Vec<&'t str> {
+    fn parts<'t>(&self, raw: &'t str, shaped: bool) -> Vec<&'t str> {
         let lower = raw.to_lowercase();
         let compounds: Vec<Range<usize>> = if lower.len() == raw.len() {
             let found = self.compounds.iter().flat_map(|word| lower.match_indices(word.as_str()));
@@ -206,7 +217,8 @@ impl Objects {
             }
             let (before, after) = (&raw[from..joint.start()], &raw[joint.end()..]);
             // "time with friends and family" goes on; "reading and spending time with friends" does not.
-            if self.joins.is_match(before) && !starts_with_gerund(after) {
+            let goes_on = self.joins.is_match(before) || (starts_with_gerund(before) && before.contains(' '));
+            if goes_on && !shaped && !starts_with_gerund(after) {
                 continue;
             }
             parts.push(before);

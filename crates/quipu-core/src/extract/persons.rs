@@ -26,6 +26,8 @@ pub(super) struct Who {
     pub(super) name: String,
     /// It is the one who speaks, or the user a summary is about.
     pub(super) first: bool,
+    /// It is the one who is spoken to.
+    pub(super) second: bool,
     /// How sure that is, at most.
     pub(super) sure: f64,
     /// The relation it was named by.
@@ -42,7 +44,12 @@ pub(super) struct Tie {
 
 impl Who {
     pub(super) fn speaker(reading: &Reading<'_>) -> Self {
-        Self { name: reading.speaker.to_owned(), first: true, sure: 1.0, relation: None }
+        Self { name: reading.speaker.to_owned(), first: true, second: false, sure: 1.0, relation: None }
+    }
+
+    /// The user of a summary.
+    pub(super) fn user(sure: f64) -> Self {
+        Self { name: USER.to_owned(), first: true, second: false, sure, relation: None }
     }
 }
 
@@ -74,15 +81,16 @@ impl People {
         let other = |name: String, sure: f64, relation: Option<&str>| Who {
             name,
             first: false,
+            second: false,
             sure,
             relation: relation.map(str::to_lowercase),
         };
         let who = if word("first").is_some() {
             Who::speaker(reading)
         } else if word("user").is_some() {
-            Who { name: USER.to_owned(), first: true, sure: 1.0, relation: None }
+            Who::user(1.0)
         } else if word("second").is_some() {
-            other(reading.addressee?.to_owned(), 0.75, None)
+            Who { second: true, ..other(reading.addressee?.to_owned(), 0.75, None) }
         } else if let Some(pronoun) = word("pronoun") {
             self.meant(pronoun, met)?
         } else if let Some(relation) = word("relation") {
@@ -95,7 +103,7 @@ impl People {
             let name = word("name").filter(|name| self.is_name(name))?;
             // A clause about somebody who has the speaker's name is about the speaker.
             let first = name == reading.speaker;
-            Who { name: name.to_owned(), first, sure: 0.85, relation: None }
+            Who { first, ..other(name.to_owned(), 0.85, None) }
         };
         Some((who, end))
     }

@@ -152,10 +152,13 @@ impl<'a> Reader<'a> {
             let first = owner == self.reading.speaker || owner == USER;
             let relation = groups.name("whose").map(|whose| whose.as_str());
             let who = match relation {
-                Some(relation) => {
-                    Who { name: rules.people.nameless(&owner, relation), first: false, sure: 0.9, relation: None }
-                }
-                None => Who { name: owner, first, sure: 1.0, relation: None },
+                Some(relation) => Who {
+                    name: rules.people.nameless(&owner, relation),
+                    first: false,
+                    sure: 0.9,
+                    ..Who::speaker(self.reading)
+                },
+                None => Who { name: owner, first, ..Who::speaker(self.reading) },
             };
             let marks = self.end_marks(&clause, Marks::default());
             let (claims, more) = self.apply(&clause, set, at, &groups, (0, clause.text.len()), &who, &marks, open);
@@ -205,7 +208,7 @@ impl<'a> Reader<'a> {
             return Some((Who { sure: 0.85, ..Who::speaker(self.reading) }, body));
         }
         let flat = self.summary && self.rules.elided_third.is_match(words);
-        flat.then(|| (Who { name: USER.to_owned(), first: true, sure: 0.9, relation: None }, body))
+        flat.then(|| (Who::user(0.9), body))
     }
 
     /// True if a verb without a subject can be said of the subject before it.
@@ -214,7 +217,8 @@ impl<'a> Reader<'a> {
             return false;
         }
         let bare = self.rules.bare.is_match(verb) && !marks.be() && !marks.has(Mark::Perfect);
-        !(governs && bare) && (who.first || !bare || marks.has(Mark::Negated))
+        let gerund = is_gerund(verb) && !marks.be();
+        !gerund && !(governs && bare) && (who.first || !bare || marks.has(Mark::Negated))
     }
 
     /// The verb of a clause, and those joined to it by "and" or "but".
@@ -260,6 +264,10 @@ impl<'a> Reader<'a> {
         let (marks, verb) = rules.before_verbs.read(words);
         let marks = self.end_marks(clause, marks);
         let words = &words[verb..];
+        let plural = who.first || who.second || who.name.ends_with('s');
+        if !plural && !marks.be() && !marks.has(Mark::Negated) && !marks.has(Mark::Held) && rules.bare.is_match(words) {
+            return;
+        }
         for (at, groups) in rules.verb_rules.patterns.all(words) {
             if !self.fits(at, words, &marks, who.first && who.sure < 1.0) {
                 continue;
@@ -278,8 +286,7 @@ impl<'a> Reader<'a> {
     fn fits(&self, at: usize, verb: &str, marks: &Marks, elided: bool) -> bool {
         let set = &self.rules.verb_rules;
         let Some(rule) = set.owners.get(at).and_then(|owner| set.rules.get(*owner)) else { return false };
-        let progressive = verb.split_whitespace().next().is_some_and(|word| word.ends_with("ing"));
-        if rule.text.be { marks.be() || elided } else { !marks.be() || progressive }
+        if rule.text.be { marks.be() || elided } else { !marks.be() || is_gerund(verb) }
     }
 
     /// A negation with "any more" at its end is an ending.
@@ -371,6 +378,10 @@ impl<'a> Reader<'a> {
             self.met.truncate(MET_MAX);
         }
     }
+}
+
+fn is_gerund(verb: &str) -> bool {
+    verb.split_whitespace().next().is_some_and(|word| word.ends_with("ing"))
 }
 
 /// Holds and Changed are one way to claim, Held and Ended are another.

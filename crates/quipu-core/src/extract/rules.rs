@@ -87,7 +87,8 @@ impl Rules {
         let patterns = Patterns::new(&language);
         let objects = Objects::new(&language, &patterns)?;
         check_rules(&language, &objects)?;
-        let set = |reach: Reach| RuleSet::new(language.rules.iter().filter(|rule| rule.over == reach), reach, &patterns);
+        let set =
+            |reach: Reach| RuleSet::new(language.rules.iter().filter(|rule| rule.over == reach), reach, &patterns);
         let numbers = language.tables.get("numbers").cloned().unwrap_or_default();
         let subject = &language.subject;
         Ok(Self {

@@ -1,3 +1,216 @@
+//! What the rules read: one line a claim, `stance subject relation object qualifier=value`; "holds" is left out.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+
 use super::*;
+use crate::predicate::Predicates;
 
 const EN: &str = include_str!("../../../quipu-models/rules/en.toml");
+
+#[expect(clippy::expect_used, reason = "every test here needs the rules")]
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::parse(EN).expect("the rules are well formed"));
+
+/// Saturday.
+const SAID_AT: &str = "2026-03-14T09:00:00Z";
+
+fn reading(text: &str) -> Reading<'_> {
+    Reading { text, speaker: USER, addressee: None, said_at: SAID_AT.parse().ok() }
+}
+
+fn line(fact: &FactCandidate) -> String {
+    let stance = match &fact.stance {
+        Stance::Holds => String::new(),
+        Stance::Corrects { not: Some(not) } => format!("corrects({not}) "),
+        Stance::Corrects { not: None } => "corrects ".to_owned(),
+        other => format!("{other:?} ").to_lowercase(),
+    };
+    let mut line = format!("{stance}{} {} {}", fact.subject, fact.predicate, fact.object);
+    fact.qualifiers.iter().for_each(|(name, value)| line.push_str(&format!(" {name}={value}")));
+    line
+}
+
+fn task_line(task: &TaskCandidate) -> String {
+    let news = match &task.news {
+        TaskNews::Tried { approach, successful, .. } => format!("tried({approach}, {successful:?})"),
+        other => format!("{other:?}").to_lowercase(),
+    };
+    format!("{} {news} {}", format!("{:?}", task.kind).to_lowercase(), task.title)
+}
+
+fn lines(read: &Extraction) -> Vec<String> {
+    read.facts.iter().map(line).chain(read.tasks.iter().map(task_line)).collect()
+}
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(lines(&RULES.read(&reading(text))), expected, "{text}");
+}
+
+/// Nothing is read, and the text is passed over for this reason.
+#[track_caller]
+fn check_aside(text: &str, reason: &str) {
+    let read = RULES.read(&reading(text));
+    assert_eq!(lines(&read), Vec::<String>::new(), "{text}");
+    assert!(read.passed_over.iter().any(|passed| passed.reason == reason), "{text}: {:?}", read.passed_over);
+}
+
+#[test]
+fn the_examples_of_the_rules_hold() {
+    let mut count = 0;
+    for (text, expected) in RULES.examples() {
+        assert_eq!(lines(&RULES.read(&reading(text))), expected, "{text}");
+        count += 1;
+    }
+    assert!(count > 30);
+}
+
+#[test]
+fn every_relation_is_in_the_registry() {
+    let registry = Predicates::default_registry();
+    let unknown: BTreeSet<&str> = RULES.predicates().into_iter().filter(|name| !registry.has(name)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
+fn a_flat_summary_is_about_the_user() {
+    check(
+        "User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but dislikes kale. \
+         Tries to walk daily.",
+        &[
+            "user has_condition type 2 diabetes since=2018",
+            "user takes_medication Metformin",
+            "user likes_food Greek yogurt",
+            "user dislikes_food kale",
+            "user exercises walking frequency=daily",
+        ],
+    );
+    check(
+        "I started yoga three times a week for stress.",
+        &["changed user exercises yoga frequency=three times weekly", "user manages_stress_with yoga"],
+    );
+}
+
+#[test]
+fn what_changed_and_what_ended() {
+    check(
+        "I don't live in Lyon anymore, I moved to Porto.",
+        &["ended user lives_in Lyon", "changed user lives_in Porto"],
+    );
+    check("I used to work as a baker.", &["held user works_as baker"]);
+    check("I was a teacher and I play the harp.", &["held user works_as teacher", "user plays harp"]);
+    check("I'm staying in Rome for a week.", &[]);
+}
+
+#[test]
+fn corrections_name_the_wrong_value() {
+    check("Actually I live in Porto, not in Lyon.", &["corrects(Lyon) user lives_in Porto"]);
+    check("I live in Lyon. Sorry, I meant Porto.", &["corrects(Lyon) user lives_in Porto"]);
+    check("No wait, I'm 41, not 40.", &["corrects(40) user age 41"]);
+}
+
+#[test]
+fn what_is_no_claim_is_passed_over() {
+    check_aside("Do you live in Oslo?", "question");
+    check_aside("I live in Oslo, right?", "question");
+    check_aside("If I lived in Norway I'd ski every day.", "hypothetical");
+    check_aside("I wish I had a brother.", "hypothetical");
+    check_aside("He sang \"I live in a house of glass\".", "quoted");
+    check_aside("I own a castle. Just kidding!", "joke");
+    check_aside("He said that I like kale.", "reported");
+    check_aside("Maybe I'll move to Lisbon.", "hedged");
+    check("> I live in Oslo\n```\nI like tea\n```\nThanks, Mel!", &[]);
+}
+
+#[test]
+fn people_are_told_apart() {
+    check(
+        "My sister Anna lives in Oslo. She works as a nurse.",
+        &["user sibling Anna relation=sister", "Anna lives_in Oslo", "Anna works_as nurse"],
+    );
+    check("My kids like pancakes.", &["user's kids likes_food pancakes"]);
+    let read = RULES.read(&Reading { speaker: "Nils", addressee: Some("Bea"), ..reading("You live in Oslo.") });
+    assert_eq!(lines(&read), ["Bea lives_in Oslo"]);
+    check("You live in Oslo.", &[]);
+}
+
+#[test]
+fn dates_resolve_against_the_day_it_was_said() {
+    let from = |text: &str| {
+        let read = RULES.read(&reading(text));
+        read.facts.first().and_then(|fact| fact.valid_from).map(|time| time.to_string())
+    };
+    for (text, expected) in [
+        ("I moved to Porto last Friday.", "2026-03-13T00:00:00Z"),
+        ("I moved to Porto in May 2019.", "2019-05-01T00:00:00Z"),
+        ("I moved to Porto in October.", "2025-10-01T00:00:00Z"),
+        ("I moved to Porto two weeks ago.", "2026-02-23T00:00:00Z"),
+        ("I moved to Porto on 29 February 2024.", "2024-02-29T00:00:00Z"),
+        ("I've lived in Porto since 2018.", "2018-01-01T00:00:00Z"),
+        ("I'm flying to Lisbon on Friday.", "2026-03-20T00:00:00Z"),
+    ] {
+        assert_eq!(from(text).as_deref(), Some(expected), "{text}");
+    }
+    for text in
+        ["I moved to Porto 100000 years ago.", "I moved to Porto on 29 February 2023.", "I moved to Porto in 0000."]
+    {
+        assert_eq!(from(text), None, "{text}");
+    }
+    let undated = RULES.read(&Reading { said_at: None, ..reading("I moved to Porto last Friday.") });
+    assert_eq!(undated.facts[0].valid_from, None);
+}
+
+#[test]
+fn tasks_and_problems() {
+    check("I have to renew my passport by Friday.", &["task opened renew my passport"]);
+    let due = RULES.read(&reading("I have to renew my passport by Friday.")).tasks[0].due;
+    assert_eq!(due.map(|due| due.to_string()).as_deref(), Some("2026-03-20T00:00:00Z"));
+    check(
+        "Cutting out caffeine did nothing for my headaches.",
+        &["problem tried(Cutting out caffeine, Some(false)) headaches"],
+    );
+}
+
+#[test]
+fn a_wrong_file_names_its_rule() {
+    for (was, is, named) in [
+        ("predicate = \"works_in\"", "predicate = \"Works in\"", "works_in"),
+        ("object = \"field\"", "object = \"fields\"", "works_in"),
+        ("(?:works?|working) in (?P<object>.+)", "(?:works?|working) in {nowhere} (?P<object>.+)", "works_in"),
+        ("id = \"works_in\"", "id = \"works_as\"", "works_as"),
+    ] {
+        assert!(EN.contains(was), "{was}");
+        let refusal = Rules::parse(&EN.replace(was, is)).err().map(|refusal| refusal.to_string());
+        assert!(refusal.as_ref().is_some_and(|message| message.contains(named)), "{is}: {refusal:?}");
+    }
+}
+
+fn sound(text: &str) {
+    let read = RULES.read(&reading(text));
+    let facts = read.facts.iter().map(|fact| &fact.span);
+    let spans = facts.chain(read.tasks.iter().map(|task| &task.span)).chain(read.passed_over.iter().map(|p| &p.span));
+    for span in spans {
+        assert!(text.get(span.clone()).is_some(), "{span:?} of {text:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn any_text_is_read_without_panic(text in "\\PC{0,120}") {
+        sound(&text);
+    }
+
+    #[test]
+    fn any_words_in_any_order_are_read_without_panic(words in prop::collection::vec(prop::sample::select(vec![
+        "I", "live", "in", "Porto", ",", "not", "since", "2018", "my", "sister", "Anna", "’s", "“", "”", "\"", "ı", "İ", "é",
+        "100000", "years", "ago", "moved", "to", "and", ". ", "?", "last", "Friday", "on", "the", "31st", "of", "February",
+        "0000", "don't", "like", "tea", "\n", "`", "```\n", "> ", "for", "three times a week", "🎵", "for", "to", "\u{1}",
+    ]), 0..30)) {
+        sound(&words.join(" "));
+        sound(&words.concat());
+    }
+}

@@ -60,7 +60,9 @@ impl Named {
     pub(super) fn start(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
         let said = said_at.map(|time| time.to_zoned(TimeZone::UTC).date());
         let date = match self.day? {
-            Day::Calendar { year: Some(year), month, day } => Date::new(year, month.unwrap_or(1), day.unwrap_or(1)).ok(),
+            Day::Calendar { year: Some(year), month, day } => {
+                Date::new(year, month.unwrap_or(1), day.unwrap_or(1)).ok()
+            }
             Day::Calendar { year: None, month: Some(month), day } => nearest(said?, month, day, ahead),
             Day::Calendar { year: None, month: None, day } => day_of_month(said?, day?, ahead),
             Day::Weekday { number, toward } => weekday(said?, number, toward, ahead),
@@ -93,8 +95,12 @@ impl When {
 
     /// The times a clause names, in their order, none within another.
     pub(super) fn times(&self, clause: &str) -> Vec<Named> {
-        let mut all: Vec<Named> =
-            self.patterns.every(clause).into_iter().filter_map(|(at, groups)| self.named(clause, at, &groups)).collect();
+        let mut all: Vec<Named> = self
+            .patterns
+            .every(clause)
+            .into_iter()
+            .filter_map(|(at, groups)| self.named(clause, at, &groups))
+            .collect();
         all.sort_by_key(|named| (named.range.start, std::cmp::Reverse(named.range.end)));
         let mut end = 0;
         all.retain(|named| {
