@@ -1,0 +1,140 @@
+//! How well the rules read: precision and recall on the labelled texts of `testdata/extraction`.
+//!
+//! The format of the labels and what counts as right are described in `testdata/extraction/README.md`.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+mod agreement;
+mod assignment;
+mod figures;
+mod label;
+
+use std::collections::BTreeSet;
+
+use quipu_core::extract::{Extraction, Reading, Rules};
+use quipu_core::predicate::Predicates;
+
+use figures::Figures;
+use label::{Case, Label};
+
+const RULES: &str = include_str!("../../../quipu-models/rules/en.toml");
+const DEV: &str = include_str!("../../../../testdata/extraction/dev.jsonl");
+const HELD_OUT: &str = include_str!("../../../../testdata/extraction/held_out.jsonl");
+
+const PRECISION_MIN: f64 = 0.95;
+const RECALL_MIN: f64 = 0.70;
+
+/// Reads every text with `read` and compares.
+fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
+    let registry = Predicates::default_registry();
+    let mut figures = Figures::default();
+    for case in cases {
+        figures.count(case, &read(case), &registry);
+    }
+    figures
+}
+
+/// What the rules that come with Quipu make of a file.
+fn measure_rules(file: &str) -> Figures {
+    let rules = Rules::parse(RULES).unwrap();
+    measure(&label::cases(file), |case| {
+        rules.read(&Reading {
+            text: &case.text,
+            speaker: &case.speaker,
+            addressee: case.addressee.as_deref(),
+            said_at: case.said_at,
+        })
+    })
+}
+
+fn check(name: &str, figures: &Figures) {
+    let total = figures.total();
+    println!("\n{name}: {} texts, {} of them with nothing to find\n{}", figures.texts, figures.empty, figures.table());
+    assert!(total.precision() >= PRECISION_MIN, "{name}: precision {:.3} < {PRECISION_MIN}", total.precision());
+    assert!(total.recall() >= RECALL_MIN, "{name}: recall {:.3} < {RECALL_MIN}", total.recall());
+}
+
+#[test]
+fn the_rules_read_the_texts_they_were_written_with() {
+    let figures = measure_rules(DEV);
+    println!("{}", figures.mistakes.join("\n"));
+    check("dev", &figures);
+}
+
+#[test]
+fn the_rules_read_texts_they_have_not_seen() {
+    let figures = measure_rules(HELD_OUT);
+    if std::env::var_os("QUIPU_SHOW_HELD_OUT").is_some() {
+        println!("{}", figures.mistakes.join("\n"));
+    }
+    check("held out", &figures);
+}
+
+#[test]
+fn an_extractor_that_finds_what_the_labels_say_is_perfect() {
+    for file in [DEV, HELD_OUT] {
+        let cases = label::cases(file);
+        let figures = measure(&cases, |case| label::as_extraction(case.facts.iter(), case.tasks.iter(), case));
+        assert_eq!(figures.mistakes, Vec::<String>::new());
+        assert!(figures.total().required > 200, "{:?}", figures.total());
+    }
+}
+
+#[test]
+fn an_extractor_that_finds_only_optional_things_is_right_and_misses_everything() {
+    let cases = label::cases(DEV);
+    let figures = measure(&cases, |case| {
+        let mut extraction = Extraction::default();
+        for label in &case.optional {
+            match label {
+                Label::Fact(fact) => extraction.facts.push(label::as_fact(fact, case)),
+                Label::Task(task) => extraction.tasks.push(label::as_task(task, case)),
+            }
+        }
+        extraction
+    });
+    let total = figures.total();
+    assert_eq!(total.right, total.found);
+    assert!(total.recall() < 0.2, "{total:?}");
+}
+
+#[test]
+fn an_extractor_that_says_everything_twice_is_half_right() {
+    let cases = label::cases(DEV);
+    let figures = measure(&cases, |case| {
+        let mut extraction = label::as_extraction(case.facts.iter(), case.tasks.iter(), case);
+        extraction.facts.extend(extraction.facts.clone());
+        extraction.tasks.extend(extraction.tasks.clone());
+        extraction
+    });
+    let total = figures.total();
+    assert!((total.recall() - 1.0).abs() < 1e-9, "{total:?}");
+    // A little more than half: what was found again may be an optional label as well.
+    assert!((0.5..0.56).contains(&total.precision()), "{total:?}");
+}
+
+#[test]
+fn an_extractor_that_finds_nothing_has_no_recall() {
+    let figures = measure(&label::cases(DEV), |_| Extraction::default());
+    assert!(figures.total().recall() < 1e-9);
+    assert_eq!(figures.mistakes.len(), figures.total().required);
+}
+
+#[test]
+fn the_labels_are_well_formed() {
+    let mut ids = BTreeSet::new();
+    let mut texts = BTreeSet::new();
+    for (file, initial) in [(DEV, 'd'), (HELD_OUT, 'h')] {
+        let cases = label::cases(file);
+        assert!(cases.len() >= 200, "{} texts", cases.len());
+        let empty = cases.iter().filter(|case| case.facts.is_empty() && case.tasks.is_empty()).count();
+        let share = empty as f64 / cases.len() as f64;
+        assert!((0.35..=0.40).contains(&share), "{share:.2} of the texts have nothing to find");
+        for case in &cases {
+            assert!(case.id.starts_with(initial), "{}", case.id);
+            assert!(ids.insert(case.id.clone()), "{} is there twice", case.id);
+            assert!(texts.insert(case.text.to_lowercase()), "{}: the text is there twice", case.id);
+            assert_eq!(label::faults(case), Vec::<String>::new(), "{}", case.id);
+        }
+    }
+}
