@@ -9,7 +9,7 @@ use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
 use quipu_engine::ports::Embedder;
 use quipu_engine::{Engine, Error, Parts, Result};
-use quipu_models::{MiniLm, ModelFolder};
+use quipu_models::{MiniLm, ModelFolder, RuleExtractor};
 use quipu_sqlite::SqliteStore;
 
 use crate::settings::Settings;
@@ -29,7 +29,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         registry: Registry::default_registry(),
-        extractor: None,
+        extractor: Some(Arc::new(RuleExtractor::english()?)),
         predicates: Predicates::default_registry(),
         policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
     }))

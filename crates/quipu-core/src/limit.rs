@@ -22,6 +22,8 @@ pub const CORE_DEPTH_MAX: usize = 32;
 pub const ARTIFACTS_MAX: usize = 64;
 /// Most places that are kept as evidence of one item; the first ones stay.
 pub const EVIDENCE_PER_ITEM_MAX: usize = 16;
+/// Turns looked at when episodes are told; older ones that nobody told stay untold.
+pub const TURNS_UNTOLD_MAX: usize = 4096;
 /// Episodes recorded in one event.
 pub const EPISODES_PER_EVENT: usize = 16;
 /// Most attempts kept with one problem.

@@ -31,43 +31,54 @@ pub fn tell_episodes(engine: &Engine, user: &UserId) -> Result<Vec<Receipt>> {
     let sessions: Vec<String> = keeper.read().memory.sessions().iter().map(|session| session.id.to_string()).collect();
     let mut receipts = Vec::new();
     for session in sessions {
-        receipts.extend(tell(engine, &keeper, &session, None)?);
+        receipts.extend(tell(engine, &keeper, Some(&session), None)?);
     }
+    receipts.extend(tell(engine, &keeper, None, None)?);
     upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(receipts)
 }
 
-/// Looks at the session that was just added to, when enough came together, and at the one before it, which is over now.
+/// Looks at what was just added to: when a silence ended, when enough came together, and at the session before, which is
+/// over now.
 pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper) -> Result<()> {
-    let (current, before) = {
+    let (session, before, look) = {
         let state = keeper.read();
-        let sources = state.memory.sources();
-        let mut names = sources.iter().rev().take(2).map(|held| held.source.session.clone());
-        (names.next().flatten(), names.next().flatten())
+        let mut latest = state.memory.sources().iter().rev();
+        let (Some(last), before) = (latest.next(), latest.next()) else { return Ok(()) };
+        let session = last.source.session.clone();
+        let gap = before.and_then(|before| before.source.said_at).zip(last.source.said_at);
+        let silent = gap.is_some_and(|(then, now)| episode::is_over(then, now, &SegmentOptions::default()));
+        let untold = turns_untold(&state.memory, session.as_deref()).len();
+        let before = before.map(|before| before.source.session.clone()).filter(|before| *before != session);
+        (session, before, silent || untold.is_multiple_of(TURNS_BETWEEN_LOOKS))
     };
-    if let Some(before) = before.filter(|before| current.as_ref() != Some(before)) {
-        tell(engine, keeper, &before, None)?;
+    if let Some(before) = before {
+        tell(engine, keeper, before.as_deref(), None)?;
     }
-    let Some(current) = current else { return Ok(()) };
-    let waiting = { turns_untold(&keeper.read().memory, &current).len() };
-    if waiting > 0 && waiting.is_multiple_of(TURNS_BETWEEN_LOOKS) {
-        tell(engine, keeper, &current, None)?;
+    if look {
+        tell(engine, keeper, session.as_deref(), None)?;
     }
     Ok(())
 }
 
-/// Tells one session as far as possible; to its end if `over`, or if the silence since says that it is over.
-pub(crate) fn tell(engine: &Engine, keeper: &Keeper, session: &str, over: Option<bool>) -> Result<Vec<Receipt>> {
+/// Tells one session, or what was said outside of any, as far as possible; to its end if `over`, or if the silence since
+/// says that it is over.
+pub(crate) fn tell(
+    engine: &Engine,
+    keeper: &Keeper,
+    session: Option<&str>,
+    over: Option<bool>,
+) -> Result<Vec<Receipt>> {
     let options = SegmentOptions::default();
     commit::commit(engine, keeper, None, &mut |state: &State| {
-        let held = turns_untold(&state.memory, session);
+        let (first, held) = turns_untold_from(&state.memory, session);
         let Some(last) = held.last() else { return Ok(Vec::new()) };
         let silent = last.source.said_at.is_some_and(|last| episode::is_over(last, engine.now(), &options));
-        let told = told(&state.memory, session, &held, over.unwrap_or(silent), &options)?;
+        let told = told(&state.memory, session, first, &held, over.unwrap_or(silent), &options)?;
         let changes: Vec<Change> =
             told.into_iter().map(|one| Change::Drawn(Drawn::EpisodeRecorded(Box::new(one)))).collect();
         let draft = |changes: &[Change]| Draft {
-            origin: Origin { session: Some(session.to_owned()), ..Origin::of(SourceKind::Inferred) },
+            origin: Origin { session: session.map(str::to_owned), ..Origin::of(SourceKind::Inferred) },
             rationale: Some("told by rules".to_owned()),
             ..Draft::new(Actor::System, SourceKind::Inferred, changes.to_vec())
         };
@@ -75,20 +86,53 @@ pub(crate) fn tell(engine: &Engine, keeper: &Keeper, session: &str, over: Option
     })
 }
 
-/// The turns of a session that no episode has told yet, in order.
-fn turns_untold<'a>(memory: &'a Memory, session: &str) -> Vec<&'a Held> {
-    let told = memory.items().episodes().filter(|one| one.session_id.as_deref() == Some(session));
-    let until = told.map(|one| one.turn_range.1 + 1).max().unwrap_or(0);
-    turns(memory, session).into_iter().skip(until as usize).collect()
+fn turns_untold<'a>(memory: &'a Memory, session: Option<&str>) -> Vec<&'a Held> {
+    turns_untold_from(memory, session).1
 }
 
-fn turns<'a>(memory: &'a Memory, session: &str) -> Vec<&'a Held> {
-    let ordinals = memory.session(session).map(|found| found.sources.as_slice()).unwrap_or_default();
-    let held = ordinals.iter().filter_map(|&ordinal| memory.sources().get(ordinal as usize));
-    held.filter(|held| held.source.kind() == ItemKind::Turn).collect()
+/// The turns of a session that no episode has told yet, in order, and the place of the first of them.
+fn turns_untold_from<'a>(memory: &'a Memory, session: Option<&str>) -> (u32, Vec<&'a Held>) {
+    let mut untold: Vec<&Held> = Vec::new();
+    let mut place = 0;
+    for held in turns_backwards(memory, session).take(limit::TURNS_UNTOLD_MAX) {
+        untold.push(held);
+        let Some(told) = memory.items().episode(named_after(held.source.id)) else { continue };
+        // It starts here, and tells those that were met before it, up to its last.
+        let last = told.sources.last();
+        let until = untold.iter().position(|held| Some(&held.source.id) == last).unwrap_or(0);
+        untold.truncate(until);
+        place = told.turn_range.1 + 1;
+        break;
+    }
+    untold.reverse();
+    (place, untold)
 }
 
-fn told(memory: &Memory, session: &str, held: &[&Held], over: bool, options: &SegmentOptions) -> Result<Vec<Episode>> {
+/// An episode is named after its first source, so that telling it again meets the same name.
+fn named_after(source: ItemId) -> ItemId {
+    ItemId { kind: ItemKind::Episode, bits: source.bits }
+}
+
+fn turns_backwards<'a>(memory: &'a Memory, session: Option<&str>) -> Box<dyn Iterator<Item = &'a Held> + 'a> {
+    let is_turn = |held: &&Held| held.source.kind() == ItemKind::Turn;
+    match session {
+        Some(name) => {
+            let ordinals = memory.session(name).map(|found| found.sources.as_slice()).unwrap_or_default();
+            let held = ordinals.iter().rev().filter_map(|&ordinal| memory.sources().get(ordinal as usize));
+            Box::new(held.filter(is_turn))
+        }
+        None => Box::new(memory.sources().iter().rev().filter(is_turn).filter(|held| held.source.session.is_none())),
+    }
+}
+
+fn told(
+    memory: &Memory,
+    session: Option<&str>,
+    first: u32,
+    held: &[&Held],
+    over: bool,
+    options: &SegmentOptions,
+) -> Result<Vec<Episode>> {
     let turns: Vec<Turn<'_>> = held
         .iter()
         .map(|held| Turn {
@@ -103,15 +147,13 @@ fn told(memory: &Memory, session: &str, held: &[&Held], over: bool, options: &Se
     let read = episode::Session::read(&turns);
     let ranges = if over { read.segment(options) } else { read.segment_so_far(options).closed };
     let facts = facts_by_source(memory);
-    let first = self::turns(memory, session).len() - held.len();
     let mut all = Vec::new();
     for range in ranges {
         let facts: Vec<(ItemId, Option<String>)> =
             turns[range.clone()].iter().flat_map(|turn| facts.get(&turn.id).cloned().unwrap_or_default()).collect();
-        let bits = turns[range.start].id.bits;
-        let mut one = read.compose(ItemId { kind: ItemKind::Episode, bits }, Some(session), range, &facts)?;
-        let offset = u32::try_from(first).unwrap_or(u32::MAX);
-        one.turn_range = (one.turn_range.0.saturating_add(offset), one.turn_range.1.saturating_add(offset));
+        let name = named_after(turns[range.start].id);
+        let mut one = read.compose(name, session, range, &facts)?;
+        one.turn_range = (one.turn_range.0.saturating_add(first), one.turn_range.1.saturating_add(first));
         all.push(one);
     }
     Ok(all)

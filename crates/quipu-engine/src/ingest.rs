@@ -260,7 +260,7 @@ impl Run<'_> {
     fn tell(&self, user: &UserId, keeper: &Keeper) -> Result<()> {
         let names = self.sessions.iter().filter(|((_, owner), _)| owner == user).flat_map(|(_, names)| names);
         for session in names {
-            episodes::tell(self.engine, keeper, session, Some(true))?;
+            episodes::tell(self.engine, keeper, Some(session), Some(true))?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Event, SourceKind, Trust};
 use quipu_core::id::{EventId, Seq, UserId};
+use quipu_core::item::Drawn;
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -140,11 +141,35 @@ fn summary(changes: &[Option<Change>]) -> String {
             format!("erased {}", names.join(", "))
         }
         [Change::Forked { from, at, .. }] => format!("forked from {from} at {at}"),
+        many if many.iter().any(|change| matches!(change, Change::Drawn(_))) => drawn(many),
         many => {
             let turns = many.iter().filter(|change| matches!(change, Change::SourceRecorded(_))).count();
             if turns == many.len() { format!("{turns} sources") } else { format!("{} changes", many.len()) }
         }
     }
+}
+
+/// What was drawn, in one line: the first two things it says, and how many more.
+fn drawn(changes: &[&Change]) -> String {
+    let said = |change: &&Change| match change {
+        Change::Drawn(Drawn::FactAsserted { fact, .. }) => Some(format!("fact: {}", fact.text)),
+        Change::Drawn(Drawn::TaskOpened(task)) => Some(format!("task: {}", task.title)),
+        Change::Drawn(Drawn::EpisodeRecorded(episode)) => Some(format!("episode: {}", episode.title)),
+        Change::Drawn(Drawn::NoteRecorded(note)) => Some(format!("note: {}", note.text)),
+        Change::Drawn(Drawn::TenetRecorded(tenet)) => Some(format!("tenet: {}", tenet.text)),
+        Change::Drawn(Drawn::ReviewDecided { review, .. }) => Some(format!("decided {review}")),
+        Change::Drawn(Drawn::ItemRetracted { item, .. }) => Some(format!("took back {item}")),
+        Change::Drawn(Drawn::ItemsMerged { into, .. }) => Some(format!("merged into {into}")),
+        _ => None,
+    };
+    let lines: Vec<String> = changes.iter().filter_map(said).collect();
+    let Some(first) = lines.first() else {
+        let mut words: Vec<&str> = changes.iter().map(|change| change.word()).collect();
+        words.dedup();
+        return words.join(", ").replace('_', " ");
+    };
+    let shown = lines.get(1).map_or_else(|| first.clone(), |second| format!("{first}; {second}"));
+    if lines.len() > 2 { format!("{shown}; {} more", lines.len() - 2) } else { shown }
 }
 
 /// Positions in a few words: `3, 5-9`.

@@ -22,6 +22,7 @@
 
 mod mini_lm;
 mod model_folder;
+mod rule_extractor;
 mod rules;
 
 mod encoder;
@@ -36,4 +37,5 @@ pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
 pub use model_folder::ModelFolder;
+pub use rule_extractor::RuleExtractor;
 pub use rules::RULES_EN;

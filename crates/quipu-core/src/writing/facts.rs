@@ -3,7 +3,7 @@
 //! Same value: heard again. New value of a relation that holds one: the old one ends, or is corrected, or — said by a source
 //! that is clearly less credible — stands contested. Older news goes into history. Never are two values active at once.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::gate::{self, Verdict};
 use super::{Outcome, Work, core_map, ground};
@@ -16,6 +16,9 @@ use crate::recall::tokens;
 
 /// What a contested claim's confidence is multiplied with.
 const CONTESTED_FACTOR: f64 = 0.8;
+
+/// A change this old is still told as news.
+const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 impl Work<'_> {
     pub(super) fn fact(&mut self, candidate: &FactCandidate) {
@@ -350,8 +353,14 @@ impl Work<'_> {
         if self.case.reading.said_at.is_some_and(|said| current.last_seen.is_some_and(|last| said < last)) {
             return true;
         }
-        let moved = matches!(candidate.stance, Stance::Changed).then_some(candidate.valid_from).flatten();
-        moved.is_some_and(|when| start_of(current).is_some_and(|start| when < start))
+        let Some(moved) = matches!(candidate.stance, Stance::Changed).then_some(candidate.valid_from).flatten() else {
+            return false;
+        };
+        // Nobody said since when the current value holds: a change told while it is fresh is news, whatever was said
+        // in the days between.
+        let fresh = self.case.said_at().duration_since(moved) <= FRESH_NEWS;
+        let start = if current.valid_from.is_none() && fresh { None } else { start_of(current) };
+        start.is_some_and(|start| moved < start)
     }
 
     fn new_fact(&mut self, claim: &Claim<'_>) -> Fact {

@@ -78,6 +78,14 @@ fn late_news_goes_into_history() {
 }
 
 #[test]
+fn a_fresh_move_is_news_even_if_the_old_place_was_named_in_between() {
+    let mut world = World::new();
+    world.says("2025-01-10", lives("Lyon", Stance::Holds));
+    world.says("2025-01-12", lives_since("Porto", Stance::Changed, "2025-01-05"));
+    assert_eq!(world.active("lives_in"), ["Porto"]);
+}
+
+#[test]
 fn what_was_said_earlier_and_arrives_later_is_history() {
     let mut world = World::new();
     world.says("2025-01-01", lives("Rome", Stance::Holds));
