@@ -294,7 +294,7 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
     };
     match stance {
         Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
-            let exact = rule.stance == How::Changed || rule.ahead || rule.dated || rule.single;
+            let exact = rule.stance == How::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
             let from = time(&[Role::Since]).or_else(|| exact.then(|| time(&[Role::At])).flatten());
             (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), None)
         }

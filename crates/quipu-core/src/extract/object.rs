@@ -62,10 +62,10 @@ impl Objects {
                     .map(|p| if start { patterns.start(&owner, p) } else { patterns.one(&owner, p) })
                     .transpose()
             };
-            for table in kind.table.iter().filter(|table| !language.tables.contains_key(*table)) {
+            if let Some(table) = kind.table.as_ref().filter(|table| !language.tables.contains_key(*table)) {
                 return Err(wrong(&owner, &format!("there is no table {table}")));
             }
-            for list in kind.in_list.iter().filter(|list| !language.lists.contains_key(*list)) {
+            if let Some(list) = kind.in_list.as_ref().filter(|list| !language.lists.contains_key(*list)) {
                 return Err(wrong(&owner, &format!("there is no list {list}")));
             }
             let compiled = Kind {

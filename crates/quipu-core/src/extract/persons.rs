@@ -158,7 +158,8 @@ impl People {
         let pronoun = pronoun.to_lowercase();
         let fits = |who: &&Who| {
             let says = |words: &Regex| who.relation.as_deref().is_some_and(|relation| words.is_match(relation));
-            !who.first && !(pronoun == "she" && says(&self.he)) && !(pronoun == "he" && says(&self.she))
+            let wrong = if pronoun == "she" { says(&self.he) } else { says(&self.she) };
+            !who.first && !wrong
         };
         let mut fitting = met.iter().filter(fits);
         let one = fitting.next()?;

@@ -218,7 +218,10 @@ impl<'a> Reader<'a> {
         }
         let bare = self.rules.bare.is_match(verb) && !marks.be() && !marks.has(Mark::Perfect);
         let gerund = is_gerund(verb) && !marks.be();
-        !gerund && !(governs && bare) && (who.first || !bare || marks.has(Mark::Negated))
+        if gerund || (governs && bare) {
+            return false;
+        }
+        who.first || !bare || marks.has(Mark::Negated)
     }
 
     /// The verb of a clause, and those joined to it by "and" or "but".

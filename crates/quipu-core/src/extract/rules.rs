@@ -193,10 +193,10 @@ fn check_rules(language: &Language, objects: &Objects) -> Result<(), Refusal> {
         if rule.needs == Some(Need::Date) && rule.task.is_some() {
             return wrong("a task needs no date");
         }
-        for list in rule.by_list.keys().filter(|list| !language.lists.contains_key(*list)) {
+        if let Some(list) = rule.by_list.keys().find(|list| !language.lists.contains_key(*list)) {
             return wrong(&format!("there is no list {list}"));
         }
-        for table in rule.told_by.values().filter(|table| !language.tables.contains_key(*table)) {
+        if let Some(table) = rule.told_by.values().find(|table| !language.tables.contains_key(*table)) {
             return wrong(&format!("there is no table {table}"));
         }
     }
