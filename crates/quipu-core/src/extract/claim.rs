@@ -229,6 +229,10 @@ impl Rules {
         if let Some(often) = &clause.often {
             qualifiers.insert("frequency".to_owned(), often.value.clone());
         }
+        let at = |named: &&Named| named.role == Role::At && !named.vague && !named.lasts;
+        if let (Some(name), Some(date)) = (&rule.dated_as, clause.times.iter().find(at)) {
+            qualifiers.insert(name.clone(), date.text.clone());
+        }
         if matches!(stance, Stance::Holds | Stance::Changed)
             && let Some(since) = clause.times.iter().find(|named| named.role == Role::Since && !named.vague)
         {
@@ -294,7 +298,8 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
     };
     match stance {
         Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
-            let exact = rule.stance == How::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
+            let exact =
+                rule.stance == How::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
             let from = time(&[Role::Since]).or_else(|| exact.then(|| time(&[Role::At])).flatten());
             (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), None)
         }

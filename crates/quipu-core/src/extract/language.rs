@@ -323,6 +323,9 @@ pub(super) struct RuleText {
     /// The verb follows a form of "be".
     #[serde(default)]
     pub(super) be: bool,
+    /// That form must be there, even where a subject is left out.
+    #[serde(default)]
+    pub(super) be_said: bool,
     /// What it says when it is negated: `denied`, `none`, or another relation that holds then.
     #[serde(default = "denied")]
     pub(super) negated: String,
@@ -353,6 +356,9 @@ pub(super) struct RuleText {
     /// A date beside it is when it began or happened.
     #[serde(default)]
     pub(super) dated: bool,
+    /// The qualifier that takes such a date as it was said.
+    #[serde(default)]
+    pub(super) dated_as: Option<String>,
     /// The clause may say more: the rules after this one are tried too.
     #[serde(default)]
     pub(super) more: bool,

@@ -180,7 +180,7 @@ impl Objects {
         while let Some(trail) = self.trail.find(plain).filter(|trail| !trail.is_empty()) {
             plain = plain[..trail.start()].trim_end_matches(is_edge);
         }
-        plain
+        closed(plain)
     }
 
     fn accept(&self, kind: &Kind, object: &str, raw: &str) -> Option<Object> {
@@ -227,6 +227,15 @@ impl Objects {
         parts.push(&raw[from..]);
         parts.retain(|part| !part.trim_matches(is_edge).is_empty());
         parts
+    }
+}
+
+/// A title whose opening mark was trimmed ends where its closing mark stands.
+fn closed(object: &str) -> &str {
+    let mut marks = object.match_indices('"');
+    match (marks.next(), marks.next()) {
+        (Some((at, _)), None) if at > 0 && !object[..at].ends_with(' ') => &object[..at],
+        _ => object,
     }
 }
 

@@ -289,7 +289,7 @@ impl<'a> Reader<'a> {
     fn fits(&self, at: usize, verb: &str, marks: &Marks, elided: bool) -> bool {
         let set = &self.rules.verb_rules;
         let Some(rule) = set.owners.get(at).and_then(|owner| set.rules.get(*owner)) else { return false };
-        if rule.text.be { marks.be() || elided } else { !marks.be() || is_gerund(verb) }
+        if rule.text.be { marks.be() || (elided && !rule.text.be_said) } else { !marks.be() || is_gerund(verb) }
     }
 
     /// A negation with "any more" at its end is an ending.

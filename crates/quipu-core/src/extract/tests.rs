@@ -112,6 +112,17 @@ fn corrections_name_the_wrong_value() {
 }
 
 #[test]
+fn several_things_are_several_claims() {
+    check(
+        "I like big cities, good coffee and mac and cheese.",
+        &["user likes big cities", "user likes_food good coffee", "user likes_food mac and cheese"],
+    );
+    check("I enjoy spending time with friends and family.", &["user likes spending time with friends and family"]);
+    check("I loved \"Becoming Nicole\" by Amy Nutt.", &["user likes Becoming Nicole"]);
+    check("I love it. I love the colours. I like that.", &[]);
+}
+
+#[test]
 fn what_is_no_claim_is_passed_over() {
     check_aside("Do you live in Oslo?", "question");
     check_aside("I live in Oslo, right?", "question");
@@ -121,6 +132,7 @@ fn what_is_no_claim_is_passed_over() {
     check_aside("I own a castle. Just kidding!", "joke");
     check_aside("He said that I like kale.", "reported");
     check_aside("Maybe I'll move to Lisbon.", "hedged");
+    check("Love your ideas! Got your back.", &[]);
     check("> I live in Oslo\n```\nI like tea\n```\nThanks, Mel!", &[]);
 }
 
