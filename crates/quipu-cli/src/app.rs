@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use quipu_core::core_document::Registry;
 use quipu_core::id::UserId;
-use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
 use quipu_engine::ports::Embedder;
-use quipu_engine::{Engine, Error, Parts, Result};
+use quipu_engine::{Engine, Error, Parts, Result, Rules};
 use quipu_models::{MiniLm, ModelFolder, RuleExtractor};
 use quipu_sqlite::SqliteStore;
 
@@ -28,10 +26,11 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
         embedder: embedder(settings)?,
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
-        registry: Registry::default_registry(),
         extractor: Some(Arc::new(RuleExtractor::english()?)),
-        predicates: Predicates::default_registry(),
-        policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
+        rules: Rules {
+            policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
+            ..Rules::default()
+        },
     }))
 }
 

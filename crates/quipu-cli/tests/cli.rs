@@ -52,33 +52,85 @@ impl Place {
     }
 }
 
+/// The position in `Event 12: …`.
+fn event(printed: &str) -> u64 {
+    let digits = printed.split("Event ").nth(1).unwrap().split(|c: char| !c.is_ascii_digit()).next().unwrap();
+    digits.parse().unwrap()
+}
+
 #[test]
 fn a_day_with_a_memory() {
     let place = Place::new();
-    place.check(&["status"], b"", 0, &["Nothing is remembered here yet"]);
+    let ok = |args: &[&str], pieces: &[&str]| place.check(args, b"", 0, pieces);
+    ok(&["status"], &["Nothing is remembered here yet"]);
     place.check(&["recall", "anything"], b"", 3, &["quipu demo"]);
-    place.check(&["add", "I moved to Porto in March"], b"", 0, &["Event 1: turn_"]);
-    place.check(&["add"], b"My sister is called Marta", 0, &["Event 2: turn_"]);
-    place.check(&["add", "--lines"], b"I like tea\n\nI run on Sundays\n", 0, &["Event 3", "Event 4"]);
-    place.check(&["recall", "where do I live?", "-k", "1"], b"", 0, &["I moved to Porto in March"]);
-    place.check(&["core", "set", "/location/current", "Porto", "--because", "she said so"], b"", 0, &["+ /location"]);
-    place.check(&["blame", "/location/current"], b"", 0, &["she said so", "nothing → \"Porto\""]);
-    place.check(&["diff", "0"], b"", 0, &["+ turn_", "Porto"]);
-    place.check(&["revert", "5", "--dry-run"], b"", 0, &["- /location", "nothing was changed"]);
-    place.check(&["revert", "5"], b"", 0, &["Event 6 takes them back"]);
-    place.check(&["at", "5", "core"], b"", 0, &["Porto"]);
-    place.check(&["revert", "6"], b"", 0, &["Event 7", "+ /location"]);
-    place.check(&["log"], b"", 0, &["reverted 6", "reverted 5", "(reverted)"]);
-    place.check(&["context", "tea"], b"", 0, &["<memory user=\"me\"", "I like tea", "</memory>"]);
-    place.check(&["rebuild"], b"", 0, &["7 events replayed", "same bytes"]);
-    place.check(&["verify"], b"", 0, &["INTACT"]);
-    place.check(&["fork", "other", "--at", "2"], b"", 0, &["shares events 1 to 2"]);
-    place.check(&["verify", "-u", "other"], b"", 0, &["INTACT"]);
-    place.check(&["doctor"], b"", 0, &["embedder"]);
+    ok(&["add", "I moved to Porto in March"], &["Event 1: turn_"]);
+    place.check(
+        &["add"],
+        b"My sister is called Marta",
+        0,
+        &["turn_", "User's sister is Marta", "/relationships/family"],
+    );
+    let printed = place.check(&["add", "--lines"], b"I like tea\n\nThe bus was late\n", 0, &["User likes tea"]);
+    assert_eq!(printed.matches("Event ").count(), 2);
+    ok(&["recall", "where do I live?", "-k", "1"], &["I moved to Porto in March"]);
+    let set =
+        event(&ok(&["core", "set", "/work/role", "vet", "--because", "she said so"], &["+ /work", "works as vet"]));
+    ok(&["blame", "/work/role"], &["she said so", "nothing → \"vet\""]);
+    ok(&["facts", "--predicate", "works_as"], &["User works as vet", "entered by hand"]);
+    ok(&["diff", "0"], &["+ turn_", "vet"]);
+    let (set, back) = (set.to_string(), (set + 1).to_string());
+    ok(&["revert", &set, "--dry-run"], &["- /work", "nothing was changed"]);
+    ok(&["revert", &set], &[&format!("Event {back} takes them back")]);
+    ok(&["at", &set, "core"], &["vet"]);
+    let last = event(&ok(&["revert", &back], &["+ /work"]));
+    ok(&["log"], &[&format!("reverted {back}"), &format!("reverted {set}"), "(reverted)"]);
+    ok(&["context", "tea"], &["<memory user=\"me\"", "I like tea", "</memory>"]);
+    ok(&["rebuild"], &[&format!("{last} events replayed"), "same bytes"]);
+    ok(&["verify"], &["INTACT"]);
+    ok(&["fork", "other", "--at", "2"], &["shares events 1 to 2"]);
+    ok(&["verify", "-u", "other"], &["INTACT"]);
+    ok(&["doctor"], &["embedder"]);
     let backup = place.0.path().join("backup");
-    place.check(&["backup", backup.to_str().unwrap()], b"", 0, &["7 events"]);
+    ok(&["backup", backup.to_str().unwrap()], &[&format!("{last} events")]);
     place.check(&["restore", backup.to_str().unwrap()], b"", 1, &["has a ledger"]);
-    place.check(&["restore", backup.to_str().unwrap(), "--replace"], b"", 0, &["every one verified"]);
+    ok(&["restore", backup.to_str().unwrap(), "--replace"], &["every one verified"]);
+}
+
+#[test]
+fn what_is_said_becomes_facts_that_people_decide_on() {
+    let place = Place::new();
+    let ok = |args: &[&str], pieces: &[&str]| place.check(args, b"", 0, pieces);
+    ok(
+        &["add", "I live in Lyon.", "--said-at", "2024-03-01T09:00:00Z"],
+        &["User lives in Lyon (new)", "/location/current"],
+    );
+    ok(&["add", "I moved to Porto.", "--said-at", "2025-06-10T09:00:00Z"], &["User lives in Porto", "held until now"]);
+    ok(&["facts"], &["User lives in Porto · since 2025-06-10", "“I moved to Porto.”"]);
+    ok(&["facts", "--valid-at", "2024-06-01"], &["User lives in Lyon · until 2025-06-10"]);
+    ok(&["at", "2", "facts"], &["User lives in Lyon  fact_"]);
+    ok(&["facts", "-o", "table"], &["SUBJECT", "lives_in"]);
+    // Somebody else's words about the user wait.
+    let told = r#"{"messages":[{"role":"user","content":"I live in Bergen."}]}"#;
+    let file = place.file("told.jsonl", format!("{told}\n").as_bytes());
+    ok(&["import", "openai", &file], &["1 facts read, 1 wait for you"]);
+    let waits = ok(&["review"], &["Is this right: User lives in Bergen?", "only your own words"]);
+    let review = waits.split_whitespace().next().unwrap();
+    ok(&["review", "decline", review], &["Event ", "retracted"]);
+    ok(&["review"], &["nothing waits for you"]);
+    ok(&["review", "undo", review], &["Event "]);
+    ok(&["review", "approve", review], &["~ /location/current: \"Porto\" → \"Bergen\""]);
+    let facts = ok(&["facts", "--predicate", "lives_in"], &["User lives in Bergen"]);
+    let fact = facts.lines().next().unwrap().split_whitespace().last().unwrap();
+    ok(&["history", fact], &["User lives in Bergen", "fact: User lives in Bergen", "decided review_"]);
+    ok(&["close", fact, "2026-01-01"], &["until 2026-01-01", "- /location"]);
+    ok(&["retract", fact], &["retracted"]);
+    place.check(&["retract", fact], b"", 1, &["taken back before"]);
+    ok(&["rebuild"], &["same bytes"]);
+    ok(&["verify"], &["INTACT"]);
+    place.check(&["add", "my password is hunter2hunter2"], b"", 0, &["taken out before anything was stored: password"]);
+    ok(&["conflicts"], &["no conflicts"]);
+    ok(&["reread"], &["sources read again"]);
 }
 
 #[test]

@@ -26,10 +26,17 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The dice.
     pub entropy: Arc<dyn Entropy>,
-    /// The categories of the core document.
-    pub registry: Registry,
     /// What reads facts out of what is said; without one only the words are kept.
     pub extractor: Option<Arc<dyn Extractor>>,
+    /// What may be recorded, and how it is judged.
+    pub rules: Rules,
+}
+
+/// What may be recorded, and how it is judged. The default is what comes with Quipu.
+#[derive(Debug, Default)]
+pub struct Rules {
+    /// The categories of the core document.
+    pub registry: Registry,
     /// What relations mean.
     pub predicates: Predicates,
     /// The knobs of writing.
@@ -64,10 +71,10 @@ impl Engine {
             embedder: parts.embedder,
             clock: parts.clock,
             entropy: parts.entropy,
-            registry: parts.registry,
             extractor: parts.extractor,
-            predicates: parts.predicates,
-            policy: parts.policy,
+            registry: parts.rules.registry,
+            predicates: parts.rules.predicates,
+            policy: parts.rules.policy,
             open: Mutex::default(),
         }
     }

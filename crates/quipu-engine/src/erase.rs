@@ -2,15 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, ChangeRef, Draft, SourceKind};
 use quipu_core::id::{ItemId, Seq, UserId};
 use quipu_core::limit;
+use quipu_core::writing::Understanding;
 use serde::Serialize;
 
 use crate::commit;
+use crate::derived::{self, Derived};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper};
+use crate::ports::UserLedger;
+use crate::understand::{self, Cause};
 use crate::upkeep::{self, Watch};
 
 /// What to erase.
@@ -52,8 +57,12 @@ pub struct ErasureReceipt {
     pub event_seq: Seq,
     /// The changes whose payload is gone.
     pub erased: Vec<ChangeRef>,
+    /// Sources that still hold words something erased was read from. Erase them too if the words should go.
+    pub sources_left: Vec<ItemId>,
     /// Later events that no longer apply without them.
     pub orphans_new: Vec<quipu_core::memory::Orphan>,
+    /// What was read again, because it had rested on something erased, from sources that are left.
+    pub understood: Understanding,
     /// Places that held copies and no longer do.
     pub rebuilt: Vec<&'static str>,
     /// Why recall does not see the rest in full yet, if something went wrong after the erasure.
@@ -75,7 +84,12 @@ pub fn erase(
     watch: Watch<'_>,
 ) -> Result<ErasureReceipt> {
     let keeper = engine.keeper(user, false)?;
-    let erased = resolve(&keeper, targets)?;
+    let wanted = resolve(&keeper, targets)?;
+    let Derived { changes, sources_left } = derived::with_derived(keeper.writer().ledger.as_mut(), wanted)?;
+    if changes.len() > limit::EVENTS_PER_COMMAND_MAX {
+        return Err(Error::Invalid(format!("at most {} changes are erased at once", limit::EVENTS_PER_COMMAND_MAX)));
+    }
+    let erased: Vec<ChangeRef> = changes.into_iter().collect();
     let before = keeper.read().memory.clone();
     let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
     let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
@@ -87,13 +101,39 @@ pub fn erase(
         commit::reload(engine, &keeper, &mut writer)?;
         sealed.seq
     };
+    let understood = mend(engine, &keeper, &before)?;
     let lag = upkeep::after_append(engine, &keeper, true, watch);
     let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
-    Ok(ErasureReceipt { event_seq, erased, orphans_new, rebuilt, lag })
+    Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, lag })
 }
 
-fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<Vec<ChangeRef>> {
+/// Reads again what lost its ground although its own words are left, and brings the core document level with the facts.
+fn mend(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result<Understanding> {
+    let orphans = quipu_core::difference::difference(before, &keeper.read().memory).orphans_new;
+    let mut sources = BTreeSet::new();
+    for orphan in &orphans {
+        let event = keeper::event_at(keeper.writer().ledger.as_mut(), orphan.seq)?;
+        sources.extend(derived::sources_of(&event));
+    }
+    let mut all = Understanding::default();
+    for source in sources {
+        all.extend(understand::understand(engine, keeper, source, &Cause::default())?);
+    }
+    if engine.extractor.is_some() {
+        commit::commit(engine, keeper, None, &mut |state| {
+            let patch = engine.desk(&state.memory).level();
+            let draft = |patch| Draft {
+                rationale: Some("the core document follows the facts".to_owned()),
+                ..Draft::new(Actor::System, SourceKind::UserEdited, vec![Change::CorePatched(patch)])
+            };
+            Ok(patch.map(draft).into_iter().collect())
+        })?;
+    }
+    Ok(all)
+}
+
+fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRef>> {
     let mut wanted = BTreeSet::new();
     let mut writer = keeper.writer();
     let state = keeper.read();
@@ -108,8 +148,7 @@ fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<Vec<ChangeRef>> {
                 wanted.extend(present.map(|index| ChangeRef { seq, index: index as u32 }));
             }
             EraseTarget::Item(id) => {
-                let held = state.memory.get(id).ok_or_else(|| Error::NotFound(format!("there is no item {id}")))?;
-                wanted.insert(ChangeRef { seq: held.seq, index: held.change });
+                wanted.insert(made_by(writer.ledger.as_mut(), &state.memory, id)?);
             }
         }
     }
@@ -132,7 +171,20 @@ fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<Vec<ChangeRef>> {
             Some(Some(_)) => {}
         }
     }
-    Ok(wanted.into_iter().collect())
+    Ok(wanted)
+}
+
+/// The change that made an item.
+fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<ChangeRef> {
+    if let Some(held) = memory.get(id) {
+        return Ok(ChangeRef { seq: held.seq, index: held.change });
+    }
+    let missing = || Error::NotFound(format!("there is no item {id}"));
+    let seq = memory.items().made_by(id).ok_or_else(missing)?;
+    let event = keeper::event_at(ledger, seq)?;
+    let makes = |change: &Option<Change>| matches!(change, Some(Change::Drawn(drawn)) if drawn.makes() == Some(id));
+    let index = event.changes.iter().position(makes).ok_or_else(missing)?;
+    Ok(ChangeRef { seq, index: index as u32 })
 }
 
 /// Deletes a user's whole ledger and everything made from it. This cannot be undone; backups made before stay.

@@ -2,11 +2,8 @@
 
 use std::sync::Arc;
 
-use quipu_core::core_document::Registry;
-use quipu_core::predicate::Predicates;
-use quipu_core::writing::Policy;
 use quipu_engine::ports::{Extractor, LedgerStore};
-use quipu_engine::{Engine, Parts};
+use quipu_engine::{Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
 use crate::counting_embedder::CountingEmbedder;
@@ -44,10 +41,8 @@ impl Rig {
             embedder: self.embedder.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
-            registry: Registry::default_registry(),
             extractor: self.extractor.clone(),
-            predicates: Predicates::default_registry(),
-            policy: Policy::default(),
+            rules: Rules::default(),
         })
     }
 }

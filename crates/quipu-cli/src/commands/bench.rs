@@ -8,15 +8,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use quipu_core::Memory;
-use quipu_core::core_document::Registry;
 use quipu_core::event::{Actor, Change, Draft, Event, NO_HASH, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::ledger::{self, Position};
-use quipu_core::predicate::Predicates;
 use quipu_core::source::{Role, Source};
-use quipu_core::writing::Policy;
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel, Entropy};
-use quipu_engine::{Engine, Error, Parts, RecallOptions, RememberOptions, Result, Utterance};
+use quipu_engine::{Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance};
 use quipu_sqlite::SqliteStore;
 use serde::Serialize;
 
@@ -154,10 +151,8 @@ fn engine(folder: &Path) -> Result<Engine> {
         embedder: Arc::new(MadeUpVectors::new()),
         clock: Arc::new(SystemClock { fixed: None }),
         entropy: Arc::new(SystemEntropy),
-        registry: Registry::default_registry(),
         extractor: None,
-        predicates: Predicates::default_registry(),
-        policy: Policy::default(),
+        rules: Rules::default(),
     }))
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::core_map::{self, Draft};
 use super::facts::{same_value, slot_of};
-use crate::core_document::Registry;
+use crate::core_document::{Patch, Registry};
 use crate::event::{Change, SourceKind, Trust};
 use crate::extract::{FactCandidate, Stance, USER};
 use crate::id::{ItemId, ItemKind};
@@ -128,6 +128,19 @@ impl Desk<'_> {
         }
         work.drawn.push(Drawn::ItemsMerged { from: from.to_vec(), into });
         Ok(work.finish())
+    }
+
+    /// The patch that brings the core document level with the active facts, where it lacks one; `None` if it lacks none.
+    pub fn level(&self) -> Option<Patch> {
+        let mut core = Draft::of(self.memory.core());
+        let items = self.memory.items();
+        let mut facts: Vec<&Fact> =
+            items.facts().filter(|fact| fact.is_active() && !items.is_hidden(fact.id)).collect();
+        facts.sort_by_key(|fact| (items.made_by(fact.id), fact.id));
+        for fact in facts {
+            core.put(self.predicates, self.registry, fact);
+        }
+        core.finish(self.registry).map(|(patch, _)| patch)
     }
 
     /// What an edit of the core document by hand means for the facts: values that came are facts, values that went hold no

@@ -8,15 +8,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use quipu_core::core_document::Registry;
 use quipu_core::id::{Seq, UserId};
-use quipu_core::predicate::Predicates;
-use quipu_core::writing::Policy;
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Edit, Engine, Parts, PatchOptions, RememberOptions, Utterance, edit_core, erase, remember, revert, snapshot, status,
+    Edit, Engine, Parts, PatchOptions, RememberOptions, Rules, Utterance, edit_core, erase, remember, revert, snapshot,
+    status,
 };
 use quipu_models::HashedNgrams;
 use quipu_sqlite::{Options, SqliteStore};
@@ -50,10 +48,8 @@ fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
         embedder: Arc::new(HashedNgrams::new()),
         clock: Arc::new(FixedClock::starting(1_767_225_600_000_000 + (seed as u32 as i64) * 1_000_000_000, 1000)),
         entropy: Arc::new(SeededEntropy::new(seed)),
-        registry: Registry::default_registry(),
         extractor: None,
-        predicates: Predicates::default_registry(),
-        policy: Policy::default(),
+        rules: Rules::default(),
     });
     let mut dice = Dice::new(seed ^ 0xd1ce);
     let mut said: Vec<(Seq, String)> = Vec::new();

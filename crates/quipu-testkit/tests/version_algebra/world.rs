@@ -27,7 +27,7 @@ const PATHS: [&[&str]; 9] = [
     &["uncategorized", "e", "f", "g"],
     &["uncategorized", "list", "-"],
     &["uncategorized", "list", "0"],
-    &["location", "current"],
+    &["location", "timezone"],
     &["uncategorized", "a", "x"],
 ];
 

@@ -1,0 +1,137 @@
+//! What follows from what is erased: the changes that were drawn from it, or that repeat a value of it.
+
+use std::collections::BTreeSet;
+
+use quipu_core::core_document::Patch;
+use quipu_core::event::{Change, ChangeRef, Event};
+use quipu_core::id::{ItemId, ItemKind, Seq};
+use quipu_core::item::{Drawn, Fact};
+use quipu_core::ledger;
+use quipu_core::predicate::normal;
+
+use crate::error::Result;
+use crate::ports::UserLedger;
+
+/// What is gone, while the ledger is read from its start to its end: what follows from something comes after it.
+#[derive(Default)]
+struct Gone {
+    changes: BTreeSet<ChangeRef>,
+    items: BTreeSet<ItemId>,
+    values: Vec<(String, String)>,
+    read_from: BTreeSet<ItemId>,
+}
+
+/// What an erasure takes with it.
+pub(crate) struct Derived {
+    /// The changes asked for, and every one that follows from them.
+    pub(crate) changes: BTreeSet<ChangeRef>,
+    /// Sources that are left and that something erased was read from: the words still stand there.
+    pub(crate) sources_left: Vec<ItemId>,
+}
+
+/// Adds to the wanted changes everything that follows from them.
+pub(crate) fn with_derived(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result<Derived> {
+    let head = ledger.head()?.seq;
+    let mut gone = Gone { changes: wanted, ..Gone::default() };
+    let mut fault = None;
+    ledger.read(1..=head, &mut |sealed| match ledger::open(&sealed) {
+        Ok(event) => {
+            gone.meet(&event);
+            true
+        }
+        Err(error) => {
+            fault = Some(error);
+            false
+        }
+    })?;
+    match fault {
+        Some(error) => Err(error.into()),
+        None => {
+            let sources_left = gone.read_from.difference(&gone.items).copied().collect();
+            Ok(Derived { changes: gone.changes, sources_left })
+        }
+    }
+}
+
+impl Gone {
+    fn meet(&mut self, event: &Event) {
+        let seq = event.header.seq;
+        for (index, change) in (0u32..).zip(&event.changes) {
+            let Some(change) = change else { continue };
+            let at = ChangeRef { seq, index };
+            if self.changes.contains(&at) || self.follows(change) {
+                self.changes.insert(at);
+                self.note(change);
+            }
+        }
+        self.patches(event, seq);
+    }
+
+    /// Keeps in mind what a change that goes made, and which values it held.
+    fn note(&mut self, change: &Change) {
+        match change {
+            Change::SourceRecorded(source) => {
+                self.items.insert(source.id);
+            }
+            Change::Drawn(drawn) => {
+                self.items.extend(drawn.makes());
+                if let Drawn::FactAsserted { fact, .. } = drawn {
+                    self.value(fact);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn value(&mut self, fact: &Fact) {
+        self.read_from.extend(fact.evidence.iter().map(|place| place.source));
+        if let Some(path) = &fact.core_path {
+            self.values.push((path.clone(), normal(&fact.object)));
+        }
+    }
+
+    /// True if a change was drawn from something that is gone, or speaks of it.
+    fn follows(&self, change: &Change) -> bool {
+        let Change::Drawn(drawn) = change else { return false };
+        drawn.needs().iter().any(|item| self.items.contains(item))
+            || matches!(drawn, Drawn::ValueRejected(value) if self.values.iter().any(|(_, gone)| *gone == value.value))
+    }
+
+    /// A patch goes if everything else of its event goes, or if it repeats a value that is gone.
+    fn patches(&mut self, event: &Event, seq: Seq) {
+        for (index, change) in (0u32..).zip(&event.changes) {
+            let Some(Change::CorePatched(patch)) = change else { continue };
+            let others = (0u32..).zip(&event.changes).filter(|(other, _)| *other != index);
+            let mut drawn = others.filter(|(_, change)| matches!(change, Some(Change::Drawn(_)))).peekable();
+            let alone =
+                drawn.peek().is_some() && drawn.all(|(index, _)| self.changes.contains(&ChangeRef { seq, index }));
+            if alone || self.repeats(patch) {
+                self.changes.insert(ChangeRef { seq, index });
+            }
+        }
+    }
+
+    /// True if an operation at, above or below the place of a value holds that value.
+    fn repeats(&self, patch: &Patch) -> bool {
+        let apart = ['"', ',', ':', '[', ']', '{', '}'];
+        patch.0.iter().any(|op| {
+            let at = op.path().as_str();
+            let near = self.values.iter().filter(|(place, _)| at.starts_with(place.as_str()) || place.starts_with(at));
+            let words = || normal(&serde_json::to_string(op).unwrap_or_default().replace(apart, " "));
+            near.clone().next().is_some() && {
+                let words = words();
+                near.clone().any(|(_, value)| !value.is_empty() && words.contains(value.as_str()))
+            }
+        })
+    }
+}
+
+/// The sources an event's readings come from.
+pub(crate) fn sources_of(event: &Event) -> BTreeSet<ItemId> {
+    let drawn = event.changes.iter().flatten().filter_map(|change| match change {
+        Change::Drawn(drawn) => Some(drawn.needs()),
+        _ => None,
+    });
+    let is_source = |item: &ItemId| matches!(item.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document);
+    drawn.flatten().filter(is_source).collect()
+}
