@@ -103,6 +103,10 @@ pub(crate) enum Command {
     Score(people::Score),
     /// Read everything that was said again, with the rules of today
     Reread,
+    /// Write ready-made facts, tasks, notes and tenets from a JSON file, through the same gate
+    Write(people::Write),
+    /// Turn flat summaries into facts, patches and episodes
+    Migrate(people::Migrate),
     /// Show or change the core document
     Core(Core),
     /// Keep an item in every pack

@@ -9,6 +9,7 @@ use std::ops::Range;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Origin};
 use quipu_core::extract::{Extraction, Reading, USER};
+use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger;
 use quipu_core::memory::Held;
@@ -20,7 +21,7 @@ use serde::Serialize;
 use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::{Keeper, State};
+use crate::keeper::Keeper;
 use crate::ports::Extractor;
 use crate::upkeep;
 
@@ -40,27 +41,41 @@ pub(crate) struct Cause {
 
 /// Reads a source and records what comes of it. Nothing is read without an extractor, or from anybody but a person.
 pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause: &Cause) -> Result<Understanding> {
-    let mut all = Understanding::default();
-    let Some(extractor) = &engine.extractor else { return Ok(all) };
+    let nothing = Understanding::default();
+    let Some(extractor) = &engine.extractor else { return Ok(nothing) };
     let found = {
         let state = keeper.read();
         match state.memory.get(source) {
             Some(held) if held.source.role == Role::User && held.source.is_item() => {
                 read(extractor.as_ref(), &state.memory, held)?
             }
-            _ => return Ok(all),
+            _ => return Ok(nothing),
         }
     };
+    record(engine, keeper, extractor.id(), source, found, cause)
+}
+
+/// Decides on what was found in a source, and records it: one event for some candidates at a time.
+pub(crate) fn record(
+    engine: &Engine,
+    keeper: &Keeper,
+    reader: &str,
+    source: ItemId,
+    found: Extraction,
+    cause: &Cause,
+) -> Result<Understanding> {
+    let mut all = Understanding::default();
+    let echo = keeper.echo();
     for part in parts(found) {
         let mut report = Understanding::default();
         commit::commit(engine, keeper, None, &mut |state| {
             let Some(held) = state.memory.get(source) else { return Ok(Vec::new()) };
-            let (changes, understood) = decide(engine, keeper, state, held, &part);
+            let (changes, understood) = decide(engine, &echo, &state.memory, held, &part);
             report = understood;
             if changes.is_empty() {
                 return Ok(Vec::new());
             }
-            Ok(vec![draft(extractor.as_ref(), held, cause, changes)])
+            Ok(vec![draft(reader, held, cause, changes)])
         })?;
         all.extend(report);
     }
@@ -68,7 +83,7 @@ pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause
 }
 
 /// What an extractor finds in a source.
-fn read(extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
+pub(crate) fn read(extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
     let text = own_words(&held.source.text);
     let speaker = speaker(memory, held);
     let addressee = addressee(memory, held);
@@ -77,37 +92,44 @@ fn read(extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extra
 }
 
 /// A source's candidates in portions that fit one event each.
-fn parts(found: Extraction) -> Vec<Extraction> {
+fn parts(mut found: Extraction) -> Vec<Extraction> {
     let mut all = Vec::new();
-    for facts in found.facts.chunks(CANDIDATES_PER_EVENT) {
-        all.push(Extraction { facts: facts.to_vec(), ..Extraction::default() });
-    }
-    for tasks in found.tasks.chunks(CANDIDATES_PER_EVENT) {
-        match all.last_mut() {
-            Some(last) if last.tasks.is_empty() => last.tasks = tasks.to_vec(),
-            _ => all.push(Extraction { tasks: tasks.to_vec(), ..Extraction::default() }),
+    loop {
+        let part = Extraction {
+            facts: first(&mut found.facts),
+            tasks: first(&mut found.tasks),
+            notes: first(&mut found.notes),
+            tenets: first(&mut found.tenets),
+            passed_over: Vec::new(),
+        };
+        if part == Extraction::default() {
+            return all;
         }
+        all.push(part);
     }
-    all
 }
 
-fn decide(
+fn first<T>(all: &mut Vec<T>) -> Vec<T> {
+    let rest = all.split_off(all.len().min(CANDIDATES_PER_EVENT));
+    std::mem::replace(all, rest)
+}
+
+pub(crate) fn decide(
     engine: &Engine,
-    keeper: &Keeper,
-    state: &State,
+    echo: &Echo,
+    memory: &Memory,
     held: &Held,
     found: &Extraction,
 ) -> (Vec<Change>, Understanding) {
-    let echo = keeper.echo();
     let shown = |sentence: &str| sentence.split_whitespace().count() >= ECHO_WORDS_MIN && echo.covers(sentence);
     let text = &held.source.text;
     let case = Case {
-        memory: &state.memory,
+        memory,
         predicates: &engine.predicates,
         registry: &engine.registry,
         policy: &engine.policy,
         source: held.source.id,
-        reading: Reading { text, speaker: speaker(&state.memory, held), addressee: None, said_at: held.source.said_at },
+        reading: Reading { text, speaker: speaker(memory, held), addressee: None, said_at: held.source.said_at },
         standing: Standing { kind: held.from, trust: held.trust },
         now: engine.now(),
         shown: &shown,
@@ -116,7 +138,7 @@ fn decide(
     writing::decide(&case, found, &mut |kind| engine.new_item_id(kind))
 }
 
-fn draft(extractor: &dyn Extractor, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draft {
+fn draft(reader: &str, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draft {
     let source = &held.source;
     let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
     let origin = Origin {
@@ -125,7 +147,7 @@ fn draft(extractor: &dyn Extractor, held: &Held, cause: &Cause, changes: Vec<Cha
         session: text(&source.session),
         author: text(&source.author),
     };
-    let rationale = Some(format!("read by {}", extractor.id()));
+    let rationale = Some(format!("read by {reader}"));
     let caused_by = cause.event.into_iter().collect();
     Draft { origin, rationale, caused_by, ..Draft::new(Actor::System, held.from, changes) }
 }

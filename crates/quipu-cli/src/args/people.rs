@@ -110,8 +110,11 @@ pub(crate) struct Score {
 
 #[derive(Debug, Args)]
 pub(crate) struct Write {
-    /// A JSON file of facts, tasks, notes, episodes; `-` reads standard input
+    /// A JSON file with facts, notes, tasks, tenets; `-` reads standard input
     pub(crate) file: PathBuf,
+    /// Who wrote it: user, agent, tool, document or web. Only the user may say who the user is without a review
+    #[arg(long, default_value = "user", value_parser = parse_writer)]
+    pub(crate) from: quipu_core::event::SourceKind,
 }
 
 #[derive(Debug, Args)]
@@ -124,6 +127,18 @@ pub(crate) struct Migrate {
     /// Only show what would come of it
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+fn parse_writer(text: &str) -> Result<quipu_core::event::SourceKind, String> {
+    use quipu_core::event::SourceKind;
+    match text {
+        "user" => Ok(SourceKind::UserEdited),
+        "agent" => Ok(SourceKind::Inferred),
+        "tool" => Ok(SourceKind::ToolOutput),
+        "document" => Ok(SourceKind::Document),
+        "web" => Ok(SourceKind::Web),
+        _ => Err("it is user, agent, tool, document or web".to_owned()),
+    }
 }
 
 /// A date, which is its start, or a time.

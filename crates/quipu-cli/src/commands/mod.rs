@@ -64,7 +64,10 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         Command::Restore(args) => return admin::restore(&engine, &settings, printer, &args),
         _ => {}
     }
-    let writes = matches!(command, Command::Add(_) | Command::Import(_) | Command::Core(_));
+    let writes = matches!(
+        command,
+        Command::Add(_) | Command::Import(_) | Command::Core(_) | Command::Write(_) | Command::Migrate(_)
+    );
     let verifies_file = matches!(&command, Command::Verify(args) if args.file.is_some());
     let user = if writes || verifies_file { settings.user.clone() } else { app::reader(&engine, &settings)? };
     let session = Session { engine, user, only_session: global.session, printer };
@@ -92,6 +95,8 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Merge(args) => people::merge(session, &args)?,
         Command::Score(args) => people::score(session, &args)?,
         Command::Reread => people::reread(session)?,
+        Command::Write(args) => people::write(session, &args)?,
+        Command::Migrate(args) => people::migrate(session, &args)?,
         Command::Recall(args) => read::recall(session, &args, When::Now)?,
         Command::Context(args) => read::context(session, &args, When::Now)?,
         Command::Get(name) => read::get(session, &name.id, When::Now)?,

@@ -5,11 +5,11 @@ use quipu_core::event::Actor;
 use quipu_core::item::{Decision, Fact, FactStatus, Task};
 use quipu_core::writing::{Outcome, Understanding};
 use quipu_engine::versions::When;
-use quipu_engine::{Conflict, FactOptions, FactShown, Receipt, Result, Story, Waiting};
+use quipu_engine::{Conflict, Error, FactOptions, FactShown, Receipt, Result, Story, Waiting};
 
 use super::{Session, render};
 use crate::args::Form;
-use crate::args::people::{Close, Facts, Merge, Retract, ReviewAction, Score};
+use crate::args::people::{Close, Facts, Merge, Migrate, Retract, ReviewAction, Score, Write};
 
 /// What came of something said, a line each.
 pub(super) fn understood(all: &Understanding) -> String {
@@ -23,6 +23,7 @@ pub(super) fn understood(all: &Understanding) -> String {
     lines("=", &all.seen);
     lines("-", &all.ended);
     lines("•", &all.tasks);
+    lines("•", &all.notes);
     lines("?", &all.reviews);
     for refused in &all.refused {
         text.push_str(&format!("  × {}: {}\n", render::excerpt(&refused.item, 90), refused.reason));
@@ -257,4 +258,37 @@ pub(super) fn reread(session: &Session<'_>) -> Result<()> {
     session
         .printer
         .report(&found, |found| format!("{} sources read again\n{}", found.sources, understood(&found.understood)))
+}
+
+pub(super) fn write(session: &Session<'_>, args: &Write) -> Result<()> {
+    let text = super::write::text_of(&args.file)?;
+    let request = serde_json::from_str(&text).map_err(|error| {
+        Error::Invalid(format!("{}: not a write of facts, notes, tasks, tenets: {error}", args.file.display()))
+    })?;
+    let report = quipu_engine::write(&session.engine, &session.user, &request, args.from)?;
+    session.printer.report(&report, |report| {
+        let (accepted, rejected) = (report.accepted.len(), report.rejected.len());
+        format!("{accepted} accepted, {rejected} rejected\n{}", understood(&report.understood))
+    })
+}
+
+pub(super) fn migrate(session: &Session<'_>, args: &Migrate) -> Result<()> {
+    let text = super::write::text_of(&args.file)?;
+    let found = quipu_engine::migrate(&session.engine, &session.user, &text, args.said_at, args.dry_run)?;
+    session.printer.report(&found, |found| {
+        let mut lines = understood(&found.understood);
+        for (sentence, paths) in &found.episodes {
+            let influenced = if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") };
+            lines.push_str(&format!("  “{}” → {influenced}\n", render::excerpt(sentence, 90)));
+        }
+        for sentence in &found.not_understood {
+            lines.push_str(&format!("  not understood: “{}”\n", render::excerpt(sentence, 90)));
+        }
+        let core = serde_json::to_string_pretty(&found.core).unwrap_or_default();
+        format!("{lines}The core document{}:\n{core}\n", if found.dry_run { " would be" } else { "" })
+    })?;
+    if args.dry_run {
+        session.printer.hint("nothing was changed; leave out --dry-run to migrate");
+    }
+    Ok(())
 }

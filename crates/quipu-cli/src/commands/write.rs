@@ -131,6 +131,23 @@ pub(super) fn core(session: &Session<'_>, settings: &Settings, action: Option<Co
     Ok(())
 }
 
+/// The text of a file, or of standard input for `-`.
+pub(super) fn text_of(path: &Path) -> Result<String> {
+    let most = 4 * quipu_core::limit::SOURCE_BYTES_MAX as u64;
+    let mut bytes = Vec::new();
+    if path.as_os_str() == "-" {
+        std::io::stdin().take(most).read_to_end(&mut bytes)
+    } else {
+        let unreadable = |error| Error::NotFound(format!("cannot read {}: {error}", path.display()));
+        std::fs::File::open(path).map_err(unreadable)?.take(most).read_to_end(&mut bytes)
+    }
+    .map_err(|error| Error::Unavailable(error.to_string()))?;
+    if bytes.len() as u64 == most {
+        return Err(Error::Invalid(format!("{} has more than {} bytes; split it", path.display(), most - 1)));
+    }
+    utf8(bytes)
+}
+
 /// A patch as typed, from `@FILE`, or from standard input.
 fn patch_text(given: &str) -> Result<String> {
     let most = 4 * quipu_core::limit::CORE_BYTES_MAX as u64;

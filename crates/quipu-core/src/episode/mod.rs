@@ -30,6 +30,11 @@ use crate::source::Role;
 #[expect(clippy::expect_used, reason = "a test may stop at what it did not expect")]
 mod tests;
 
+/// The sentences of a text, in bytes, in order.
+pub fn sentences(text: &str) -> Vec<std::ops::Range<usize>> {
+    words::read(text).into_iter().map(|sentence| sentence.span).collect()
+}
+
 /// One turn of a session, as far as an episode needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {

@@ -6,6 +6,9 @@ use std::ops::Range;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::id::ItemId;
+use crate::item::{NoteOrigin, TenetKind};
+
 /// Who "I" is in a source whose author has no name.
 pub const USER: &str = "user";
 
@@ -29,6 +32,10 @@ pub struct Extraction {
     pub facts: Vec<FactCandidate>,
     /// Tasks, goals and problems opened, tried at, finished or dropped.
     pub tasks: Vec<TaskCandidate>,
+    /// Insights about what works for this person.
+    pub notes: Vec<NoteCandidate>,
+    /// Lines of the self-model.
+    pub tenets: Vec<TenetCandidate>,
     /// Sentences that look like claims and were left alone, and why (a question, a hypothesis, a quotation, a joke …).
     pub passed_over: Vec<PassedOver>,
 }
@@ -126,6 +133,38 @@ pub enum TaskNews {
         /// Whether it helped, if said.
         successful: Option<bool>,
     },
+}
+
+/// An insight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoteCandidate {
+    /// The insight.
+    pub text: String,
+    /// Where it stands in the source, in bytes.
+    pub span: Range<usize>,
+    /// Who came to it.
+    pub origin: NoteOrigin,
+    /// How sure, 0 to 1.
+    pub confidence: f64,
+    /// Free words.
+    pub tags: Vec<String>,
+}
+
+/// A value, preference, policy or goal the user may live by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TenetCandidate {
+    /// What it is.
+    pub kind: TenetKind,
+    /// The line itself.
+    pub text: String,
+    /// What it rests on besides the source: facts, episodes.
+    pub evidence: Vec<ItemId>,
+    /// The broad field.
+    pub domain: Option<String>,
+    /// The narrow one.
+    pub topic: Option<String>,
+    /// Where it stands in the source, in bytes.
+    pub span: Range<usize>,
 }
 
 /// A sentence that was left alone.

@@ -17,7 +17,10 @@ mod split;
 mod verb;
 mod when;
 
-pub use candidate::{Extraction, FactCandidate, PassedOver, Reading, Stance, TaskCandidate, TaskKind, TaskNews, USER};
+pub use candidate::{
+    Extraction, FactCandidate, NoteCandidate, PassedOver, Reading, Stance, TaskCandidate, TaskKind, TaskNews,
+    TenetCandidate, USER,
+};
 pub use rules::Rules;
 
 #[cfg(test)]

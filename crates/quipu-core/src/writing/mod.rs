@@ -8,6 +8,7 @@ mod core_map;
 mod facts;
 mod gate;
 mod ground;
+mod notes;
 mod people;
 mod tasks;
 mod view;
@@ -40,6 +41,8 @@ pub struct Understanding {
     pub ended: Vec<Outcome>,
     /// Tasks, goals and problems opened or moved on.
     pub tasks: Vec<Outcome>,
+    /// Notes taken or agreed with, and lines of the self-model.
+    pub notes: Vec<Outcome>,
     /// What waits for a person now.
     pub reviews: Vec<Outcome>,
     /// What did not pass, and why.
@@ -80,6 +83,7 @@ impl Understanding {
         self.seen.extend(other.seen);
         self.ended.extend(other.ended);
         self.tasks.extend(other.tasks);
+        self.notes.extend(other.notes);
         self.reviews.extend(other.reviews);
         self.refused.extend(other.refused);
         self.core_paths.extend(other.core_paths);
@@ -108,6 +112,12 @@ pub fn decide(
     }
     for candidate in &found.tasks {
         work.task(candidate);
+    }
+    for candidate in &found.notes {
+        work.note(candidate);
+    }
+    for candidate in &found.tenets {
+        work.tenet(candidate);
     }
     work.finish()
 }

@@ -151,7 +151,7 @@ impl Work<'_> {
 }
 
 /// The share of stems two titles have in common, of the shorter one's.
-fn likeness(one: &str, other: &str) -> f64 {
+pub(super) fn likeness(one: &str, other: &str) -> f64 {
     let stems = |text: &str| {
         let mut all = BTreeSet::new();
         tokens::for_each_term(text, |term| {

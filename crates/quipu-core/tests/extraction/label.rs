@@ -99,7 +99,7 @@ pub(crate) fn as_extraction<'a>(
     Extraction {
         facts: facts.map(|fact| as_fact(fact, case)).collect(),
         tasks: tasks.map(|task| as_task(task, case)).collect(),
-        passed_over: Vec::new(),
+        ..Extraction::default()
     }
 }
 

@@ -1,0 +1,103 @@
+//! Notes and lines of the self-model: taken once, agreed with afterwards, and never confirmed by anybody but the user.
+
+use super::tasks::likeness;
+use super::{Outcome, Work};
+use crate::event::{Actor, Trust};
+use crate::extract::{NoteCandidate, TenetCandidate};
+use crate::id::ItemKind;
+use crate::item::{Drawn, Note, Review, ReviewKind, Tenet, TenetStatus};
+use crate::limit;
+
+/// From this share of common stems on, two notes say the same.
+const SAME_NOTE_MIN: f64 = 0.8;
+
+impl Work<'_> {
+    pub(super) fn note(&mut self, candidate: &NoteCandidate) {
+        let evidence = self.case.evidence(&candidate.span);
+        if candidate.confidence < self.case.policy.confidence_min {
+            return self.refuse(candidate.text.clone(), "note", evidence, "not sure enough");
+        }
+        let items = self.view.items();
+        let same = items
+            .notes()
+            .find(|note| !items.is_hidden(note.id) && likeness(&note.text, &candidate.text) >= SAME_NOTE_MIN);
+        if let Some(same) = same {
+            if same.evidence.iter().any(|place| place.source == evidence.source) {
+                return;
+            }
+            self.report.notes.push(Outcome { id: same.id, text: same.text.clone(), what: "agreed with".to_owned() });
+            let note = same.id;
+            return self.draw(Drawn::NoteSeconded { note, evidence: Some(evidence) });
+        }
+        let live: Vec<&Note> = items.notes().filter(|note| !items.is_hidden(note.id)).collect();
+        if live.len() >= limit::NOTES_MAX {
+            // The one nobody agreed with makes room.
+            let weakest = live
+                .into_iter()
+                .filter(|note| !note.is_agreed())
+                .min_by(|a, b| a.confidence_base.total_cmp(&b.confidence_base).then(a.id.cmp(&b.id)));
+            let Some(weakest) = weakest.map(|note| note.id) else {
+                let reason = "there are as many notes as are kept, and all are agreed with";
+                return self.refuse(candidate.text.clone(), "note", evidence, reason);
+            };
+            self.draw(Drawn::ItemRetracted { item: weakest, reason: "made room for another note".to_owned() });
+        }
+        let note = Note {
+            id: (self.name)(ItemKind::Note),
+            text: candidate.text.clone(),
+            origin: candidate.origin,
+            confidence_base: candidate.confidence,
+            votes: 0,
+            evidence: vec![evidence],
+            trust: self.case.standing.trust,
+            tags: candidate.tags.clone(),
+        };
+        self.report.notes.push(Outcome { id: note.id, text: note.text.clone(), what: "noted".to_owned() });
+        self.draw(Drawn::NoteRecorded(Box::new(note)));
+    }
+
+    pub(super) fn tenet(&mut self, candidate: &TenetCandidate) {
+        let evidence = self.case.evidence(&candidate.span);
+        let items = self.view.items();
+        let same = items.tenets().find(|tenet| {
+            tenet.status != TenetStatus::Outdated && likeness(&tenet.text, &candidate.text) >= SAME_NOTE_MIN
+        });
+        if let Some(same) = same {
+            return self.refuse(candidate.text.clone(), "tenet", evidence, &format!("{} says the same", same.id));
+        }
+        let own = self.case.standing.trust == Trust::User;
+        let mut rests_on = vec![self.case.source];
+        rests_on.extend(candidate.evidence.iter().filter(|id| items.has(**id)));
+        let tenet = Tenet {
+            id: (self.name)(ItemKind::Tenet),
+            kind: candidate.kind,
+            text: candidate.text.clone(),
+            status: if own { TenetStatus::Confirmed } else { TenetStatus::Proposed },
+            evidence: rests_on,
+            domain: candidate.domain.clone(),
+            topic: candidate.topic.clone(),
+            version: 1,
+        };
+        let (id, text) = (tenet.id, tenet.text.clone());
+        let what = if own { "confirmed: you said it" } else { "proposed" };
+        self.report.notes.push(Outcome { id, text: text.clone(), what: what.to_owned() });
+        self.draw(Drawn::TenetRecorded(Box::new(tenet)));
+        if own {
+            return;
+        }
+        let review = Review {
+            id: (self.name)(ItemKind::Review),
+            kind: ReviewKind::Tenet,
+            about: id,
+            against: None,
+            question: format!("Do you stand by this: {text}?"),
+            reason: "only you can confirm what you live by".to_owned(),
+            proposer: Actor::System,
+            opened_at: Some(self.case.said_at()),
+            decided: None,
+        };
+        let (question, reason) = (review.question.clone(), review.reason.clone());
+        self.report.reviews.push(Outcome { id: review.id, text: question, what: reason });
+        self.draw(Drawn::ReviewOpened(Box::new(review)));
+    }
+}

@@ -1,0 +1,195 @@
+//! Migrate: flat summaries become structure.
+//!
+//! Extract, map to the core document by patches, put what is unsure into review, keep every sentence as an episode that is
+//! linked to the places it influenced; and say what was not understood.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use quipu_core::Memory;
+use quipu_core::episode::{self, Turn};
+use quipu_core::event::{Actor, Change, Draft, Event, Header, Origin, SourceKind};
+use quipu_core::guard::Echo;
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::item::{Drawn, Episode};
+use quipu_core::limit;
+use quipu_core::source::{Role, Source};
+use quipu_core::writing::Understanding;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::commit;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper::Keeper;
+use crate::remember::redact;
+use crate::understand::{self, Cause};
+use crate::upkeep;
+
+/// What came of flat text.
+#[derive(Debug, Clone, Serialize)]
+pub struct Migration {
+    /// True if nothing was recorded because only a report was asked for.
+    pub dry_run: bool,
+    /// The source that holds the text, word for word.
+    pub source: ItemId,
+    /// What came of it, one by one.
+    pub understood: Understanding,
+    /// The core document afterwards.
+    pub core: Value,
+    /// The sentences, each kept as an episode, with the places of the core document it influenced.
+    pub episodes: Vec<(String, Vec<String>)>,
+    /// Sentences nothing was read from.
+    pub not_understood: Vec<String>,
+}
+
+/// Turns a flat summary the user stands by into structure.
+///
+/// # Errors
+/// `Invalid` for an empty or too long text; `Refused` without an extractor; else as for every append.
+pub fn migrate(
+    engine: &Engine,
+    user: &UserId,
+    text: &str,
+    said_at: Option<Timestamp>,
+    dry_run: bool,
+) -> Result<Migration> {
+    let Some(extractor) = engine.extractor.as_deref() else {
+        return Err(Error::Refused("nothing reads facts here: no extractor is configured".to_owned()));
+    };
+    let mut source = Source {
+        id: engine.new_item_id(ItemKind::Entry),
+        session: None,
+        topic: None,
+        role: Role::User,
+        author: None,
+        said_at: said_at.map(quipu_core::time::to_micros),
+        text: text.trim().into(),
+        artifacts: Vec::new(),
+        native_id: None,
+    };
+    redact(&mut source);
+    let draft = Draft {
+        origin: Origin { reference: Some("migrate".to_owned()), ..Origin::of(SourceKind::UserSaid) },
+        ..Draft::new(Actor::User, SourceKind::UserSaid, vec![Change::SourceRecorded(source.clone())])
+    };
+    if dry_run {
+        source.check()?;
+        let mut memory = match engine.keeper(user, false) {
+            Ok(keeper) => keeper.read().memory.clone(),
+            Err(Error::NotFound(_)) => Memory::new(user.clone(), BTreeSet::new()),
+            Err(other) => return Err(other),
+        };
+        return tried(engine, extractor, &mut memory, &draft, &source);
+    }
+    let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
+    let receipt = commit::commit_one(engine, &keeper, None, &mut |_| Ok(draft.clone()))?;
+    let cause = Cause { event: Some(receipt.event_id), reference: Some("migrate".to_owned()) };
+    let understood = understand::understand(engine, &keeper, source.id, &cause)?;
+    let episodes = backfill(engine, &keeper, &source)?;
+    upkeep::after_append(engine, &keeper, true, &mut |_| {});
+    let state = keeper.read();
+    Ok(report(&state.memory, &source, understood, &episodes, false))
+}
+
+/// What it would be, on a copy of the memory.
+fn tried(
+    engine: &Engine,
+    extractor: &dyn crate::ports::Extractor,
+    memory: &mut Memory,
+    draft: &Draft,
+    source: &Source,
+) -> Result<Migration> {
+    apply(engine, memory, draft.clone());
+    let Some(held) = memory.get(source.id).cloned() else {
+        return Err(Error::Bug("a source that was just taken in is not there".to_owned()));
+    };
+    let found = understand::read(extractor, memory, &held)?;
+    let (changes, understood) = understand::decide(engine, &Echo::default(), memory, &held, &found);
+    if !changes.is_empty() {
+        apply(engine, memory, Draft { changes, ..draft.clone() });
+    }
+    let episodes = told(memory, source, &mut |kind| engine.new_item_id(kind))?;
+    Ok(report(memory, source, understood, &episodes, true))
+}
+
+/// Folds in what was not recorded.
+fn apply(engine: &Engine, memory: &mut Memory, draft: Draft) {
+    let header = Header {
+        user: memory.user().clone(),
+        seq: memory.seq() + 1,
+        id: engine.new_event_id(),
+        recorded_at: engine.now(),
+        actor: draft.actor,
+        trust: draft.origin.kind.trust(),
+        origin: draft.origin,
+        confidence: None,
+        rationale: None,
+        caused_by: Vec::new(),
+        idempotency: None,
+        prev: memory.head(),
+        digests: Vec::new(),
+    };
+    let changes = draft.changes.into_iter().map(Some).collect();
+    memory.apply(Event { header, hash: memory.head(), changes });
+}
+
+fn backfill(engine: &Engine, keeper: &Keeper, source: &Source) -> Result<Vec<Episode>> {
+    let mut episodes = Vec::new();
+    commit::commit(engine, keeper, None, &mut |state| {
+        episodes = told(&state.memory, source, &mut |kind| engine.new_item_id(kind))?;
+        let change = |one: &Episode| Change::Drawn(Drawn::EpisodeRecorded(Box::new(one.clone())));
+        let draft = |some: &[Episode]| Draft {
+            origin: Origin { reference: Some("migrate".to_owned()), ..Origin::of(SourceKind::Inferred) },
+            rationale: Some("sentences of the summary, kept".to_owned()),
+            ..Draft::new(Actor::System, SourceKind::Inferred, some.iter().map(change).collect())
+        };
+        Ok(episodes.chunks(limit::EPISODES_PER_EVENT).map(draft).collect())
+    })?;
+    Ok(episodes)
+}
+
+/// An episode a sentence, with the facts read in it.
+fn told(memory: &Memory, source: &Source, name: &mut dyn FnMut(ItemKind) -> ItemId) -> Result<Vec<Episode>> {
+    let sentences: Vec<Range<usize>> = episode::sentences(&source.text);
+    let mut all = Vec::new();
+    for span in sentences {
+        let within = |start: u32| span.contains(&(start as usize));
+        let facts: Vec<(ItemId, Option<String>)> = memory
+            .items()
+            .facts()
+            .filter(|fact| fact.evidence.iter().any(|place| place.source == source.id && within(place.start)))
+            .map(|fact| (fact.id, fact.core_path.clone().filter(|_| fact.is_active())))
+            .collect();
+        let turn = Turn {
+            id: source.id,
+            text: source.text.get(span.clone()).unwrap_or_default().trim(),
+            speaker: source.speaker(),
+            role: source.role,
+            said_at: source.said_at,
+            vector: None,
+        };
+        all.push(episode::compose(name(ItemKind::Episode), None, &[turn], 0..1, &facts)?);
+    }
+    Ok(all)
+}
+
+fn report(
+    memory: &Memory,
+    source: &Source,
+    understood: Understanding,
+    episodes: &[Episode],
+    dry_run: bool,
+) -> Migration {
+    let read = |one: &&Episode| one.facts.is_empty();
+    let sentence = |one: &Episode| one.raw_excerpt.clone();
+    Migration {
+        dry_run,
+        source: source.id,
+        understood,
+        core: memory.core().clone(),
+        episodes: episodes.iter().map(|one| (sentence(one), one.related_paths.clone())).collect(),
+        not_understood: episodes.iter().filter(read).map(sentence).collect(),
+    }
+}

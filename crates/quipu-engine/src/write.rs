@@ -1,0 +1,295 @@
+//! Write: ready-made items through the same gate as everything else.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::extract::{
+    Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
+};
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::item::{NoteOrigin, TaskStatus, TenetKind};
+use quipu_core::limit;
+use quipu_core::predicate::normal;
+use quipu_core::source::{Role, Source};
+use quipu_core::writing::{Rejection, Understanding};
+use serde::{Deserialize, Serialize};
+
+use crate::commit;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::remember::redact;
+use crate::understand::{self, Cause};
+use crate::upkeep;
+
+/// Items somebody made elsewhere.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WriteRequest {
+    /// Claims.
+    pub facts: Vec<FactIn>,
+    /// Insights.
+    #[serde(alias = "reflective")]
+    pub notes: Vec<NoteIn>,
+    /// Tasks, goals and problems.
+    pub tasks: Vec<TaskIn>,
+    /// Lines of the self-model.
+    #[serde(alias = "schema")]
+    pub tenets: Vec<TenetIn>,
+}
+
+/// A claim in the words of either vocabulary: `subject, predicate, object` or `s, p, o`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct FactIn {
+    /// Whom it is about; the user, if nothing is said.
+    #[serde(alias = "s")]
+    pub subject: Option<String>,
+    /// The relation.
+    #[serde(alias = "p", alias = "relation")]
+    pub predicate: String,
+    /// The value.
+    #[serde(alias = "o")]
+    pub object: String,
+    /// The claim as a sentence.
+    pub text: Option<String>,
+    /// Since when it holds.
+    #[serde(alias = "time")]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held.
+    pub valid_to: Option<Timestamp>,
+    /// How sure, 0 to 1.
+    #[serde(alias = "confidence")]
+    pub confidence_base: Option<f64>,
+    /// What was said besides.
+    #[serde(default)]
+    pub qualifiers: BTreeMap<String, String>,
+    /// The narrow field.
+    pub topic: Option<String>,
+}
+
+/// An insight.
+#[derive(Debug, Clone, Deserialize)]
+pub struct NoteIn {
+    /// The insight.
+    pub text: String,
+    /// `model_reflection`, `human_feedback` or `rule`; by default what fits who writes.
+    pub origin: Option<NoteOrigin>,
+    /// How sure, 0 to 1.
+    #[serde(alias = "confidence")]
+    pub confidence_base: Option<f64>,
+    /// Free words.
+    #[serde(default)]
+    pub tags: Vec<String>,
+}
+
+/// A task, goal or problem.
+#[derive(Debug, Clone, Deserialize)]
+pub struct TaskIn {
+    /// A few words.
+    #[serde(alias = "description")]
+    pub title: String,
+    /// What it is; a task, if nothing is said.
+    pub kind: Option<TaskKind>,
+    /// Where it stands.
+    pub status: Option<TaskStatus>,
+    /// By when.
+    pub due: Option<Timestamp>,
+    /// What was tried.
+    #[serde(default)]
+    pub attempts: Vec<AttemptIn>,
+}
+
+/// Something that was tried.
+#[derive(Debug, Clone, Deserialize)]
+pub struct AttemptIn {
+    /// What.
+    pub approach: String,
+    /// What came of it.
+    #[serde(default)]
+    pub outcome: String,
+    /// Whether it helped.
+    pub successful: Option<bool>,
+}
+
+/// A line of the self-model.
+#[derive(Debug, Clone, Deserialize)]
+pub struct TenetIn {
+    /// What it is.
+    pub kind: TenetKind,
+    /// The line itself.
+    pub text: String,
+    /// Items it rests on.
+    #[serde(default)]
+    pub evidence: Vec<ItemId>,
+    /// The broad field.
+    pub domain: Option<String>,
+    /// The narrow one.
+    pub topic: Option<String>,
+}
+
+/// What became of a write.
+#[derive(Debug, Clone, Serialize)]
+pub struct WriteReport {
+    /// Items that were made, or that were known and are now said once more.
+    pub accepted: Vec<ItemId>,
+    /// What did not pass, and why.
+    pub rejected: Vec<Rejection>,
+    /// The source that holds what was written, word for word; the evidence of it all.
+    pub source: ItemId,
+    /// Everything that came of it, one by one.
+    pub understood: Understanding,
+}
+
+/// Writes ready-made items.
+///
+/// What is written is kept as a source of its own, which is the evidence. `kind` says who writes: only the user's own kinds
+/// may say who the user is, what they like and what they live by without a review.
+///
+/// # Errors
+/// `Invalid`: nothing to write, more than `limit::WRITE_ITEMS_MAX` items, or an empty value. Else as for every append.
+pub fn write(engine: &Engine, user: &UserId, request: &WriteRequest, kind: SourceKind) -> Result<WriteReport> {
+    let WriteRequest { facts, notes, tasks, tenets } = request;
+    let many = facts.len() + notes.len() + tasks.len() + tenets.len();
+    if many == 0 || many > limit::WRITE_ITEMS_MAX {
+        let bound = limit::WRITE_ITEMS_MAX;
+        return Err(Error::Invalid(format!("a write has 1 to {bound} items, this has {many}")));
+    }
+    let (mut source, found) = laid_out(engine, request, kind)?;
+    redact(&mut source);
+    let draft = Draft {
+        origin: Origin { reference: Some("write".to_owned()), ..Origin::of(kind) },
+        ..Draft::new(actor(kind), kind, vec![Change::SourceRecorded(source.clone())])
+    };
+    let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
+    let receipt = commit::commit_one(engine, &keeper, None, &mut |_| Ok(draft.clone()))?;
+    let cause = Cause { event: Some(receipt.event_id), reference: None };
+    let understood = understand::record(engine, &keeper, "write", source.id, found, &cause)?;
+    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    let made = [&understood.asserted, &understood.seen, &understood.tasks, &understood.notes];
+    let mut accepted: Vec<ItemId> = made.into_iter().flatten().map(|outcome| outcome.id).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    accepted.retain(|id| seen.insert(*id));
+    Ok(WriteReport { accepted, rejected: understood.refused.clone(), source: source.id, understood })
+}
+
+fn actor(kind: SourceKind) -> Actor {
+    match kind {
+        SourceKind::UserSaid | SourceKind::UserEdited => Actor::User,
+        _ => Actor::Agent,
+    }
+}
+
+/// Writes the items down as lines of a source, and says what stands on which line.
+fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind) -> Result<(Source, Extraction)> {
+    let mut page = Page::default();
+    let mut found = Extraction::default();
+    let own = matches!(kind, SourceKind::UserSaid | SourceKind::UserEdited);
+    let confidence = if own { 0.95 } else { 0.85 };
+    let now = engine.now();
+    for fact in &request.facts {
+        let subject = fact.subject.clone().unwrap_or_else(|| USER.to_owned());
+        let subject = if normal(&subject) == USER { USER.to_owned() } else { subject };
+        filled("a fact's predicate", &fact.predicate)?;
+        filled("a fact's object", &fact.object)?;
+        let mut qualifiers = fact.qualifiers.clone();
+        qualifiers.extend(fact.topic.clone().map(|topic| ("topic".to_owned(), topic)));
+        let said = engine.predicates.say(&subject, &fact.predicate, &fact.object, &qualifiers);
+        let line = match &fact.text {
+            Some(text) if normal(text).contains(&normal(&fact.object)) => text.clone(),
+            Some(text) => format!("{text} ({said})"),
+            None => said,
+        };
+        let over = fact.valid_to.is_some_and(|to| to <= now);
+        found.facts.push(FactCandidate {
+            subject,
+            predicate: fact.predicate.clone(),
+            object: fact.object.trim().to_owned(),
+            span: page.line(&line),
+            stance: if over { Stance::Held } else { Stance::Holds },
+            valid_from: fact.valid_from,
+            valid_to: fact.valid_to,
+            confidence: fact.confidence_base.unwrap_or(confidence),
+            qualifiers,
+        });
+    }
+    for note in &request.notes {
+        filled("a note", &note.text)?;
+        let origin = if own { NoteOrigin::HumanFeedback } else { NoteOrigin::ModelReflection };
+        found.notes.push(NoteCandidate {
+            text: note.text.clone(),
+            span: page.line(&note.text),
+            origin: note.origin.filter(|_| own).unwrap_or(origin),
+            confidence: note.confidence_base.unwrap_or(confidence),
+            tags: note.tags.clone(),
+        });
+    }
+    for task in &request.tasks {
+        filled("a task's title", &task.title)?;
+        tasks_of(task, &mut page, confidence, &mut found.tasks);
+    }
+    for tenet in &request.tenets {
+        filled("a tenet", &tenet.text)?;
+        found.tenets.push(TenetCandidate {
+            kind: tenet.kind,
+            text: tenet.text.clone(),
+            evidence: tenet.evidence.clone(),
+            domain: tenet.domain.clone(),
+            topic: tenet.topic.clone(),
+            span: page.line(&tenet.text),
+        });
+    }
+    let role = match kind {
+        SourceKind::UserSaid | SourceKind::UserEdited => Role::User,
+        SourceKind::AssistantSaid | SourceKind::Inferred => Role::Assistant,
+        _ => Role::Tool,
+    };
+    let source = Source {
+        id: engine.new_item_id(ItemKind::Entry),
+        session: None,
+        topic: None,
+        role,
+        author: None,
+        said_at: Some(now),
+        text: page.0.into(),
+        artifacts: Vec::new(),
+        native_id: None,
+    };
+    Ok((source, found))
+}
+
+fn filled(what: &str, text: &str) -> Result<()> {
+    if text.trim().is_empty() { Err(Error::Invalid(format!("{what} is empty"))) } else { Ok(()) }
+}
+
+fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Vec<TaskCandidate>) {
+    let kind = task.kind.unwrap_or(if task.attempts.is_empty() { TaskKind::Task } else { TaskKind::Problem });
+    let span = page.line(&task.title);
+    let mut tell = |news: TaskNews, span: std::ops::Range<usize>| {
+        found.push(TaskCandidate { kind, title: task.title.clone(), span, news, due: task.due, confidence });
+    };
+    tell(TaskNews::Opened, span.clone());
+    for attempt in &task.attempts {
+        let AttemptIn { approach, outcome, successful } = attempt.clone();
+        let span = page.line(&format!("tried: {approach}; {outcome}"));
+        tell(TaskNews::Tried { approach, outcome, successful }, span);
+    }
+    match task.status {
+        Some(TaskStatus::Done) => tell(TaskNews::Done, span),
+        Some(TaskStatus::Dropped) => tell(TaskNews::Dropped, span),
+        _ => {}
+    }
+}
+
+/// Lines of a source in the making.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, text: &str) -> std::ops::Range<usize> {
+        let start = self.0.len();
+        self.0.push_str(text.trim());
+        let end = self.0.len();
+        self.0.push('\n');
+        start..end
+    }
+}
