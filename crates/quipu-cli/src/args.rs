@@ -410,9 +410,12 @@ pub(crate) struct Fork {
 
 #[derive(Debug, Args)]
 pub(crate) struct Erase {
-    /// Changes (12.0), events (12) or item ids
-    #[arg(required = true)]
+    /// Changes (12.0), events (12) or item ids; what was drawn from them goes too
+    #[arg(required_unless_present = "everything")]
     pub(crate) targets: Vec<String>,
+    /// The user's whole memory
+    #[arg(long, conflicts_with = "targets")]
+    pub(crate) everything: bool,
     /// Why, without repeating what is erased; this stays on record
     #[arg(long, default_value = "asked by the user")]
     pub(crate) because: String,

@@ -50,6 +50,25 @@ impl Place {
         }
         printed
     }
+
+    /// Looks through every file of the data folder.
+    fn holds_no(&self, word: &[u8]) {
+        let mut files = 0;
+        let mut folders = vec![self.data()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    files += 1;
+                    let bytes = std::fs::read(&path).unwrap();
+                    assert!(!bytes.windows(word.len()).any(|window| window == word), "in {}", path.display());
+                }
+            }
+        }
+        assert!(files >= 1);
+    }
 }
 
 /// The position in `Event 12: …`.
@@ -114,9 +133,9 @@ fn what_is_said_becomes_facts_that_people_decide_on() {
     let told = r#"{"messages":[{"role":"user","content":"I live in Bergen."}]}"#;
     let file = place.file("told.jsonl", format!("{told}\n").as_bytes());
     ok(&["import", "openai", &file], &["1 facts read, 1 wait for you"]);
-    let waits = ok(&["review"], &["Is this right: User lives in Bergen?", "only your own words"]);
+    let waits = ok(&["review"], &["Do you live in Porto or in Bergen now?", "only your own words"]);
     let review = waits.split_whitespace().next().unwrap();
-    ok(&["review", "decline", review], &["Event ", "retracted"]);
+    ok(&["review", "decline", review], &["Event ", "corrected"]);
     ok(&["review"], &["nothing waits for you"]);
     ok(&["review", "undo", review], &["Event "]);
     ok(&["review", "approve", review], &["~ /location/current: \"Porto\" → \"Bergen\""]);
@@ -141,21 +160,71 @@ fn an_erased_word_is_in_no_file() {
     place.check(&["erase", "1"], b"", 2, &["--yes"]);
     place.check(&["erase", "1", "--yes"], b"", 0, &["Event 3 records that 1.0 is gone"]);
     place.check(&["verify"], b"", 0, &["erased   1.0 by event 3", "INTACT"]);
-    let mut files = 0;
-    let mut folders = vec![place.data()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                files += 1;
-                let bytes = std::fs::read(&path).unwrap();
-                assert!(!bytes.windows(6).any(|window| window == b"canary"), "in {}", path.display());
-            }
-        }
-    }
-    assert!(files >= 2);
+    place.holds_no(b"canary");
+}
+
+#[test]
+fn what_was_drawn_from_an_erased_word_goes_with_it() {
+    let place = Place::new();
+    let ok = |args: &[&str], pieces: &[&str]| place.check(args, b"", 0, pieces);
+    ok(&["add", "I live in Canaryville.", "--said-at", "2024-03-01T09:00:00Z"], &["User lives in Canaryville"]);
+    // The patch of the move tests for the old value, and the question of the conflict names it.
+    ok(&["add", "I moved to Porto.", "--said-at", "2025-06-10T09:00:00Z"], &["User lives in Porto"]);
+    let told = br#"{"facts": [{"predicate": "lives_in", "object": "Canaryville"}]}"#;
+    let asked = "Do you live in Porto or in Canaryville now?";
+    let printed = place.check(&["write", "-", "--from", "tool", "-o", "json"], told, 0, &[asked]);
+    let written: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    ok(&["erase", written["source"].as_str().unwrap(), "--yes"], &["records that"]);
+    ok(&["erase", "1", "--yes"], &["records that 1.0"]);
+    place.holds_no(b"anaryville");
+    ok(&["facts"], &["User lives in Porto"]);
+    ok(&["core"], &["\"current\": \"Porto\""]);
+    ok(&["conflicts"], &["no conflicts"]);
+    ok(&["rebuild"], &["same bytes"]);
+    ok(&["verify"], &["INTACT"]);
+    ok(&["erase", "--everything", "--yes"], &["everything of user me is gone"]);
+    place.holds_no(b"Porto");
+}
+
+#[test]
+fn flat_summaries_and_ready_made_items_pass_the_gate() {
+    let place = Place::new();
+    let flat = b"User has type 2 diabetes, diagnosed in 2018. Takes Metformin. Likes Greek yogurt but dislikes kale. \
+                 Tries to walk daily. The weather was fine.";
+    place.check(
+        &["migrate", "-", "--dry-run"],
+        flat,
+        0,
+        &["not understood", "The weather was fine", "nothing was changed"],
+    );
+    place.check(&["facts"], b"", 3, &[]);
+    let printed = place.check(&["migrate", "-", "-o", "json"], flat, 0, &[]);
+    let migration: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    let wanted = serde_json::json!({
+        "healthProfile": {
+            "conditions": [{"name": "Type 2 Diabetes", "since": "2018"}],
+            "medications": [{"name": "Metformin"}],
+        },
+        "dietaryProfile": {"preferences": {"likes": ["greek yogurt"], "dislikes": ["kale"]}},
+        "dynamicCategories": {
+            "exerciseRoutine": {"description": "User's exercise habits", "data": {"walking": "daily"}},
+        },
+    });
+    assert_eq!(migration["core"], wanted, "the seed's own example");
+    assert_eq!(migration["episodes"].as_array().unwrap().len(), 5, "every sentence is kept");
+    let items = br#"{"facts": [{"s": "user", "p": "lives_in", "o": "Atlanta, GA"}, {"p": "religion", "o": "Jain"}],
+        "reflective": [{"text": "Calms down if the answer includes a short story."}],
+        "tasks": [{"title": "Post-dinner glucose spikes", "attempts": [{"approach": "Walking", "successful": true}]}],
+        "schema": [{"kind": "policy", "text": "No deep work after 21:00."}]}"#;
+    let printed = place.check(&["write", "-", "-o", "json"], items, 0, &[]);
+    let written: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(written["accepted"].as_array().unwrap().len(), 4);
+    assert_eq!(written["rejected"][0]["item"], "User's religion is Jain");
+    place.check(&["tenets"], b"", 0, &["policy \u{b7} confirmed"]);
+    place.check(&["notes"], b"", 0, &["short story"]);
+    place.check(&["tasks"], b"", 0, &["problem", "Walking \u{2014} helped"]);
+    place.check(&["write", "-"], b"{\"facts\": [{\"o\": 1}]}", 2, &["not a write"]);
+    place.check(&["write", "-"], b"{}", 2, &["1 to 500 items"]);
 }
 
 #[test]

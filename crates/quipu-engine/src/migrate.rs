@@ -183,7 +183,7 @@ fn report(
     dry_run: bool,
 ) -> Migration {
     let read = |one: &&Episode| one.facts.is_empty();
-    let sentence = |one: &Episode| one.raw_excerpt.clone();
+    let sentence = |one: &Episode| one.summary.clone();
     Migration {
         dry_run,
         source: source.id,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use quipu_core::Memory;
-use quipu_core::event::{Actor, Change, Draft, Origin};
+use quipu_core::event::{Actor, Change, Draft, Origin, Trust};
 use quipu_core::extract::{Extraction, Reading, USER};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
@@ -152,12 +152,17 @@ fn draft(reader: &str, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draf
     Draft { origin, rationale, caused_by, ..Draft::new(Actor::System, held.from, changes) }
 }
 
-/// Who "I" is: the user, unless the author has a name that is not the user's.
+/// Who "I" is: the user, unless the author has a name that is not the user's. The user's name is the one that is known, or
+/// that stands on the first of the user's own words.
 fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
     let Some(author) = held.source.author.as_deref() else { return USER };
     let own = |name: &str| normal(name) == normal(author);
     let named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
-    if named || own(memory.user().as_str()) || own(USER) { USER } else { author }
+    let signed = || {
+        let own_words = |held: &&Held| held.trust == Trust::User && held.source.author.is_some();
+        memory.sources().iter().find(own_words).and_then(|held| held.source.author.as_deref()).is_some_and(own)
+    };
+    if named || own(memory.user().as_str()) || own(USER) || signed() { USER } else { author }
 }
 
 /// Who "you" is: the last other person who spoke in the session.

@@ -250,7 +250,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind) -> Result
         role,
         author: None,
         said_at: Some(now),
-        text: page.0.into(),
+        text: page.0.trim_end().into(),
         artifacts: Vec::new(),
         native_id: None,
     };

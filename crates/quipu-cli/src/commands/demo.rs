@@ -1,5 +1,7 @@
 //! Demo: a month of a person's life, from import to undo, in one run.
 
+mod understanding;
+
 use std::io::Write;
 
 use quipu_core::id::UserId;
@@ -20,6 +22,8 @@ use crate::settings::Settings;
 const CONVERSATION: &str = include_str!("../../assets/demo.jsonl");
 /// Whose memory the demo keeps.
 const USER: &str = "demo";
+/// Asked before and after a revert.
+const PROBE: &str = "On which day did I move to Porto?";
 /// What the file is called, and with it the import.
 const FILE: &str = "demo.jsonl";
 const REFERENCE: &str = "openai:demo.jsonl";
@@ -49,20 +53,21 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
         tell(&format!("\n$ quipu -u demo recall {question:?}\n{}", read::answers(&report).trim_end()))?;
     }
 
-    tell("\n3. Keep a profile: a JSON document, changed by guarded patches\n")?;
-    let moved = profile(&engine, &user, printer)?;
+    tell("\n3. Tell it things, and see what it understands\n")?;
+    let told = understanding::tell(&engine, &user, &tell)?;
     let head = quipu_engine::status(&engine, &user)?.version;
-    let difference = quipu_engine::diff(&engine, &user, When::Seq(moved - 2), When::Now)?;
-    tell(&format!("\n$ quipu -u demo diff {} now\n{}", moved - 2, render::difference(&difference)))?;
 
-    tell("4. Change your mind: what would undoing the move do?\n")?;
-    let told = told_in(&engine, &user)?;
-    let selection = Selection::Events(vec![EventRef::Seq(told), EventRef::Seq(moved)]);
-    let options =
-        RevertOptions { rationale: Some("changed my mind".to_owned()), probes: vec![QUESTIONS[0].to_owned()] };
+    tell("4. Keep a profile: a JSON document. Facts write into it, and people may\n")?;
+    profile(&engine, &user, printer)?;
+    let difference = quipu_engine::diff(&engine, &user, When::Seq(told - 1), When::Seq(told + 1))?;
+    tell(&format!("\n$ quipu -u demo diff {} {}\n{}", told - 1, told + 1, render::difference(&difference)))?;
+
+    tell("5. Change your mind: what would undoing the move do?\n")?;
+    let selection = Selection::Events(vec![EventRef::Seq(told), EventRef::Seq(told + 1)]);
+    let options = RevertOptions { rationale: Some("changed my mind".to_owned()), probes: vec![PROBE.to_owned()] };
     let preview = quipu_engine::preview_revert(&engine, &user, &selection, &options)?;
-    let typed = format!("$ quipu -u demo revert {told} {moved}");
-    tell(&format!("{typed} --dry-run --probe {:?}\n{}", QUESTIONS[0], history::preview_text(&preview)))?;
+    let typed = format!("$ quipu -u demo revert {told} {}", told + 1);
+    tell(&format!("{typed} --dry-run --probe {PROBE:?}\n{}", history::preview_text(&preview)))?;
     let (receipt, difference) = quipu_engine::revert(&engine, &user, &selection, &options, &mut |_| {})?;
     tell(&format!("{typed}\nEvent {} takes them back:\n{}", receipt.seq, render::difference(&difference)))?;
     let back = Selection::Events(vec![EventRef::Seq(receipt.seq)]);
@@ -74,7 +79,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
         render::difference(&difference)
     ))?;
 
-    tell("5. Nothing was lost on the way: the log, and the proof\n")?;
+    tell("6. Nothing was lost on the way: the log, and the proof\n")?;
     let entries = quipu_engine::log(&engine, &user, &LogOptions { before: None, limit: 6, reference: None })?;
     tell(&format!("$ quipu -u demo log -n 6\n{}", entries.iter().map(render::entry).collect::<String>()))?;
     let report = quipu_engine::verify(&engine, &user, &[], &mut |_| {})?;
@@ -83,18 +88,11 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
     }
     tell(&format!("$ quipu -u demo verify\n{}", history::verdict(&report)))?;
 
-    tell("6. Give it to a model\n")?;
+    tell("7. Give it to a model\n")?;
     let options = ContextOptions { query: QUESTIONS[2].to_owned(), max_tokens: 500, session: None, at: When::Now };
     let pack = quipu_engine::context(&engine, &user, &options)?;
     tell(&format!("$ quipu -u demo context {:?} --max-tokens 500\n{}", QUESTIONS[2], pack.text))?;
     tell(&next(settings, head))
-}
-
-/// The event that recorded what answers the first question.
-fn told_in(engine: &Engine, user: &UserId) -> Result<u64> {
-    let report = quipu_engine::recall(engine, user, &RecallOptions { k: 1, ..RecallOptions::of(QUESTIONS[0]) })?;
-    let first = report.hits.first().ok_or_else(|| Error::Bug("the demo's first question has no answer".to_owned()))?;
-    Ok(first.event_seq)
 }
 
 /// Starts from nothing, but never deletes a memory that is not the demo's own.
@@ -113,7 +111,7 @@ fn clear(engine: &Engine, user: &UserId) -> Result<()> {
         let text = "user `demo` has a memory that is not the demo's; choose another --data-dir for the demo";
         return Err(Error::Refused(text.to_owned()));
     }
-    quipu_engine::erase::delete_user(engine, user)
+    quipu_engine::erase::delete_user(engine, user).map(drop)
 }
 
 fn import(engine: &Engine, user: &UserId) -> Result<String> {
@@ -134,31 +132,25 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
     let (report, fault) = quipu_engine::ingest(engine, Format::OpenAi, &path, &options, &mut |_| {});
     match fault {
         Some(fault) => Err(fault),
-        None => Ok(format!("$ quipu -u demo import openai {FILE}\n{}", super::write::summary(&report))),
+        None => Ok(format!("$ quipu -u demo import openai {FILE} --mine\n{}", super::write::summary(&report))),
     }
 }
 
-/// Records what an assistant would have learnt. Returns the position of the event that says she moved.
-fn profile(engine: &Engine, user: &UserId, printer: &Printer) -> Result<u64> {
-    let steps: [(&str, Value, &str); 4] = [
-        ("/identity/name", json!("Ines"), "she introduced herself"),
-        ("/location/current", json!({"city": "Lyon", "country": "France"}), "where she lives when the month begins"),
-        ("/relationships/family", json!([{"name": "Marta", "relation": "sister"}]), "corrected: Marta, not Maria"),
-        ("/location/current", json!({"city": "Porto", "country": "Portugal"}), "she moved"),
-    ];
-    let mut last = 0;
-    for (pointer, value, why) in steps {
-        let edit = Edit::Set(pointer.to_owned(), value.clone());
-        let options = PatchOptions { rationale: Some(why.to_owned()), ..PatchOptions::default() };
-        last = quipu_engine::edit_core(engine, user, &edit, &options)?.seq;
-        printer.out(&format!("$ quipu -u demo core set {pointer} '{value}' --because '{why}'\nEvent {last}\n"))?;
-    }
-    let wrong = Edit::Set("/location/timezone".to_owned(), json!(7));
-    let Err(refusal) = quipu_engine::edit_core(engine, user, &wrong, &PatchOptions::default()) else {
+/// Edits by hand: one that fits, and one that does not.
+fn profile(engine: &Engine, user: &UserId, printer: &Printer) -> Result<()> {
+    let set = |value: Value| Edit::Set("/location/timezone".to_owned(), value);
+    let options = PatchOptions { rationale: Some("she moved".to_owned()), ..PatchOptions::default() };
+    let seq = quipu_engine::edit_core(engine, user, &set(json!("Europe/Lisbon")), &options)?.seq;
+    printer.out(&format!(
+        "$ quipu -u demo core set /location/timezone Europe/Lisbon --because 'she moved'\nEvent {seq}\n"
+    ))?;
+    let Err(refusal) = quipu_engine::edit_core(engine, user, &set(json!(7)), &PatchOptions::default()) else {
         return Err(Error::Bug("a patch against the schema was taken".to_owned()));
     };
     printer.out(&format!("$ quipu -u demo core set /location/timezone 7\nquipu: {refusal}\n"))?;
-    Ok(last)
+    let document = quipu_engine::core_at(engine, user, When::Now)?;
+    let shown = serde_json::to_string_pretty(&document).map_err(|error| Error::Bug(error.to_string()))?;
+    printer.out(&format!("\n$ quipu -u demo core\n{shown}\n"))
 }
 
 fn next(settings: &Settings, version: u64) -> String {

@@ -204,6 +204,9 @@ pub(super) fn fork(session: &Session<'_>, args: &args::Fork) -> Result<()> {
 }
 
 pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Result<()> {
+    if args.everything {
+        return erase_everything(session, args, yes);
+    }
     let targets = args.targets.iter().map(|target| target.parse()).collect::<Result<Vec<EraseTarget>>>()?;
     if !yes && !confirmed(&args.targets)? {
         session.printer.hint("nothing was erased");
@@ -214,11 +217,7 @@ pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Res
         bar.show(progress)
     })?;
     drop(bar);
-    if let Some(path) = &args.receipt {
-        let page = serde_json::to_vec_pretty(&receipt).map_err(|error| Error::Bug(error.to_string()))?;
-        quipu_engine::backup::write_durably(path, &page)
-            .map_err(|error| Error::Unavailable(format!("erased, but cannot write {}: {error}", path.display())))?;
-    }
+    keep_receipt(args, &receipt)?;
     session.printer.report(&receipt, |receipt| {
         let names: Vec<String> = receipt.erased.iter().map(ToString::to_string).collect();
         let mut text = format!(
@@ -230,9 +229,40 @@ pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Res
         for orphan in &receipt.orphans_new {
             text.push_str(&format!("  ! event {} no longer applies: {}\n", orphan.seq, orphan.reason));
         }
+        for source in &receipt.sources_left {
+            text.push_str(&format!("  it was read from {source}, which still holds the words\n"));
+        }
+        text.push_str(&super::people::understood(&receipt.understood));
         text
     })?;
     session.say_lag(receipt.lag.as_deref());
+    session.printer.hint("backups made before still hold it");
+    Ok(())
+}
+
+fn keep_receipt(args: &args::Erase, receipt: &impl serde::Serialize) -> Result<()> {
+    let Some(path) = &args.receipt else { return Ok(()) };
+    let page = serde_json::to_vec_pretty(receipt).map_err(|error| Error::Bug(error.to_string()))?;
+    quipu_engine::backup::write_durably(path, &page)
+        .map_err(|error| Error::Unavailable(format!("erased, but cannot write {}: {error}", path.display())))
+}
+
+fn erase_everything(session: &Session<'_>, args: &args::Erase, yes: bool) -> Result<()> {
+    if !yes && !confirmed(&[format!("everything of user {}", session.user)])? {
+        session.printer.hint("nothing was erased");
+        return Ok(());
+    }
+    let receipt = quipu_engine::erase::delete_user(&session.engine, &session.user)?;
+    keep_receipt(args, &receipt)?;
+    session.printer.report(&receipt, |receipt| {
+        format!(
+            "everything of user {} is gone: {} events, {} items; cleaned: {}\n",
+            receipt.user_id,
+            receipt.events,
+            receipt.items,
+            receipt.cleaned.join(", ")
+        )
+    })?;
     session.printer.hint("backups made before still hold it");
     Ok(())
 }

@@ -52,7 +52,7 @@ fn span(fact: &Fact) -> String {
     }
 }
 
-fn fact(shown: &FactShown) -> String {
+pub(super) fn fact(shown: &FactShown) -> String {
     let fact = &shown.fact;
     let standing =
         if fact.status == FactStatus::Active { String::new() } else { format!(" · {}", word(&fact.status)) };
@@ -100,7 +100,7 @@ fn list<T>(all: &[T], none: &str, line: impl Fn(&T) -> String) -> String {
     if all.is_empty() { format!("{none}\n") } else { all.iter().map(line).collect() }
 }
 
-fn task(task: &Task) -> String {
+pub(super) fn task(task: &Task) -> String {
     let due = task.due.map(|due| format!(" · due {}", due.strftime("%Y-%m-%d"))).unwrap_or_default();
     let mut text = format!("{} · {}{due}  {}  {}\n", word(&task.kind), word(&task.status), task.title, task.id);
     for attempt in &task.attempts {
@@ -160,20 +160,20 @@ pub(super) fn tenets(session: &Session<'_>, at: Option<When>, all: bool) -> Resu
 
 pub(super) fn conflicts(session: &Session<'_>) -> Result<()> {
     let found = quipu_engine::conflicts(&session.engine, &session.user)?;
+    session.printer.report(&found, |found| list(found, "no conflicts", conflict))
+}
+
+pub(super) fn conflict(conflict: &Conflict) -> String {
     let side = |shown: &FactShown| {
         let fact = &shown.fact;
         format!("{} ({}, said {})", fact.text, word(&fact.source), render::time(fact.first_seen))
     };
-    session.printer.report(&found, |found| {
-        list(found, "no conflicts", |conflict: &Conflict| {
-            let against: Vec<String> = conflict.against.iter().map(side).collect();
-            let asked = match (&conflict.question, conflict.review) {
-                (Some(question), Some(review)) => format!("    {question}  `quipu review approve|decline {review}`\n"),
-                _ => String::new(),
-            };
-            format!("{}\n    against {}\n{asked}", side(&conflict.contested), against.join("; "))
-        })
-    })
+    let against: Vec<String> = conflict.against.iter().map(side).collect();
+    let asked = match (&conflict.question, conflict.review) {
+        (Some(question), Some(review)) => format!("    {question}  `quipu review approve|decline {review}`\n"),
+        _ => String::new(),
+    };
+    format!("{}\n    against {}\n{asked}", side(&conflict.contested), against.join("; "))
 }
 
 fn waiting(one: &Waiting) -> String {

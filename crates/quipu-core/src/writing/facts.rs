@@ -14,6 +14,8 @@ use crate::item::{Decision, Drawn, Evidence, Fact, FactChange, FactStatus, FactT
 use crate::predicate::{Cardinality, Predicate, normal};
 use crate::recall::tokens;
 
+/// Why a claim is contested when nothing else says why.
+const LESS_CREDIBLE: &str = "something more credible says otherwise";
 /// What a contested claim's confidence is multiplied with.
 const CONTESTED_FACTOR: f64 = 0.8;
 
@@ -57,6 +59,9 @@ impl Work<'_> {
             return;
         }
         if let Some(reason) = self.must_wait(verdict, &fact) {
+            if let Some(current) = claim.current().filter(|_| claim.is_single()) {
+                return self.contest(claim, fact, &current, reason);
+            }
             fact.status = FactStatus::Uncertain;
             self.wait(fact, ReviewKind::Fact, None, reason);
             return;
@@ -117,7 +122,7 @@ impl Work<'_> {
     /// Another value of a relation that holds one.
     fn replace(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact) {
         if !self.is_credible(current, fact.confidence_base) {
-            return self.contest(claim, fact, current);
+            return self.contest(claim, fact, current, LESS_CREDIBLE);
         }
         if self.is_older_news(claim, current) {
             return self.into_history(claim, fact);
@@ -136,7 +141,7 @@ impl Work<'_> {
     fn beside(&mut self, claim: &Claim<'_>, fact: Fact) {
         if let Some(opposite) = self.opposite(claim) {
             if !self.is_credible(&opposite, fact.confidence_base) {
-                return self.contest(claim, fact, &opposite);
+                return self.contest(claim, fact, &opposite, LESS_CREDIBLE);
             }
             self.core.take(self.case.predicates, &opposite);
             self.put(&fact);
@@ -165,7 +170,7 @@ impl Work<'_> {
 
     fn correct(&mut self, claim: &Claim<'_>, mut fact: Fact, wrong: &Fact) {
         if !self.is_credible(wrong, fact.confidence_base) {
-            return self.contest(claim, fact, wrong);
+            return self.contest(claim, fact, wrong, LESS_CREDIBLE);
         }
         if wrong.is_active() {
             fact.valid_from = fact.valid_from.or(wrong.valid_from);
@@ -292,15 +297,14 @@ impl Work<'_> {
         }
     }
 
-    fn contest(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact) {
+    fn contest(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact, reason: &str) {
         fact.status = FactStatus::Contested;
         fact.confidence_base *= CONTESTED_FACTOR;
         let asked = claim.predicate.asked.as_deref().unwrap_or("What is right: {a} or {b}?");
         let question = asked.replace("{a}", &current.object).replace("{b}", &fact.object);
         let (id, against) = (fact.id, Some(current.id));
-        self.assert(fact, Vec::new(), false, "contested: something more credible says otherwise");
+        self.assert(fact, Vec::new(), false, &format!("contested: {reason}"));
         if claim.predicate.importance >= self.case.policy.question_importance_min {
-            let reason = "a less credible source says otherwise";
             self.open_review(ReviewKind::Conflict, id, against, question, reason);
         }
     }

@@ -428,8 +428,10 @@ fn values(predicates: &Predicates, document: &Value) -> BTreeMap<String, Vec<Sto
                 qualifiers,
             };
             match (shape, value) {
-                (CorePlace::Set(_), Value::String(text)) => {
-                    found.entry(path).or_default().push(stood(text.clone(), kind));
+                (CorePlace::Set(_), value) => {
+                    let place = value.get("city").or_else(|| value.get("name")).unwrap_or(value);
+                    let text = place.as_str().map(str::to_owned);
+                    found.entry(path).or_default().extend(text.map(|text| stood(text, kind)));
                 }
                 (CorePlace::List(_) | CorePlace::Named(_), Value::Array(list))
                     if sharing.first().is_none_or(|first| first == name) =>
