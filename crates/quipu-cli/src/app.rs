@@ -26,7 +26,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
         embedder: embedder(settings)?,
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
-        extractor: Some(Arc::new(RuleExtractor::english()?)),
+        extractor: Some(Arc::new(RuleExtractor::english())),
         rules: Rules {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
             ..Rules::default()

@@ -148,6 +148,8 @@ fn what_is_said_becomes_facts_that_people_decide_on() {
     ok(&["rebuild"], &["same bytes"]);
     ok(&["verify"], &["INTACT"]);
     place.check(&["add", "my password is hunter2hunter2"], b"", 0, &["taken out before anything was stored: password"]);
+    ok(&["add", "I love horror films."], &["User likes horror films (new)"]);
+    ok(&["add", "I love horror movies."], &["User likes horror films (said in other words)"]);
     ok(&["conflicts"], &["no conflicts"]);
     ok(&["reread"], &["sources read again"]);
 }

@@ -24,6 +24,10 @@ pub const ARTIFACTS_MAX: usize = 64;
 pub const EVIDENCE_PER_ITEM_MAX: usize = 16;
 /// Turns looked at when episodes are told; older ones that nobody told stay untold.
 pub const TURNS_UNTOLD_MAX: usize = 4096;
+/// Known values a new one is compared with in meaning.
+pub const VALUES_COMPARED_MAX: usize = 256;
+/// Vectors of values kept in memory per user.
+pub const VALUES_KEPT_MAX: usize = 4096;
 /// Most notes kept at a time.
 pub const NOTES_MAX: usize = 100;
 /// Items one write may bring.

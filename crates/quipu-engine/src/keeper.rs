@@ -14,6 +14,7 @@ use quipu_core::recall::Index;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::novelty::Values;
 use crate::ports::UserLedger;
 use crate::upkeep;
 
@@ -48,6 +49,8 @@ pub(crate) struct Keeper {
     state: RwLock<State>,
     /// What was recalled lately, oldest first: its echo is not read as news.
     shown: Mutex<VecDeque<String>>,
+    /// Vectors of values, for novelty.
+    pub(crate) values: Values,
 }
 
 impl Keeper {
@@ -60,7 +63,12 @@ impl Keeper {
         let index = upkeep::load_index(engine, ledger.as_mut(), &memory)?;
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
         let writer = Mutex::new(Writer { ledger, snapshot_seq });
-        Ok(Self { writer, state: RwLock::new(State { memory, history, index }), shown: Mutex::default() })
+        Ok(Self {
+            writer,
+            state: RwLock::new(State { memory, history, index }),
+            shown: Mutex::default(),
+            values: Values::default(),
+        })
     }
 
     /// The writer; held for the length of one command.

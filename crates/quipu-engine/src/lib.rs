@@ -18,6 +18,7 @@ mod episodes;
 mod error;
 mod items;
 mod keeper;
+mod novelty;
 mod recall;
 mod remember;
 mod retract;

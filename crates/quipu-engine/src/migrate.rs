@@ -23,6 +23,7 @@ use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::Keeper;
+use crate::novelty::Values;
 use crate::remember::redact;
 use crate::understand::{self, Cause};
 use crate::upkeep;
@@ -106,7 +107,8 @@ fn tried(
         return Err(Error::Bug("a source that was just taken in is not there".to_owned()));
     };
     let found = understand::read(extractor, memory, &held)?;
-    let (changes, understood) = understand::decide(engine, &Echo::default(), memory, &held, &found);
+    let (changes, understood) =
+        understand::decide(engine, (&Echo::default(), &Values::default()), memory, &held, &found);
     if !changes.is_empty() {
         apply(engine, memory, Draft { changes, ..draft.clone() });
     }

@@ -22,6 +22,7 @@ use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::Keeper;
+use crate::novelty::{self, Values};
 use crate::ports::Extractor;
 use crate::upkeep;
 
@@ -70,7 +71,7 @@ pub(crate) fn record(
         let mut report = Understanding::default();
         commit::commit(engine, keeper, None, &mut |state| {
             let Some(held) = state.memory.get(source) else { return Ok(Vec::new()) };
-            let (changes, understood) = decide(engine, &echo, &state.memory, held, &part);
+            let (changes, understood) = decide(engine, (&echo, &keeper.values), &state.memory, held, &part);
             report = understood;
             if changes.is_empty() {
                 return Ok(Vec::new());
@@ -116,7 +117,7 @@ fn first<T>(all: &mut Vec<T>) -> Vec<T> {
 
 pub(crate) fn decide(
     engine: &Engine,
-    echo: &Echo,
+    (echo, values): (&Echo, &Values),
     memory: &Memory,
     held: &Held,
     found: &Extraction,
@@ -133,7 +134,7 @@ pub(crate) fn decide(
         standing: Standing { kind: held.from, trust: held.trust },
         now: engine.now(),
         shown: &shown,
-        nearest: &|_| None,
+        nearest: &|candidate| novelty::nearest(engine, values, memory, candidate),
     };
     writing::decide(&case, found, &mut |kind| engine.new_item_id(kind))
 }

@@ -1,30 +1,30 @@
-use quipu_core::Refusal;
+use std::sync::OnceLock;
+
 use quipu_core::extract::{Extraction, Reading, Rules};
 use quipu_engine::ports::{ExtractError, Extractor};
 
 use crate::rules::RULES_EN;
 
 /// Reads by rules, offline and deterministic: the same text gives the same candidates on every machine.
+///
+/// Making one is free: the rules are compiled at the first text.
 pub struct RuleExtractor {
     id: String,
-    rules: Rules,
+    text: String,
+    rules: OnceLock<Result<Rules, String>>,
 }
 
 impl RuleExtractor {
     /// The rules that come with Quipu, for English.
-    ///
-    /// # Errors
-    /// None in a released build: the rules are part of the program and a test reads them.
-    pub fn english() -> Result<Self, Refusal> {
-        Self::parse("rules/en/v1", RULES_EN)
+    #[must_use]
+    pub fn english() -> Self {
+        Self::new("rules/en/v1", RULES_EN)
     }
 
     /// Rules of the user's, under a name that is recorded with everything read by them.
-    ///
-    /// # Errors
-    /// `Invalid` names the rule and what is wrong with it.
-    pub fn parse(id: &str, rules: &str) -> Result<Self, Refusal> {
-        Ok(Self { id: id.to_owned(), rules: Rules::parse(rules)? })
+    #[must_use]
+    pub fn new(id: &str, rules: &str) -> Self {
+        Self { id: id.to_owned(), text: rules.to_owned(), rules: OnceLock::new() }
     }
 }
 
@@ -34,6 +34,10 @@ impl Extractor for RuleExtractor {
     }
 
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
-        Ok(self.rules.read(reading))
+        let rules = self.rules.get_or_init(|| Rules::parse(&self.text).map_err(|refusal| refusal.to_string()));
+        match rules {
+            Ok(rules) => Ok(rules.read(reading)),
+            Err(why) => Err(ExtractError::Run(why.clone())),
+        }
     }
 }

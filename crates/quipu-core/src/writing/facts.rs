@@ -462,7 +462,7 @@ fn outcome(fact: &Fact, what: &str) -> Outcome {
 }
 
 /// Subject, relation and key in one.
-pub(super) fn slot_of(predicate: &Predicate, candidate: &FactCandidate) -> String {
+pub fn slot_of(predicate: &Predicate, candidate: &FactCandidate) -> String {
     let key = predicate.key.as_ref().and_then(|key| candidate.qualifiers.get(key));
     slot_name(&candidate.subject, &candidate.predicate, key.map(String::as_str))
 }

@@ -26,6 +26,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Evidence, Refused};
 
 pub use case::{Case, Policy};
+pub use facts::slot_of;
 pub use people::{Desk, SayTo};
 
 use view::View;
