@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use quipu_core::Refusal;
-use quipu_core::event::{Change, Draft, Hash, Idempotency};
+use quipu_core::event::{Actor, Change, Draft, Hash, Idempotency, SourceKind};
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger::{self, Position, SealedEvent};
 use quipu_core::limit;
 use quipu_core::writing::Understanding;
+use quipu_core::{Memory, Refusal};
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -210,6 +210,23 @@ pub(crate) fn reload(engine: &Engine, keeper: &Keeper, writer: &mut Writer) -> R
     let index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
     *keeper.write() = State { memory, history, index };
     writer.snapshot_seq = writer.ledger.snapshots()?.last().copied().unwrap_or(0);
+    Ok(())
+}
+
+/// Brings the core document level with the facts: an erasure or a revert may have taken a patch and left its fact, or a fact
+/// and left what stood in the document for it.
+pub(crate) fn level(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result<()> {
+    if keeper.read().memory.items().is_empty() && before.items().is_empty() {
+        return Ok(());
+    }
+    commit(engine, keeper, None, &mut |state| {
+        let patch = engine.desk(&state.memory).level(before);
+        let draft = |patch| Draft {
+            rationale: Some("the core document follows the facts".to_owned()),
+            ..Draft::new(Actor::System, SourceKind::UserEdited, vec![Change::CorePatched(patch)])
+        };
+        Ok(patch.map(draft).into_iter().collect())
+    })?;
     Ok(())
 }
 

@@ -17,8 +17,12 @@ use crate::ports::UserLedger;
 struct Gone {
     changes: BTreeSet<ChangeRef>,
     items: BTreeSet<ItemId>,
-    values: Vec<(String, String)>,
+    values: BTreeSet<(String, String)>,
     read_from: BTreeSet<ItemId>,
+    /// Values that something else says too: they are no secret of what is gone.
+    kept: BTreeSet<(String, String)>,
+    /// Patches near a place where a value stood, decided on at the end.
+    patches: Vec<(ChangeRef, Patch)>,
 }
 
 /// What an erasure takes with it.
@@ -47,6 +51,7 @@ pub(crate) fn with_derived(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeR
     match fault {
         Some(error) => Err(error.into()),
         None => {
+            gone.settle_patches();
             let sources_left = gone.read_from.difference(&gone.items).copied().collect();
             Ok(Derived { changes: gone.changes, sources_left })
         }
@@ -56,12 +61,19 @@ pub(crate) fn with_derived(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeR
 impl Gone {
     fn meet(&mut self, event: &Event) {
         let seq = event.header.seq;
+        // A reading of nothing but what is gone goes as a whole.
+        let sources = sources_of(event);
+        let whole = !sources.is_empty() && sources.is_subset(&self.items);
         for (index, change) in (0u32..).zip(&event.changes) {
             let Some(change) = change else { continue };
             let at = ChangeRef { seq, index };
-            if self.changes.contains(&at) || self.follows(change) {
+            if whole || self.changes.contains(&at) || self.follows(change) {
                 self.changes.insert(at);
                 self.note(change);
+            } else if let Change::Drawn(Drawn::FactAsserted { fact, .. }) = change
+                && let Some(path) = &fact.core_path
+            {
+                self.kept.insert((path.clone(), normal(&fact.object)));
             }
         }
         self.patches(event, seq);
@@ -86,7 +98,7 @@ impl Gone {
     fn value(&mut self, fact: &Fact) {
         self.read_from.extend(fact.evidence.iter().map(|place| place.source));
         if let Some(path) = &fact.core_path {
-            self.values.push((path.clone(), normal(&fact.object)));
+            self.values.insert((path.clone(), normal(&fact.object)));
         }
     }
 
@@ -97,7 +109,7 @@ impl Gone {
             || matches!(drawn, Drawn::ValueRejected(value) if self.values.iter().any(|(_, gone)| *gone == value.value))
     }
 
-    /// A patch goes if everything else of its event goes, or if it repeats a value that is gone.
+    /// A patch goes if everything else of its event goes; others are looked at once all values are known.
     fn patches(&mut self, event: &Event, seq: Seq) {
         for (index, change) in (0u32..).zip(&event.changes) {
             let Some(Change::CorePatched(patch)) = change else { continue };
@@ -105,8 +117,21 @@ impl Gone {
             let mut drawn = others.filter(|(_, change)| matches!(change, Some(Change::Drawn(_)))).peekable();
             let alone =
                 drawn.peek().is_some() && drawn.all(|(index, _)| self.changes.contains(&ChangeRef { seq, index }));
-            if alone || self.repeats(patch) {
+            if alone {
                 self.changes.insert(ChangeRef { seq, index });
+            } else if self.repeats(patch) {
+                self.patches.push((ChangeRef { seq, index }, patch.clone()));
+            }
+        }
+    }
+
+    /// A patch goes if it repeats a value that nobody else says.
+    fn settle_patches(&mut self) {
+        let kept = std::mem::take(&mut self.kept);
+        self.values.retain(|value| !kept.contains(value));
+        for (at, patch) in std::mem::take(&mut self.patches) {
+            if self.repeats(&patch) {
+                self.changes.insert(at);
             }
         }
     }

@@ -120,16 +120,7 @@ fn mend(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result<Understandi
     for source in sources {
         all.extend(understand::understand(engine, keeper, source, &Cause::default())?);
     }
-    if engine.extractor.is_some() {
-        commit::commit(engine, keeper, None, &mut |state| {
-            let patch = engine.desk(&state.memory).level();
-            let draft = |patch| Draft {
-                rationale: Some("the core document follows the facts".to_owned()),
-                ..Draft::new(Actor::System, SourceKind::UserEdited, vec![Change::CorePatched(patch)])
-            };
-            Ok(patch.map(draft).into_iter().collect())
-        })?;
-    }
+    commit::level(engine, keeper, before)?;
     Ok(all)
 }
 

@@ -82,6 +82,7 @@ pub fn revert(
             ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events }])
         })
     })?;
+    commit::level(engine, &keeper, &before)?;
     let difference = difference(&before, &keeper.read().memory);
     receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
     Ok((receipt, difference))

@@ -51,6 +51,21 @@ impl Draft {
         }
     }
 
+    /// Takes a fact out if what stands in its place is its own value.
+    pub(super) fn take_value(&mut self, predicates: &Predicates, fact: &Fact) {
+        let Some(place) = place_of(predicates, fact) else { return };
+        let other = match (&place.shape, self.after.pointer(&place.pointer)) {
+            (Shape::Set, Some(value)) => !names(value, &fact.object),
+            (Shape::Entry, Some(value)) => {
+                predicates.get(&fact.predicate).named_by.is_some() && !names(value, &fact.object)
+            }
+            _ => false,
+        };
+        if !other && erase(&mut self.after, &place, fact).is_some() {
+            self.paths.insert(place.pointer);
+        }
+    }
+
     /// The document as it is now.
     #[cfg(test)]
     pub(super) fn document(&self) -> &Value {

@@ -130,12 +130,23 @@ impl Desk<'_> {
         Ok(work.finish())
     }
 
-    /// The patch that brings the core document level with the active facts, where it lacks one; `None` if it lacks none.
-    pub fn level(&self) -> Option<Patch> {
+    /// The patch that brings the core document level with the facts: those that counted `before` and count no longer leave
+    /// it, those that count and are not in it come in. `None` if it is level.
+    pub fn level(&self, before: &Memory) -> Option<Patch> {
         let mut core = Draft::of(self.memory.core());
-        let items = self.memory.items();
-        let mut facts: Vec<&Fact> =
-            items.facts().filter(|fact| fact.is_active() && !items.is_hidden(fact.id)).collect();
+        let (items, known) = (self.memory.items(), before.items());
+        let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
+        let counted = known.facts().filter(|fact| fact.is_active() && !known.is_hidden(fact.id));
+        let idle = items.facts().filter(|fact| !counts(fact));
+        for fact in counted.chain(idle) {
+            let same = |other: &Fact| {
+                other.core_path == fact.core_path && (other.id == fact.id || same_value(&other.object, &fact.object))
+            };
+            if fact.core_path.is_some() && !items.facts().filter(counts).any(same) {
+                core.take_value(self.predicates, fact);
+            }
+        }
+        let mut facts: Vec<&Fact> = items.facts().filter(counts).collect();
         facts.sort_by_key(|fact| (items.made_by(fact.id), fact.id));
         for fact in facts {
             core.put(self.predicates, self.registry, fact);
