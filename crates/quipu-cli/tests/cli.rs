@@ -135,6 +135,7 @@ fn what_is_said_becomes_facts_that_people_decide_on() {
     ok(&["import", "openai", &file], &["1 facts read, 1 wait for you"]);
     let waits = ok(&["review"], &["Do you live in Porto or in Bergen now?", "only your own words"]);
     let review = waits.split_whitespace().next().unwrap();
+    ok(&["context", "where do I live"], &["## Ask the user", "Do you live in Porto or in Bergen now?"]);
     ok(&["review", "decline", review], &["Event ", "corrected"]);
     ok(&["review"], &["nothing waits for you"]);
     ok(&["review", "undo", review], &["Event "]);

@@ -1,6 +1,8 @@
 //! Context: a budgeted block of memory for a model's prompt.
 
-use quipu_core::id::UserId;
+use quipu_core::extract::USER;
+use quipu_core::id::{ItemId, UserId};
+use quipu_core::item::{Fact, FactType, Review, ReviewKind};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::{self, Budgets, Evidence, Pack};
@@ -45,6 +47,7 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
             version: memory.seq(),
             core: memory.core(),
             pinned: pinned(memory),
+            questions: questions(memory),
             evidence: found.hits.iter().map(evidence).collect(),
             budgets: Budgets::of_total(options.max_tokens),
         };
@@ -62,14 +65,35 @@ fn evidence(answer: &Answer) -> Evidence {
     }
 }
 
+/// Conflicts that only the user can settle, the most important first.
+fn questions(memory: &Memory) -> Vec<(ItemId, String)> {
+    let items = memory.items();
+    let open = |review: &&Review| review.kind == ReviewKind::Conflict && review.decided.is_none();
+    let mut waiting: Vec<&Review> = items.reviews().filter(open).filter(|review| !items.is_hidden(review.id)).collect();
+    let weight = |review: &Review| items.fact(review.about).map_or(0.0, |fact| fact.intrinsic_importance);
+    waiting.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.id.cmp(&b.id)));
+    waiting.into_iter().map(|review| (review.id, review.question.clone())).collect()
+}
+
+/// What is always in: rules and limits of the user, then what was pinned, facts before words.
 fn pinned(memory: &Memory) -> Vec<Evidence> {
+    let items = memory.items();
+    let binds = |fact: &Fact| fact.fact_type == FactType::Constraint && fact.subject == USER;
+    let wanted = |fact: &&Fact| fact.is_active() && (binds(fact) || memory.marks(fact.id).pinned);
+    let facts = items.facts().filter(wanted).filter(|fact| !items.is_hidden(fact.id)).map(|fact| Evidence {
+        id: fact.id,
+        speaker: "fact".to_owned(),
+        said_at: fact.last_seen,
+        trust: fact.trust,
+        text: fact.text.clone(),
+    });
     let kept = memory.sources().iter().filter(|held| memory.marks(held.source.id).pinned);
-    kept.map(|held| Evidence {
+    let said = kept.map(|held| Evidence {
         id: held.source.id,
         speaker: held.source.speaker().to_owned(),
         said_at: held.source.said_at,
         trust: held.trust,
         text: held.source.text.to_string(),
-    })
-    .collect()
+    });
+    facts.chain(said).collect()
 }

@@ -68,6 +68,8 @@ pub struct Request<'a> {
     pub core: &'a Value,
     /// Pinned items, oldest first: always in, before anything else that was said.
     pub pinned: Vec<Evidence>,
+    /// What waits for the user's answer, most important first.
+    pub questions: Vec<(ItemId, String)>,
     /// Best first.
     pub evidence: Vec<Evidence>,
     /// What it may cost.
@@ -102,6 +104,8 @@ pub struct Pack {
     pub tokens: usize,
 }
 
+/// Open questions in one pack: a person is asked little at a time.
+const QUESTIONS_MAX: usize = 3;
 /// Tokens set aside for the closing line that lists what did not fit.
 const TAIL_TOKENS: usize = 60;
 /// Items named in that line; the rest is counted.
@@ -136,6 +140,15 @@ pub fn pack(request: &Request<'_>) -> Pack {
     let (lines, skipped) = fit("Do not forget", left, pinned.iter().map(String::as_str));
     cite(&mut made, &request.pinned, &skipped);
     left = left.saturating_sub(append(&mut text, &mut made, "Do not forget", &lines));
+
+    let asked: Vec<String> = request
+        .questions
+        .iter()
+        .take(QUESTIONS_MAX)
+        .map(|(id, text)| format!("- [{id}] {}", neutralise(text)))
+        .collect();
+    let (lines, _) = fit("Ask the user", left, asked.iter().map(String::as_str));
+    left = left.saturating_sub(append(&mut text, &mut made, "Ask the user", &lines));
 
     let fresh: Vec<Evidence> = request
         .evidence

@@ -16,7 +16,15 @@ fn evidence(bits: u64, text: &str) -> Evidence {
 fn packed(core: Value, evidence: Vec<Evidence>, total: usize) -> Pack {
     let user = UserId::parse("me").unwrap();
     let budgets = Budgets::of_total(total);
-    pack(&Request { user: &user, version: 7, core: &core, pinned: Vec::new(), evidence, budgets })
+    pack(&Request {
+        user: &user,
+        version: 7,
+        core: &core,
+        pinned: Vec::new(),
+        questions: Vec::new(),
+        evidence,
+        budgets,
+    })
 }
 
 #[test]

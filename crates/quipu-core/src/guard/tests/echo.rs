@@ -67,7 +67,16 @@ fn a_pack() -> String {
     let user = UserId::parse("me").unwrap();
     let core = serde_json::json!({"location": {"city": "Porto"}});
     let budgets = Budgets::of_total(800);
-    pack(&Request { user: &user, version: 7, core: &core, pinned: Vec::new(), evidence, budgets }).text
+    pack(&Request {
+        user: &user,
+        version: 7,
+        core: &core,
+        pinned: Vec::new(),
+        questions: Vec::new(),
+        evidence,
+        budgets,
+    })
+    .text
 }
 
 fn outside(text: &str) -> String {
