@@ -15,7 +15,7 @@ use super::when::{Named, Often};
 use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
 
 /// Groups of a pattern that are no qualifiers.
-const NOT_QUALIFIERS: [&str; 7] = ["object", "owner", "relation", "approach", "outcome", "not", "name"];
+const NOT_QUALIFIERS: [&str; 8] = ["object", "owner", "whose", "relation", "approach", "outcome", "not", "name"];
 
 /// A clause and what is known of it.
 #[derive(Debug)]

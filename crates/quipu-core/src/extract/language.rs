@@ -99,6 +99,8 @@ pub(super) struct Subject {
     pub(super) bare: String,
     /// A clause whose verb governs what is joined to it.
     pub(super) governs: String,
+    /// Before the object of a rule that looks anywhere in a clause: it is denied.
+    pub(super) denies: String,
     /// At the end of a negated clause: it did hold once.
     pub(super) any_more: String,
 }

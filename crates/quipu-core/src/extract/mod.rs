@@ -8,6 +8,7 @@ mod rules;
 
 mod claim;
 mod language;
+mod needles;
 mod object;
 mod pattern;
 mod persons;

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use regex::Regex;
-
 use super::language::{Language, ObjectKind};
-use super::pattern::{Patterns, wrong};
+use super::pattern::{Pattern, Patterns, wrong};
 use super::split::MASK;
 use crate::refusal::Refusal;
 
@@ -18,14 +16,14 @@ const SEVERAL_MAX: usize = 12;
 /// Reads objects.
 #[derive(Debug)]
 pub(super) struct Objects {
-    cut: Regex,
-    lead: Regex,
-    trail: Regex,
-    between: Regex,
+    cut: Pattern,
+    lead: Pattern,
+    trail: Pattern,
+    between: Pattern,
     compounds: Vec<String>,
-    joins: Regex,
-    vague: Regex,
-    contrast: Regex,
+    joins: Pattern,
+    vague: Pattern,
+    contrast: Pattern,
     kinds: BTreeMap<String, Kind>,
     tables: BTreeMap<String, BTreeMap<String, String>>,
     lists: BTreeMap<String, Vec<String>>,
@@ -34,11 +32,11 @@ pub(super) struct Objects {
 #[derive(Debug)]
 struct Kind {
     words: ObjectKind,
-    shape: Option<Regex>,
-    plain_shape: Option<Regex>,
-    reject: Option<Regex>,
-    pointing: Option<Regex>,
-    cut: Option<Regex>,
+    shape: Option<Pattern>,
+    plain_shape: Option<Pattern>,
+    reject: Option<Pattern>,
+    pointing: Option<Pattern>,
+    cut: Option<Pattern>,
 }
 
 /// One object.
@@ -165,7 +163,7 @@ impl Objects {
     /// Where the object ends at the latest.
     fn end(&self, kind: &Kind, text: &str, range: Range<usize>, others: &[Range<usize>]) -> usize {
         let raw = &text[range.clone()];
-        let first = |pattern: &Regex| pattern.find_iter(raw).map(|cut| cut.start()).find(|cut| *cut > 0);
+        let first = |pattern: &Pattern| pattern.find_iter(raw).map(|cut| cut.start()).find(|cut| *cut > 0);
         let cuts = [first(&self.cut), kind.cut.as_ref().and_then(|cut| cut.find(raw)).map(|cut| cut.start())];
         let others = others.iter().map(|other| other.start).filter(|start| range.contains(start));
         cuts.into_iter().flatten().map(|cut| cut + range.start).chain(others).min().unwrap_or(range.end)

@@ -1,72 +1,158 @@
 //! Patterns: regular expressions in which `{name}` stands for a macro or a word list.
+//!
+//! A pattern is compiled when a text first has words that every match of it needs, so that reading one sentence does not
+//! cost the compilation of every rule.
 
-use regex::{Captures, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
+
+use regex::{CaptureMatches, Captures, Match, Matches, Regex, RegexBuilder};
 
 use super::language::Language;
+use super::needles::needles;
 use crate::refusal::Refusal;
 
 /// Memory a compiled pattern may take.
 const SIZE_MAX: usize = 32 << 20;
+/// Bytes of a pattern with its words spelled out.
+const SPELLED_MAX: usize = 1 << 19;
 /// Macros stand in macros at most so deep.
 const DEPTH_MAX: usize = 8;
+/// Bytes of a needle by which it is looked up.
+const KEY: usize = 3;
 
-/// Compiles the patterns of one language.
+/// Spells out the patterns of one language.
 pub(super) struct Patterns<'a> {
     language: &'a Language,
+    /// Every pattern is compiled at once, to see whether it can be.
+    checks: bool,
+    /// What each name stands for, spelled out once.
+    meanings: RefCell<BTreeMap<String, String>>,
+}
+
+/// A pattern that is compiled when it is needed.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern {
+    spelled: String,
+    /// One of these is in every text it matches, in lower case; empty: unknown.
+    needles: Vec<String>,
+    compiled: OnceLock<Option<Regex>>,
 }
 
 impl<'a> Patterns<'a> {
-    pub(super) fn new(language: &'a Language) -> Self {
-        Self { language }
+    pub(super) fn new(language: &'a Language, checks: bool) -> Self {
+        Self { language, checks, meanings: RefCell::default() }
     }
 
     /// One pattern; `owner` is named if it is wrong.
-    pub(super) fn one(&self, owner: &str, pattern: &str) -> Result<Regex, Refusal> {
-        let spelled = self.spell(owner, pattern)?;
-        let built = RegexBuilder::new(&spelled).case_insensitive(true).size_limit(SIZE_MAX).build();
-        built.map_err(|error| wrong(owner, &error.to_string()))
+    pub(super) fn one(&self, owner: &str, pattern: &str) -> Result<Pattern, Refusal> {
+        let spelled = self.spell(owner, pattern, 0)?;
+        let needles = needles(&spelled);
+        // A word boundary between ASCII letters is enough and many times faster; both apostrophes are one.
+        let spelled = spelled.replace(r"\b", r"(?-u:\b)").replace('\'', "['’]");
+        let pattern = Pattern { spelled, needles, compiled: OnceLock::new() };
+        if self.checks {
+            pattern.build().map_err(|error| wrong(owner, &error.to_string()))?;
+        }
+        Ok(pattern)
     }
 
     /// One pattern that must match at the beginning.
-    pub(super) fn start(&self, owner: &str, pattern: &str) -> Result<Regex, Refusal> {
+    pub(super) fn start(&self, owner: &str, pattern: &str) -> Result<Pattern, Refusal> {
         self.one(owner, &format!("^(?:{pattern})"))
     }
 
-    /// Several patterns with one search to tell which of them match at all.
+    /// Several patterns with one search to tell which of them can match at all.
     pub(super) fn any(&self, owner: &str, patterns: &[String]) -> Result<AnyOf, Refusal> {
-        AnyOf::of(owner, patterns.iter().map(|pattern| self.one(owner, pattern)).collect::<Result<_, _>>()?)
+        Ok(AnyOf::of(patterns.iter().map(|pattern| self.one(owner, pattern)).collect::<Result<_, _>>()?))
     }
 
-    fn spell(&self, owner: &str, pattern: &str) -> Result<String, Refusal> {
-        let mut spelled = pattern.to_owned();
-        for _ in 0..DEPTH_MAX {
-            let Some((range, name)) = placeholder(&spelled) else { break };
-            let meaning = self.meaning(&name).ok_or_else(|| wrong(owner, &format!("nothing is called {{{name}}}")))?;
-            spelled.replace_range(range, &meaning);
-            while let Some((range, name)) = placeholder(&spelled) {
-                let Some(meaning) = self.meaning(&name) else { break };
-                if spelled.len() > SIZE_MAX / 64 {
-                    return Err(wrong(owner, "the pattern grows without end"));
-                }
-                spelled.replace_range(range, &meaning);
+    fn spell(&self, owner: &str, pattern: &str, depth: usize) -> Result<String, Refusal> {
+        let mut spelled = String::with_capacity(pattern.len());
+        let mut rest = pattern;
+        while let Some((range, name)) = placeholder(rest) {
+            spelled.push_str(&rest[..range.start]);
+            spelled.push_str(&self.meaning(owner, name, depth)?);
+            if spelled.len() > SPELLED_MAX {
+                return Err(wrong(owner, "the pattern grows without end"));
+            }
+            rest = &rest[range.end..];
+        }
+        spelled.push_str(rest);
+        Ok(spelled)
+    }
+
+    fn meaning(&self, owner: &str, name: &str, depth: usize) -> Result<String, Refusal> {
+        if let Some(known) = self.meanings.borrow().get(name) {
+            return Ok(known.clone());
+        }
+        if depth > DEPTH_MAX {
+            return Err(wrong(owner, &format!("{{{name}}} stands in itself")));
+        }
+        let meaning = if let Some(pattern) = self.language.macros.get(name) {
+            format!("(?:{})", self.spell(owner, pattern, depth + 1)?)
+        } else if let Some(words) = self.language.lists.get(name) {
+            either(words.iter().map(String::as_str))
+        } else if let Some(table) = self.language.tables.get(name) {
+            either(table.keys().map(String::as_str))
+        } else {
+            return Err(wrong(owner, &format!("nothing is called {{{name}}}")));
+        };
+        self.meanings.borrow_mut().insert(name.to_owned(), meaning.clone());
+        Ok(meaning)
+    }
+}
+
+impl Pattern {
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        self.for_text(text).is_some_and(|regex| regex.is_match(text))
+    }
+
+    pub(super) fn find<'t>(&self, text: &'t str) -> Option<Match<'t>> {
+        self.for_text(text)?.find(text)
+    }
+
+    pub(super) fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
+        self.for_text(text)?.captures(text)
+    }
+
+    pub(super) fn find_iter<'r, 't>(&'r self, text: &'t str) -> impl Iterator<Item = Match<'t>> + use<'r, 't> {
+        let all = |regex: &'r Regex| -> Matches<'r, 't> { regex.find_iter(text) };
+        self.for_text(text).map(all).into_iter().flatten()
+    }
+
+    pub(super) fn captures_iter<'r, 't>(&'r self, text: &'t str) -> impl Iterator<Item = Captures<'t>> + use<'r, 't> {
+        let all = |regex: &'r Regex| -> CaptureMatches<'r, 't> { regex.captures_iter(text) };
+        self.for_text(text).map(all).into_iter().flatten()
+    }
+
+    /// The names of its groups.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &str> {
+        self.spelled.split("(?P<").skip(1).filter_map(|rest| rest.split_once('>')).map(|(name, _)| name)
+    }
+
+    fn build(&self) -> Result<Regex, regex::Error> {
+        RegexBuilder::new(&self.spelled).case_insensitive(true).size_limit(SIZE_MAX).build()
+    }
+
+    /// The compiled pattern if it can match; one that is wrong matches nothing.
+    fn for_text(&self, text: &str) -> Option<&Regex> {
+        if let Some(compiled) = self.compiled.get() {
+            return compiled.as_ref();
+        }
+        if !self.needles.is_empty() {
+            let lower = lower(text);
+            if !self.needles.iter().any(|needle| lower.contains(needle.as_str())) {
+                return None;
             }
         }
-        if let Some((_, name)) = placeholder(&spelled) {
-            return Err(wrong(owner, &format!("nothing is called {{{name}}}")));
-        }
-        // A word boundary between ASCII letters is enough and many times faster; both apostrophes are one.
-        Ok(spelled.replace(r"\b", r"(?-u:\b)").replace('\'', "['’]"))
+        self.regex()
     }
 
-    fn meaning(&self, name: &str) -> Option<String> {
-        if let Some(pattern) = self.language.macros.get(name) {
-            return Some(format!("(?:{pattern})"));
-        }
-        if let Some(words) = self.language.lists.get(name) {
-            return Some(either(words.iter().map(String::as_str)));
-        }
-        let table = self.language.tables.get(name)?;
-        Some(either(table.keys().map(String::as_str)))
+    fn regex(&self) -> Option<&Regex> {
+        self.compiled.get_or_init(|| self.build().ok()).as_ref()
     }
 }
 
@@ -78,49 +164,88 @@ pub(super) fn either<'a>(words: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The first `{name}` and where it stands.
-fn placeholder(pattern: &str) -> Option<(std::ops::Range<usize>, String)> {
+fn placeholder(pattern: &str) -> Option<(std::ops::Range<usize>, &str)> {
     let mut from = 0;
     while let Some(open) = pattern[from..].find('{').map(|at| at + from) {
-        let name: String = pattern[open + 1..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect();
-        let end = open + 1 + name.len();
-        if name.len() > 1 && pattern[end..].starts_with('}') {
-            return Some((open..end + 1, name));
+        let rest = &pattern[open + 1..];
+        let length = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len());
+        if length > 1 && rest[length..].starts_with('}') {
+            return Some((open..open + length + 2, &rest[..length]));
         }
         from = open + 1;
     }
     None
 }
 
+fn lower(text: &str) -> Cow<'_, str> {
+    if text.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
+        return Cow::Owned(text.to_lowercase());
+    }
+    Cow::Borrowed(text)
+}
+
 /// Patterns searched together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AnyOf {
-    set: RegexSet,
-    each: Vec<Regex>,
+    each: Vec<Pattern>,
+    /// Those of which no needle is known.
+    always: Vec<usize>,
+    /// Needles by their first bytes, with the patterns that need them.
+    by_start: HashMap<[u8; KEY], Vec<(String, Vec<usize>)>>,
 }
 
 impl AnyOf {
-    pub(super) fn of(owner: &str, each: Vec<Regex>) -> Result<Self, Refusal> {
-        let spelled = each.iter().map(Regex::as_str);
-        let set = RegexSetBuilder::new(spelled).case_insensitive(true).size_limit(SIZE_MAX).build();
-        Ok(Self { set: set.map_err(|error| wrong(owner, &error.to_string()))?, each })
+    pub(super) fn of(each: Vec<Pattern>) -> Self {
+        let mut needed: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut always = Vec::new();
+        for (at, pattern) in each.iter().enumerate() {
+            if pattern.needles.is_empty() {
+                always.push(at);
+            }
+            for needle in &pattern.needles {
+                needed.entry(needle).or_default().push(at);
+            }
+        }
+        let mut by_start: HashMap<_, Vec<_>> = HashMap::new();
+        for (needle, patterns) in needed {
+            if let Some(start) = needle.as_bytes().first_chunk::<KEY>() {
+                by_start.entry(*start).or_default().push((needle.to_owned(), patterns));
+            }
+        }
+        Self { each, always, by_start }
     }
 
     /// The patterns that match, in their order, with their groups.
     pub(super) fn all<'t>(&self, text: &'t str) -> Vec<(usize, Captures<'t>)> {
-        let matching = self.set.matches(text);
-        matching.iter().filter_map(|at| Some((at, self.each.get(at)?.captures(text)?))).collect()
+        self.possible(text).filter_map(|(at, regex)| Some((at, regex.captures(text)?))).collect()
     }
 
     /// Every match of every pattern.
     pub(super) fn every<'t>(&self, text: &'t str) -> Vec<(usize, Captures<'t>)> {
-        let matching = self.set.matches(text);
-        let each = matching.iter().filter_map(|at| Some((at, self.each.get(at)?)));
-        each.flat_map(|(at, pattern)| pattern.captures_iter(text).map(move |groups| (at, groups))).collect()
+        let each = self.possible(text);
+        each.flat_map(|(at, regex)| regex.captures_iter(text).map(move |groups| (at, groups))).collect()
     }
 
     /// Which of them match.
     pub(super) fn which(&self, text: &str) -> impl Iterator<Item = usize> {
-        self.set.matches(text).into_iter()
+        self.possible(text).filter(move |(_, regex)| regex.is_match(text)).map(|(at, _)| at)
+    }
+
+    /// The patterns whose needles the text has, in their order.
+    fn possible(&self, text: &str) -> impl Iterator<Item = (usize, &Regex)> {
+        let lower = lower(text);
+        let bytes = lower.as_bytes();
+        let mut found = vec![false; self.each.len()];
+        self.always.iter().for_each(|at| found[*at] = true);
+        for from in 0..bytes.len().saturating_sub(KEY - 1) {
+            let Some(start) = bytes[from..].first_chunk::<KEY>() else { break };
+            let needles = self.by_start.get(start).into_iter().flatten();
+            for (_, patterns) in needles.filter(|(needle, _)| bytes[from..].starts_with(needle.as_bytes())) {
+                patterns.iter().for_each(|at| found[*at] = true);
+            }
+        }
+        let each = self.each.iter().enumerate().zip(found);
+        each.filter_map(|((at, pattern), found)| if found { Some((at, pattern.regex()?)) } else { None })
     }
 }
 

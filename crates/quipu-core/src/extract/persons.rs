@@ -1,23 +1,23 @@
 //! Who a clause is about, and who is what to whom.
 
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::language::Language;
-use super::pattern::Patterns;
+use super::pattern::{Pattern, Patterns};
 use super::{Reading, USER};
 use crate::refusal::Refusal;
 
 /// Reads persons.
 #[derive(Debug)]
 pub(super) struct People {
-    subjects: Vec<Regex>,
-    not_names: Regex,
-    ties: Vec<Regex>,
-    mine: Regex,
+    subjects: Vec<Pattern>,
+    not_names: Pattern,
+    ties: Vec<Pattern>,
+    mine: Pattern,
     unnamed: String,
-    gone: Regex,
-    she: Regex,
-    he: Regex,
+    gone: Pattern,
+    she: Pattern,
+    he: Pattern,
 }
 
 /// The subject of a clause.
@@ -157,7 +157,7 @@ impl People {
     fn meant(&self, pronoun: &str, met: &[Who]) -> Option<Who> {
         let pronoun = pronoun.to_lowercase();
         let fits = |who: &&Who| {
-            let says = |words: &Regex| who.relation.as_deref().is_some_and(|relation| words.is_match(relation));
+            let says = |words: &Pattern| who.relation.as_deref().is_some_and(|relation| words.is_match(relation));
             let wrong = if pronoun == "she" { says(&self.he) } else { says(&self.she) };
             !who.first && !wrong
         };

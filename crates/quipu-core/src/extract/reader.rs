@@ -75,6 +75,13 @@ impl<'a> Reader<'a> {
             self.clause(text, clause, &sentence, &mut state);
             state.first = false;
         }
+        // "my brother (Tom)" stands in two clauses.
+        for tie in self.rules.people.ties(&text[sentence.clone()], self.reading) {
+            let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
+            if !known {
+                self.tie(&tie, &sentence, "");
+            }
+        }
     }
 
     /// Why something is no claim, if it is none.
@@ -149,6 +156,9 @@ impl<'a> Reader<'a> {
         for (at, groups) in found {
             let owner = groups.name("owner").map(|owner| owner.as_str());
             let Some(owner) = rules.people.owner(owner, self.reading) else { continue };
+            if reach == Reach::Clause && self.is_denied(set, at, &groups, clause.text) {
+                continue;
+            }
             let first = owner == self.reading.speaker || owner == USER;
             let relation = groups.name("whose").map(|whose| whose.as_str());
             let who = match relation {
@@ -170,6 +180,13 @@ impl<'a> Reader<'a> {
             }
         }
         read
+    }
+
+    /// True if a rule that looks anywhere in a clause would overlook a "not" before its object.
+    fn is_denied(&self, set: &RuleSet, at: usize, groups: &Captures<'_>, clause: &str) -> bool {
+        let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
+        let end = groups.name("object").or_else(|| groups.get(0)).map_or(0, |found| found.start());
+        anywhere && self.rules.denies.is_match(&clause[..end])
     }
 
     /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
@@ -360,11 +377,13 @@ impl<'a> Reader<'a> {
         for fact in claims.facts {
             let same = |other: &FactCandidate| {
                 (&other.subject, &other.predicate) == (&fact.subject, &fact.predicate)
-                    && other.object.eq_ignore_ascii_case(&fact.object)
+                    && (other.object.eq_ignore_ascii_case(&fact.object)
+                        || (other.span == fact.span && says_more(&other.object, &fact.object)))
                     && family(&other.stance) == family(&fact.stance)
             };
-            if !self.out.facts.iter().any(same) {
-                self.out.facts.push(fact);
+            match self.out.facts.iter_mut().find(|other| same(other)) {
+                Some(known) => complete(known, fact),
+                None => self.out.facts.push(fact),
             }
         }
         for task in claims.tasks {
@@ -385,6 +404,24 @@ impl<'a> Reader<'a> {
 
 fn is_gerund(verb: &str) -> bool {
     verb.split_whitespace().next().is_some_and(|word| word.ends_with("ing"))
+}
+
+/// Adds to a claim what another reading of it says besides.
+fn complete(known: &mut FactCandidate, other: FactCandidate) {
+    known.valid_from = known.valid_from.or(other.valid_from);
+    known.valid_to = known.valid_to.or(other.valid_to);
+    for (name, value) in other.qualifiers {
+        known.qualifiers.entry(name).or_insert(value);
+    }
+    if matches!(other.stance, Stance::Changed | Stance::Corrects { .. }) && known.stance == Stance::Holds {
+        known.stance = other.stance;
+    }
+}
+
+/// True if one of two readings of the same words contains the other.
+fn says_more(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|object| format!(" {} ", object.to_lowercase()));
+    one.contains(&other) || other.contains(&one)
 }
 
 /// Holds and Changed are one way to claim, Held and Ended are another.

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use regex::Regex;
-
 use super::language::{Language, Need, Reach, RuleText};
 use super::object::Objects;
-use super::pattern::{AnyOf, Patterns, wrong};
+use super::pattern::{AnyOf, Pattern, Patterns, wrong};
 use super::persons::People;
 use super::reader::Reader;
 use super::settle::Corrections;
@@ -24,18 +22,19 @@ use crate::refusal::Refusal;
 #[derive(Debug)]
 pub struct Rules {
     pub(super) splitter: Splitter,
-    pub(super) lead: Regex,
+    pub(super) lead: Pattern,
     pub(super) asides: Vec<Mark>,
     pub(super) people: People,
     pub(super) before_verbs: BeforeVerbs,
     pub(super) when: When,
     pub(super) objects: Objects,
     pub(super) corrections: Corrections,
-    pub(super) elided_third: Regex,
-    pub(super) elided_first: Regex,
-    pub(super) bare: Regex,
-    pub(super) governs: Regex,
-    pub(super) any_more: Regex,
+    pub(super) elided_third: Pattern,
+    pub(super) elided_first: Pattern,
+    pub(super) bare: Pattern,
+    pub(super) governs: Pattern,
+    pub(super) any_more: Pattern,
+    pub(super) denies: Pattern,
     pub(super) sentence_rules: RuleSet,
     pub(super) clause_rules: RuleSet,
     pub(super) verb_rules: RuleSet,
@@ -50,14 +49,14 @@ pub struct Rules {
 pub(super) struct Mark {
     pub(super) reason: String,
     pub(super) over: Reach,
-    pub(super) pattern: Regex,
+    pub(super) pattern: Pattern,
 }
 
 /// A claim that comes with another.
 #[derive(Debug)]
 pub(super) struct Besides {
     pub(super) of: Vec<String>,
-    pub(super) pattern: Regex,
+    pub(super) pattern: Pattern,
     pub(super) predicate: String,
 }
 
@@ -78,13 +77,26 @@ pub(super) struct RuleSet {
 }
 
 impl Rules {
-    /// Reads and compiles the data file of a language.
+    /// Reads the data file of a language. Its patterns are compiled when a text first needs them.
+    ///
+    /// # Errors
+    /// `Invalid` names the rule or section and what is wrong with it. A pattern that cannot be compiled is no error
+    /// here and never matches; see [`Rules::check_all`].
+    pub fn parse(text: &str) -> Result<Self, Refusal> {
+        Self::of(text, false)
+    }
+
+    /// Compiles every pattern of a data file, which takes far longer than [`Rules::parse`].
     ///
     /// # Errors
     /// `Invalid` names the rule or section and what is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
+    pub fn check_all(text: &str) -> Result<(), Refusal> {
+        Self::of(text, true).map(|_| ())
+    }
+
+    fn of(text: &str, checks: bool) -> Result<Self, Refusal> {
         let language: Language = toml::from_str(text).map_err(|error| wrong("file", &error.to_string()))?;
-        let patterns = Patterns::new(&language);
+        let patterns = Patterns::new(&language, checks);
         let objects = Objects::new(&language, &patterns)?;
         check_rules(&language, &objects)?;
         let set =
@@ -102,6 +114,7 @@ impl Rules {
             elided_first: patterns.start("subject.elided_first", &subject.elided_first)?,
             bare: patterns.start("subject.bare", &subject.bare)?,
             governs: patterns.one("subject.governs", &subject.governs)?,
+            denies: patterns.one("subject.denies", &subject.denies)?,
             any_more: patterns.one("subject.any_more", &subject.any_more)?,
             sentence_rules: set(Reach::Sentence)?,
             clause_rules: set(Reach::Clause)?,
@@ -156,14 +169,14 @@ impl RuleSet {
                     _ => pattern.clone(),
                 };
                 let compiled = patterns.one(&text.id, &spelled)?;
-                groups.extend(compiled.capture_names().flatten().map(str::to_owned));
+                groups.extend(compiled.groups().map(str::to_owned));
                 set.owners.push(set.rules.len());
                 all.push(compiled);
             }
             check_groups(text, &groups)?;
             set.rules.push(Rule { text: text.clone(), groups: groups.into_iter().collect() });
         }
-        set.patterns = AnyOf::of("rules", all)?;
+        set.patterns = AnyOf::of(all);
         Ok(set)
     }
 }

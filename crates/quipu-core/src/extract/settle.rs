@@ -2,22 +2,20 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
 use super::language::Correction;
 use super::object::Objects;
-use super::pattern::Patterns;
+use super::pattern::{Pattern, Patterns};
 use super::{FactCandidate, Stance};
 use crate::refusal::Refusal;
 
 /// Tells corrections.
 #[derive(Debug)]
 pub(super) struct Corrections {
-    strong: Regex,
-    weak: Regex,
-    meant: Vec<Regex>,
+    strong: Pattern,
+    weak: Pattern,
+    meant: Vec<Pattern>,
     /// A clause that only says since when the claim before it holds.
-    pub(super) since: Regex,
+    pub(super) since: Pattern,
 }
 
 impl Corrections {

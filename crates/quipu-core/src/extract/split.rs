@@ -2,11 +2,9 @@
 
 use std::ops::Range;
 
-use regex::Regex;
-
 use super::PassedOver;
 use super::language::Split;
-use super::pattern::{Patterns, either, wrong};
+use super::pattern::{Pattern, Patterns, either, wrong};
 use crate::refusal::Refusal;
 
 /// Stands in for every byte of what is left alone, so that no pattern matches there and no offset moves.
@@ -19,10 +17,10 @@ const QUOTED_BYTES_MAX: usize = 2000;
 /// Cuts texts of one language.
 #[derive(Debug, Clone)]
 pub(super) struct Splitter {
-    abbreviation: Regex,
-    clauses: Vec<Regex>,
-    verbs: Regex,
-    question_tail: Regex,
+    abbreviation: Pattern,
+    clauses: Vec<Pattern>,
+    verbs: Pattern,
+    question_tail: Pattern,
 }
 
 impl Splitter {
@@ -30,7 +28,7 @@ impl Splitter {
         let abbreviations = either(words.abbreviations.iter().map(String::as_str));
         let clauses = words.clauses.iter().map(|pattern| patterns.one("split.clauses", pattern));
         let clauses = clauses.collect::<Result<Vec<_>, _>>()?;
-        if clauses.iter().any(|clause| clause.capture_names().flatten().all(|name| name != "cut")) {
+        if clauses.iter().any(|clause| clause.groups().all(|name| name != "cut")) {
             return Err(wrong("split.clauses", "a pattern has no group named cut"));
         }
         Ok(Self {
@@ -121,6 +119,7 @@ pub(super) fn mask(text: &str) -> (String, Vec<PassedOver>) {
     hidden.extend(paired(text, '`', '`', 0));
     hidden.extend(paired(text, '"', '"', QUOTED_WORDS_MIN));
     hidden.extend(paired(text, '“', '”', QUOTED_WORDS_MIN));
+    hidden.extend(single_quoted(text));
     hidden.sort_by_key(|range| range.start);
     let mut bytes = text.as_bytes().to_vec();
     for range in &hidden {
@@ -152,6 +151,23 @@ fn hidden_lines(text: &str) -> Vec<Range<usize>> {
     }
     hidden.retain(|range| !range.is_empty());
     hidden
+}
+
+/// What stands between single quotation marks, which are apostrophes elsewhere.
+fn single_quoted(text: &str) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let opens = |at: usize| text[..at].ends_with([' ', '(', '\n', ':']) && !text[at + 1..].starts_with(' ');
+    let closes = |at: usize| !text[at + 1..].starts_with(char::is_alphanumeric) && !text[..at].ends_with(' ');
+    let marks: Vec<usize> = text.match_indices('\'').map(|(at, _)| at).collect();
+    for (at, open) in marks.iter().enumerate().filter(|(_, open)| opens(**open)) {
+        let after = marks[at + 1..].iter().copied().find(|close| closes(*close) && !opens(*close));
+        let Some(close) = after.filter(|close| !text[*open..*close].contains('\n')) else { continue };
+        let apart = found.last().is_none_or(|last| last.end <= *open);
+        if apart && text[*open..close].split_whitespace().count() >= QUOTED_WORDS_MIN {
+            found.push(*open..close + 1);
+        }
+    }
+    found
 }
 
 /// What stands between two marks in one line, if it has so many words.

@@ -68,6 +68,14 @@ fn the_examples_of_the_rules_hold() {
 }
 
 #[test]
+fn every_pattern_can_be_compiled() {
+    assert_eq!(Rules::check_all(EN).err().map(|refusal| refusal.to_string()), None);
+    let broken = EN.replace("(?:works?|working) in (?P<object>.+)", "(?:works?|working in (?P<object>.+)");
+    let refusal = Rules::check_all(&broken).err().map(|refusal| refusal.to_string());
+    assert!(refusal.as_ref().is_some_and(|message| message.contains("works_in")), "{refusal:?}");
+}
+
+#[test]
 fn every_relation_is_in_the_registry() {
     let registry = Predicates::default_registry();
     let unknown: BTreeSet<&str> = RULES.predicates().into_iter().filter(|name| !registry.has(name)).collect();
@@ -188,7 +196,7 @@ fn tasks_and_problems() {
 #[test]
 fn a_wrong_file_names_its_rule() {
     for (was, is, named) in [
-        ("predicate = \"works_in\"", "predicate = \"Works in\"", "works_in"),
+        ("id = \"works_in\"\npredicate = \"works_in\"", "id = \"works_in\"\npredicate = \"Works in\"", "works_in"),
         ("object = \"field\"", "object = \"fields\"", "works_in"),
         ("(?:works?|working) in (?P<object>.+)", "(?:works?|working) in {nowhere} (?P<object>.+)", "works_in"),
         ("id = \"works_in\"", "id = \"works_as\"", "works_as"),

@@ -1,9 +1,7 @@
 //! The words before a verb: whether it is denied, over, long past, still to come.
 
-use regex::Regex;
-
 use super::language::{BeforeVerb, Mark};
-use super::pattern::Patterns;
+use super::pattern::{Pattern, Patterns};
 use crate::refusal::Refusal;
 
 /// Words before one verb, at most.
@@ -12,7 +10,7 @@ const STEPS_MAX: usize = 12;
 /// Reads the words before verbs.
 #[derive(Debug, Clone)]
 pub(super) struct BeforeVerbs {
-    steps: Vec<(Regex, Vec<Mark>)>,
+    steps: Vec<(Pattern, Vec<Mark>)>,
 }
 
 /// What the words before a verb said.

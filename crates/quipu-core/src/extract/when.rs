@@ -5,10 +5,10 @@ use std::ops::Range;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::language::{Frequency, Role, TimePattern, Times, Unit};
-use super::pattern::{AnyOf, Patterns};
+use super::pattern::{AnyOf, Pattern, Patterns};
 use crate::refusal::Refusal;
 
 /// Lengths of time longer than this name no date.
@@ -20,8 +20,8 @@ pub(super) struct When {
     words: Times,
     patterns: AnyOf,
     /// The word for a role before a date, and within its pattern.
-    roles: Regex,
-    own_role: Regex,
+    roles: Pattern,
+    own_role: Pattern,
     frequencies: AnyOf,
     frequency_values: Vec<Option<String>>,
     numbers: std::collections::BTreeMap<String, String>,
