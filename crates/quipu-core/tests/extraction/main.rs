@@ -19,10 +19,13 @@ use label::{Case, Label};
 
 const RULES: &str = include_str!("../../../quipu-models/rules/en.toml");
 const DEV: &str = include_str!("../../../../testdata/extraction/dev.jsonl");
+const DEV_MORE: &str = include_str!("../../../../testdata/extraction/dev_more.jsonl");
 const HELD_OUT: &str = include_str!("../../../../testdata/extraction/held_out.jsonl");
 
 const PRECISION_MIN: f64 = 0.95;
 const RECALL_MIN: f64 = 0.70;
+/// For the harder texts of `DEV_MORE`, most of which say a thing as few people would.
+const RECALL_MIN_MORE: f64 = 0.55;
 
 /// Reads every text with `read` and compares.
 fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
@@ -47,18 +50,21 @@ fn measure_rules(file: &str) -> Figures {
     })
 }
 
-fn check(name: &str, figures: &Figures) {
+fn check(name: &str, figures: &Figures, recall_min: f64) {
     let total = figures.total();
     println!("\n{name}: {} texts, {} of them with nothing to find\n{}", figures.texts, figures.empty, figures.table());
     assert!(total.precision() >= PRECISION_MIN, "{name}: precision {:.3} < {PRECISION_MIN}", total.precision());
-    assert!(total.recall() >= RECALL_MIN, "{name}: recall {:.3} < {RECALL_MIN}", total.recall());
+    assert!(total.recall() >= recall_min, "{name}: recall {:.3} < {recall_min}", total.recall());
 }
 
 #[test]
 fn the_rules_read_the_texts_they_were_written_with() {
     let figures = measure_rules(DEV);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev", &figures);
+    check("dev", &figures, RECALL_MIN);
+    let figures = measure_rules(DEV_MORE);
+    println!("{}", figures.mistakes.join("\n"));
+    check("dev, more", &figures, RECALL_MIN_MORE);
 }
 
 #[test]
@@ -67,12 +73,12 @@ fn the_rules_read_texts_they_have_not_seen() {
     if std::env::var_os("QUIPU_SHOW_HELD_OUT").is_some() {
         println!("{}", figures.mistakes.join("\n"));
     }
-    check("held out", &figures);
+    check("held out", &figures, RECALL_MIN);
 }
 
 #[test]
 fn an_extractor_that_finds_what_the_labels_say_is_perfect() {
-    for file in [DEV, HELD_OUT] {
+    for file in [DEV, DEV_MORE, HELD_OUT] {
         let cases = label::cases(file);
         let figures = measure(&cases, |case| label::as_extraction(case.facts.iter(), case.tasks.iter(), case));
         assert_eq!(figures.mistakes, Vec::<String>::new());
@@ -124,14 +130,16 @@ fn an_extractor_that_finds_nothing_has_no_recall() {
 fn the_labels_are_well_formed() {
     let mut ids = BTreeSet::new();
     let mut texts = BTreeSet::new();
-    for (file, initial) in [(DEV, 'd'), (HELD_OUT, 'h')] {
+    for (file, initials, empty_shares) in
+        [(DEV, "d", 0.35..=0.40), (DEV_MORE, "ab", 0.25..=0.40), (HELD_OUT, "h", 0.35..=0.40)]
+    {
         let cases = label::cases(file);
         assert!(cases.len() >= 200, "{} texts", cases.len());
         let empty = cases.iter().filter(|case| case.facts.is_empty() && case.tasks.is_empty()).count();
         let share = empty as f64 / cases.len() as f64;
-        assert!((0.35..=0.40).contains(&share), "{share:.2} of the texts have nothing to find");
+        assert!(empty_shares.contains(&share), "{share:.2} of the texts have nothing to find");
         for case in &cases {
-            assert!(case.id.starts_with(initial), "{}", case.id);
+            assert!(case.id.starts_with(|c| initials.contains(c)), "{}", case.id);
             assert!(ids.insert(case.id.clone()), "{} is there twice", case.id);
             assert!(texts.insert(case.text.to_lowercase()), "{}: the text is there twice", case.id);
             assert_eq!(label::faults(case), Vec::<String>::new(), "{}", case.id);
