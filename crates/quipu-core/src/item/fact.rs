@@ -144,9 +144,10 @@ impl Fact {
         self.status == FactStatus::Active
     }
 
-    /// True if it held at that time, as far as is known: corrected, uncertain and retracted facts never did.
+    /// True if it held at that time, as far as is known: corrected and retracted facts never did, and of contested and
+    /// uncertain ones nobody knows.
     pub fn held_at(&self, time: Timestamp) -> bool {
-        matches!(self.status, FactStatus::Active | FactStatus::Superseded | FactStatus::Contested)
+        matches!(self.status, FactStatus::Active | FactStatus::Superseded)
             && self.valid_from.or(self.first_seen).is_none_or(|from| from <= time)
             && self.valid_to.is_none_or(|to| time < to)
     }

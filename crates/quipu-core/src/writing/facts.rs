@@ -3,7 +3,7 @@
 //! Same value: heard again. New value of a relation that holds one: the old one ends, or is corrected, or — said by a source
 //! that is clearly less credible — stands contested. Older news goes into history. Never are two values active at once.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::gate::{self, Verdict};
 use super::{Outcome, Work, core_map, ground};
@@ -18,9 +18,6 @@ use crate::recall::tokens;
 const LESS_CREDIBLE: &str = "something more credible says otherwise";
 /// What a contested claim's confidence is multiplied with.
 const CONTESTED_FACTOR: f64 = 0.8;
-
-/// A change this old is still told as news.
-const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 impl Work<'_> {
     pub(super) fn fact(&mut self, candidate: &FactCandidate) {
@@ -73,6 +70,7 @@ impl Work<'_> {
         }
         match claim.current() {
             Some(current) if claim.is_single() => self.replace(claim, fact, &current),
+            None if claim.is_single() && self.is_over(claim) => self.put_into_history(claim, fact),
             _ => self.beside(claim, fact),
         }
     }
@@ -80,15 +78,11 @@ impl Work<'_> {
     /// A value that is known already.
     fn again(&mut self, claim: &Claim<'_>, same: &Fact, verdict: &Verdict) {
         let at = Some(self.case.said_at());
-        if let Stance::Corrects { not: Some(_) } = &claim.candidate.stance
-            && let Stance::Corrects { not } = &claim.candidate.stance
-            && let Some(wrong) = claim.wrong(not.as_deref())
-            && wrong.id != same.id
-            && self.is_credible(&wrong, claim.candidate.confidence)
-        {
-            self.core.take(self.case.predicates, &wrong);
+        let wrong = self.wrong_besides(claim, same);
+        if let Some(wrong) = &wrong {
+            self.core.take(self.case.predicates, wrong);
             self.settle(wrong.id, FactStatus::Corrected, None, claim.evidence);
-            self.report.ended.push(outcome(&wrong, "was never true"));
+            self.report.ended.push(outcome(wrong, "was never true"));
         }
         if same.evidence.iter().any(|place| place.source == claim.evidence.source) {
             return;
@@ -98,25 +92,49 @@ impl Work<'_> {
             && matches!(same.status, FactStatus::Uncertain | FactStatus::Contested);
         self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at });
         if same.valid_from.is_none() && claim.candidate.valid_from.is_some() {
-            let valid_from = claim.candidate.valid_from;
-            self.draw(Drawn::FactChanged(FactChange { valid_from, ..FactChange::of(same.id) }));
+            self.since(same, claim.candidate.valid_from);
         }
         if !confirmed {
             self.report.seen.push(outcome(same, &format!("said {} times", same.seen_count + 1)));
             return;
         }
-        // The user said it: that settles what waited, and ends what held in its place.
-        if let Some(current) = claim.current().filter(|_| claim.is_single()) {
-            self.core.take(self.case.predicates, &current);
-            self.report.ended.push(outcome(&current, "held until now"));
+        // The user said it: that settles what waited, and ends what held in its place — from now on, whenever somebody
+        // else said so first.
+        let known = claim.candidate.valid_from.or(same.valid_from);
+        let displaced = claim.current().filter(|_| claim.is_single()).or_else(|| self.opposite(claim));
+        match (&wrong, displaced) {
+            (Some(wrong), _) => self.since(same, known.or(start_of(wrong))),
+            (None, Some(held)) => {
+                let since = known.or(at);
+                self.since(same, since);
+                self.core.take(self.case.predicates, &held);
+                if !claim.is_single() {
+                    self.settle(held.id, FactStatus::Superseded, since.max(held.valid_from), claim.evidence);
+                }
+                self.report.ended.push(outcome(&held, "held until now"));
+            }
+            (None, None) => {}
         }
         self.put(same);
-        self.settle(same.id, FactStatus::Active, None, claim.evidence);
+        let confidence_base = Some(same.confidence_base.max(claim.candidate.confidence));
+        let (status, evidence) = (Some(FactStatus::Active), Some(claim.evidence));
+        self.draw(Drawn::FactChanged(FactChange { status, evidence, confidence_base, ..FactChange::of(same.id) }));
         let waiting = self.view.items().reviews().filter(|review| review.about == same.id && review.decided.is_none());
         for review in waiting.map(|review| review.id).collect::<Vec<_>>() {
             self.draw(Drawn::ReviewDecided { review, decision: Decision::Approved });
         }
         self.report.asserted.push(outcome(same, "confirmed"));
+    }
+
+    /// What the claim says is wrong beside what it says is right, if it may say so.
+    fn wrong_besides(&self, claim: &Claim<'_>, same: &Fact) -> Option<Fact> {
+        let Stance::Corrects { not: not @ Some(_) } = &claim.candidate.stance else { return None };
+        let wrong = claim.wrong(not.as_deref()).filter(|wrong| wrong.id != same.id)?;
+        self.is_credible(&wrong, claim.candidate.confidence).then_some(wrong)
+    }
+
+    fn since(&mut self, fact: &Fact, valid_from: Option<Timestamp>) {
+        self.draw(Drawn::FactChanged(FactChange { valid_from, ..FactChange::of(fact.id) }));
     }
 
     /// Another value of a relation that holds one.
@@ -125,7 +143,7 @@ impl Work<'_> {
             return self.contest(claim, fact, current, LESS_CREDIBLE);
         }
         if self.is_older_news(claim, current) {
-            return self.into_history(claim, fact);
+            return self.put_into_history(claim, fact);
         }
         fact.valid_from = fact.valid_from.or_else(|| match claim.candidate.stance {
             Stance::Changed => Some(self.case.said_at()),
@@ -190,60 +208,6 @@ impl Work<'_> {
         self.assert(fact, Vec::new(), false, "corrected, and over");
     }
 
-    /// Inserts a value between the ones of its time.
-    fn into_history(&mut self, claim: &Claim<'_>, mut fact: Fact) {
-        let own = fact.valid_from.or(fact.first_seen);
-        let known = claim.held.iter().filter(|held| matches!(held.status, FactStatus::Active | FactStatus::Superseded));
-        let mut next: Option<Timestamp> = None;
-        let mut before: Option<Fact> = None;
-        for held in known {
-            let (start, end) = (start_of(held), held.valid_to);
-            if start > own {
-                next = [next, start].into_iter().flatten().min();
-            } else if start <= own && end > own {
-                before = Some(held.clone());
-            }
-        }
-        fact.status = FactStatus::Superseded;
-        let said_at = Some(self.case.said_at());
-        // What is told of the past was over when it was told; what held when it was said, held until the next value.
-        let over = match claim.candidate.stance {
-            Stance::Held | Stance::Ended => [next, said_at].into_iter().flatten().min(),
-            _ => next.or(said_at),
-        };
-        fact.valid_to = fact.valid_to.or(over).max(own);
-        if let Some(before) = before {
-            let valid_to = own;
-            self.draw(Drawn::FactChanged(FactChange { valid_to, ..FactChange::of(before.id) }));
-        }
-        self.assert(fact, Vec::new(), false, "held before");
-    }
-
-    /// Something that held once.
-    fn past(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
-        let candidate = claim.candidate;
-        if let Some(same) = claim.same().filter(Fact::is_active) {
-            return self.close(claim, &same, candidate.valid_to);
-        }
-        if claim
-            .held
-            .iter()
-            .any(|held| held.status == FactStatus::Superseded && same_value(&held.object, &candidate.object))
-        {
-            return;
-        }
-        let mut fact = self.new_fact(claim);
-        if let Some(doubt) = ground::doubt(candidate, self.case.quote(&candidate.span)) {
-            fact.status = FactStatus::Uncertain;
-            return self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
-        }
-        if let Verdict::Wait(reason) = verdict {
-            fact.status = FactStatus::Uncertain;
-            return self.wait(fact, ReviewKind::Fact, None, reason);
-        }
-        self.into_history(claim, fact);
-    }
-
     /// Something that holds no longer, or does not hold.
     fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
         let candidate = claim.candidate;
@@ -264,7 +228,7 @@ impl Work<'_> {
         self.refuse(said, &candidate.predicate, claim.evidence, "it ends or denies something that was not known");
     }
 
-    fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>) {
+    pub(super) fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>) {
         if !self.is_credible(held, claim.candidate.confidence) {
             let said = held.text.clone();
             let reason = "a less credible source says it does not hold";
@@ -282,7 +246,7 @@ impl Work<'_> {
         self.draw(Drawn::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
     }
 
-    fn assert(&mut self, mut fact: Fact, ends: Vec<ItemId>, corrects: bool, what: &str) {
+    pub(super) fn assert(&mut self, mut fact: Fact, ends: Vec<ItemId>, corrects: bool, what: &str) {
         // Nothing ends before it began.
         fact.valid_to = fact.valid_to.map(|to| fact.valid_from.map_or(to, |from| to.max(from)));
         self.report.asserted.push(outcome(&fact, what));
@@ -309,7 +273,7 @@ impl Work<'_> {
         }
     }
 
-    fn wait(&mut self, fact: Fact, kind: ReviewKind, against: Option<ItemId>, reason: &str) {
+    pub(super) fn wait(&mut self, fact: Fact, kind: ReviewKind, against: Option<ItemId>, reason: &str) {
         let (id, question) = (fact.id, format!("Is this right: {}?", fact.text));
         self.assert(fact, Vec::new(), false, &format!("waits for you: {reason}"));
         self.open_review(kind, id, against, question, reason);
@@ -344,30 +308,20 @@ impl Work<'_> {
             .then_some("not sure enough to change the core document")
     }
 
-    /// True if this source may end what another one said.
+    /// True if this source may end what others said: it reaches as far as the best of them, and is about as credible.
     fn is_credible(&self, held: &Fact, confidence: f64) -> bool {
         let standing = self.case.standing;
-        let own = standing.kind.reliability() * confidence;
-        let other = held.source.reliability() * held.confidence_base;
-        standing.trust >= held.trust && other - own < self.case.policy.contest_gap
-    }
-
-    fn is_older_news(&self, claim: &Claim<'_>, current: &Fact) -> bool {
-        let candidate = claim.candidate;
-        if self.case.reading.said_at.is_some_and(|said| current.last_seen.is_some_and(|last| said < last)) {
-            return true;
+        let sources = held.evidence.iter().filter_map(|place| self.case.memory.get(place.source));
+        let (mut trust, mut reliability) = (held.trust, held.source.reliability());
+        for source in sources.filter(|source| source.trust > held.trust) {
+            trust = trust.max(source.trust);
+            reliability = reliability.max(source.from.reliability());
         }
-        let Some(moved) = matches!(candidate.stance, Stance::Changed).then_some(candidate.valid_from).flatten() else {
-            return false;
-        };
-        // Nobody said since when the current value holds: a change told while it is fresh is news, whatever was said
-        // in the days between.
-        let fresh = self.case.said_at().duration_since(moved) <= FRESH_NEWS;
-        let start = if current.valid_from.is_none() && fresh { None } else { start_of(current) };
-        start.is_some_and(|start| moved < start)
+        let own = standing.kind.reliability() * confidence;
+        standing.trust >= trust && reliability * held.confidence_base - own < self.case.policy.contest_gap
     }
 
-    fn new_fact(&mut self, claim: &Claim<'_>) -> Fact {
+    pub(super) fn new_fact(&mut self, claim: &Claim<'_>) -> Fact {
         let (candidate, predicate) = (claim.candidate, claim.predicate);
         let said_at = self.case.reading.said_at;
         let future = candidate.valid_from > said_at;
@@ -414,12 +368,12 @@ impl Work<'_> {
 }
 
 /// One candidate beside what is known of its slot.
-struct Claim<'a> {
-    candidate: &'a FactCandidate,
+pub(super) struct Claim<'a> {
+    pub(super) candidate: &'a FactCandidate,
     predicate: &'a Predicate,
-    evidence: Evidence,
+    pub(super) evidence: Evidence,
     slot: String,
-    held: Vec<Fact>,
+    pub(super) held: Vec<Fact>,
 }
 
 impl Claim<'_> {
@@ -432,7 +386,7 @@ impl Claim<'_> {
     }
 
     /// The fact that says the same and may still come to count, the active one first.
-    fn same(&self) -> Option<Fact> {
+    pub(super) fn same(&self) -> Option<Fact> {
         let same = |held: &&Fact| same_value(&held.object, &self.candidate.object);
         let waiting = |held: &&Fact| matches!(held.status, FactStatus::Uncertain | FactStatus::Contested);
         let active = self.held.iter().filter(same).find(|held| held.is_active());
@@ -453,11 +407,11 @@ impl Claim<'_> {
     }
 }
 
-fn start_of(fact: &Fact) -> Option<Timestamp> {
+pub(super) fn start_of(fact: &Fact) -> Option<Timestamp> {
     fact.valid_from.or(fact.first_seen)
 }
 
-fn outcome(fact: &Fact, what: &str) -> Outcome {
+pub(super) fn outcome(fact: &Fact, what: &str) -> Outcome {
     Outcome { id: fact.id, text: fact.text.clone(), what: what.to_owned() }
 }
 

@@ -9,6 +9,7 @@ mod facts;
 mod gate;
 mod ground;
 mod notes;
+mod past;
 mod people;
 mod tasks;
 mod view;

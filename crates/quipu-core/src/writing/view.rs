@@ -53,11 +53,16 @@ impl<'a> View<'a> {
                 self.facts.insert(fact.id, (**fact).clone());
             }
             Drawn::FactSeen { fact, evidence, .. } => self.change(*fact, |held| held.evidence.push(*evidence)),
-            Drawn::FactChanged(change) => self.change(change.fact, |held| {
-                held.status = change.status.unwrap_or(held.status);
-                held.valid_to = change.valid_to.or(held.valid_to);
-                held.valid_from = change.valid_from.or(held.valid_from);
-            }),
+            Drawn::FactChanged(change) => {
+                if change.status == Some(FactStatus::Active) {
+                    self.make_way(change.fact);
+                }
+                self.change(change.fact, |held| {
+                    held.status = change.status.unwrap_or(held.status);
+                    held.valid_to = change.valid_to.or(held.valid_to);
+                    held.valid_from = change.valid_from.or(held.valid_from);
+                });
+            }
             Drawn::TaskOpened(task) => {
                 self.tasks.insert(task.id, (**task).clone());
             }
@@ -70,6 +75,15 @@ impl<'a> View<'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Ends what a fact that comes to count displaces.
+    fn make_way(&mut self, id: ItemId) {
+        let found = self.facts.get(&id).or_else(|| self.items.fact(id)).filter(|fact| fact.single);
+        let Some(slot) = found.map(|fact| fact.slot.clone()) else { return };
+        for other in self.in_slot(&slot).into_iter().filter(|other| other.is_active() && other.id != id) {
+            self.change(other.id, |held| held.status = FactStatus::Superseded);
         }
     }
 

@@ -95,6 +95,46 @@ fn what_was_said_earlier_and_arrives_later_is_history() {
 }
 
 #[test]
+fn late_news_of_what_was_over_does_not_hold_again() {
+    let mut world = World::new();
+    world.says("2020-01-01", lives_since("Lyon", Stance::Changed, "2020-01-01"));
+    world.says("2023-01-01", lives_since("Rome", Stance::Changed, "2023-01-01"));
+    world.says("2023-06-01", lives("Rome", Stance::Ended));
+    world.says("2024-01-01", lives_since("Porto", Stance::Changed, "2022-05-01"));
+    world.says("2019-01-01", lives("Nice", Stance::Holds));
+    assert_eq!(world.active("lives_in"), Vec::<String>::new());
+    assert_eq!(world.core("/location"), None);
+    for (when, places) in [
+        ("2019-06-01", vec!["Nice"]),
+        ("2021-01-01", vec!["Lyon"]),
+        ("2022-06-01", vec!["Porto"]),
+        ("2023-03-01", vec!["Rome"]),
+        ("2024-06-01", vec![]),
+    ] {
+        assert_eq!(world.held_at("lives_in", when), places, "{when}");
+    }
+    // A job that began before the old one was said to be over is news all the same.
+    world.says("2023-01-01", claim("works_at", "Acme", Stance::Holds));
+    world.says("2025-05-20", claim("works_at", "Acme", Stance::Ended));
+    let since = Some(day("2025-05-01"));
+    world.says("2025-05-22", FactCandidate { valid_from: since, ..claim("works_at", "Globex", Stance::Changed) });
+    assert_eq!(world.active("works_at"), ["Globex"]);
+}
+
+#[test]
+fn late_news_told_a_hundred_times_is_one_fact() {
+    let mut world = World::new();
+    world.says("2020-01-01", lives_since("Lyon", Stance::Changed, "2020-01-01"));
+    world.says("2024-01-05", lives_since("Rome", Stance::Changed, "2024-01-01"));
+    for n in 0..100 {
+        let told = format!("2025-{:02}-{:02}", n / 28 + 1, n % 28 + 1);
+        world.says(&told, lives_since("Porto", Stance::Changed, "2022-05-01"));
+    }
+    assert_eq!(world.memory.items().facts().count(), 3);
+    assert_eq!(world.held_at("lives_in", "2023-01-01"), ["Porto"]);
+}
+
+#[test]
 fn no_longer_ends_and_leaves_the_core_document() {
     let mut world = World::new();
     world.says("2024-01-01", claim("likes_food", "kale", Stance::Holds));
@@ -144,8 +184,50 @@ fn a_weak_source_contests_and_does_not_end() {
     let report = world.hears("2024-06-01", SourceKind::Web, weak);
     assert_eq!(world.active("lives_in"), ["Oslo"]);
     assert_eq!(world.objects("lives_in", FactStatus::Contested), ["Bergen"]);
+    assert_eq!(world.held_at("lives_in", "2024-07-01"), ["Oslo"], "nobody settled what is contested");
     assert_eq!(report.reviews.len(), 1);
     assert!(report.reviews[0].text.contains("Oslo") && report.reviews[0].text.contains("Bergen"), "{report:?}");
+}
+
+#[test]
+fn what_was_contested_holds_from_the_users_own_word_on() {
+    let mut world = World::new();
+    let of_anna = |predicate: &str, object: &str| FactCandidate {
+        subject: "Anna".to_owned(),
+        ..claim(predicate, object, Stance::Holds)
+    };
+    for (predicate, was, is) in [("lives_in", "Oslo", "Bergen"), ("likes", "jazz", "jazz")] {
+        let opposite = if predicate == "likes" { "dislikes" } else { predicate };
+        world.says("2024-01-01", of_anna(predicate, was));
+        let weak = Extraction { facts: vec![of_anna(opposite, is)], ..Extraction::default() };
+        world.hears("2024-03-01", SourceKind::Web, weak);
+        assert_eq!(world.active(predicate), [was]);
+        world.says("2024-06-01", of_anna(opposite, is));
+        assert_eq!(world.active(opposite), [is]);
+        assert_eq!(world.held_at(predicate, "2024-04-01"), [was], "what a web page says ends nothing");
+        assert_eq!(world.held_at(opposite, "2024-07-01"), [is]);
+    }
+    assert_eq!(world.active("likes"), Vec::<String>::new());
+    assert_eq!(world.held_at("dislikes", "2024-04-01"), Vec::<String>::new());
+    // And from then on it is as good as anything the user said.
+    let weak = Extraction { facts: vec![of_anna("lives_in", "Rome")], ..Extraction::default() };
+    world.hears("2024-08-01", SourceKind::Imported, weak);
+    let ended = FactCandidate { stance: Stance::Ended, ..of_anna("lives_in", "Bergen") };
+    world.hears("2024-08-02", SourceKind::Imported, Extraction { facts: vec![ended], ..Extraction::default() });
+    assert_eq!(world.active("lives_in"), ["Bergen"]);
+}
+
+#[test]
+fn a_correction_may_name_what_waited() {
+    let mut world = World::new();
+    let since = Some(day("2022-09-01"));
+    world.says("2022-10-17", FactCandidate { valid_from: since, ..claim("diet", "keto", Stance::Changed) });
+    let found = Extraction { facts: vec![claim("diet", "vegan", Stance::Holds)], ..Extraction::default() };
+    world.hears("2022-11-02", SourceKind::Imported, found);
+    world.says("2022-11-04", claim("diet", "vegan", corrects("keto")));
+    assert_eq!(world.active("diet"), ["vegan"]);
+    assert_eq!(world.objects("diet", FactStatus::Corrected), ["keto"]);
+    assert_eq!(world.held_at("diet", "2022-10-01"), ["vegan"]);
 }
 
 #[test]

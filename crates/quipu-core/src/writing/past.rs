@@ -1,0 +1,114 @@
+//! What is told of the past: it goes between the values of its time, and what holds stays.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::facts::{Claim, outcome, same_value, start_of};
+use super::gate::Verdict;
+use super::{Work, ground};
+use crate::extract::Stance;
+use crate::item::{Drawn, Fact, FactChange, FactStatus, ReviewKind};
+
+/// A change this old is still told as news.
+const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
+
+impl Work<'_> {
+    /// Inserts a value between the ones of its time.
+    pub(super) fn put_into_history(&mut self, claim: &Claim<'_>, mut fact: Fact) {
+        let own = start_of(&fact);
+        if let Some(same) = claim.known_then(own) {
+            self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at: Some(self.case.said_at()) });
+            return self.report.seen.push(outcome(&same, "known to have held"));
+        }
+        let known = claim.held.iter().filter(|held| matches!(held.status, FactStatus::Active | FactStatus::Superseded));
+        let mut next: Option<Timestamp> = None;
+        let mut before: Option<Fact> = None;
+        for held in known {
+            let (start, end) = (start_of(held), held.valid_to);
+            if start > own {
+                next = [next, start].into_iter().flatten().min();
+            } else if start <= own && end > own {
+                // What it is put into the place of was over then: so is this.
+                next = [next, end].into_iter().flatten().min();
+                before = Some(held.clone());
+            }
+        }
+        fact.status = FactStatus::Superseded;
+        let said_at = Some(self.case.said_at());
+        // What is told of the past was over when it was told; what held when it was said, held until the next value.
+        let over = match claim.candidate.stance {
+            Stance::Held | Stance::Ended => [next, said_at].into_iter().flatten().min(),
+            _ => next.or(said_at),
+        };
+        fact.valid_to = fact.valid_to.or(over).max(own);
+        if let Some(before) = before {
+            let valid_to = own;
+            self.draw(Drawn::FactChanged(FactChange { valid_to, ..FactChange::of(before.id) }));
+        }
+        self.assert(fact, Vec::new(), false, "held before");
+    }
+
+    /// Something that held once.
+    pub(super) fn past(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
+        let candidate = claim.candidate;
+        if let Some(same) = claim.same().filter(Fact::is_active) {
+            return self.close(claim, &same, candidate.valid_to);
+        }
+        if claim
+            .held
+            .iter()
+            .any(|held| held.status == FactStatus::Superseded && same_value(&held.object, &candidate.object))
+        {
+            return;
+        }
+        let mut fact = self.new_fact(claim);
+        if let Some(doubt) = ground::doubt(candidate, self.case.quote(&candidate.span)) {
+            fact.status = FactStatus::Uncertain;
+            return self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
+        }
+        if let Verdict::Wait(reason) = verdict {
+            fact.status = FactStatus::Uncertain;
+            return self.wait(fact, ReviewKind::Fact, None, reason);
+        }
+        self.put_into_history(claim, fact);
+    }
+
+    /// True if what is told is older than what holds.
+    pub(super) fn is_older_news(&self, claim: &Claim<'_>, current: &Fact) -> bool {
+        let candidate = claim.candidate;
+        if self.case.reading.said_at.is_some_and(|said| current.last_seen.is_some_and(|last| said < last)) {
+            return true;
+        }
+        let Some(moved) = matches!(candidate.stance, Stance::Changed).then_some(candidate.valid_from).flatten() else {
+            return false;
+        };
+        // Nobody said since when the current value holds: a change told while it is fresh is news, whatever was said
+        // in the days between.
+        let fresh = self.case.said_at().duration_since(moved) <= FRESH_NEWS;
+        let start = if current.valid_from.is_none() && fresh { None } else { start_of(current) };
+        start.is_some_and(|start| moved < start)
+    }
+
+    /// True if nothing holds, and what is told was over before that: it is older than something that ended.
+    pub(super) fn is_over(&self, claim: &Claim<'_>) -> bool {
+        let superseded = claim.held.iter().filter(|held| held.status == FactStatus::Superseded);
+        let Some(ended) = superseded.filter_map(|held| held.valid_to).max() else { return false };
+        if self.case.reading.said_at.is_some_and(|said| said < ended) {
+            return true;
+        }
+        let moved = claim.candidate.valid_from.filter(|_| claim.candidate.stance == Stance::Changed);
+        moved.is_some_and(|moved| moved < ended && self.case.said_at().duration_since(moved) > FRESH_NEWS)
+    }
+}
+
+impl Claim<'_> {
+    /// The fact that says the same of that time, and that it is over.
+    fn known_then(&self, time: Option<Timestamp>) -> Option<Fact> {
+        let time = time?;
+        let same = |held: &&Fact| {
+            held.status == FactStatus::Superseded
+                && same_value(&held.object, &self.candidate.object)
+                && (held.held_at(time) || start_of(held) == Some(time))
+        };
+        self.held.iter().find(same).cloned()
+    }
+}
