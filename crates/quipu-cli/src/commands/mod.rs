@@ -50,8 +50,11 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
     match command {
         Command::Demo => return demo::run(&settings, printer).map(|()| ExitCode::SUCCESS),
         Command::Eval(eval) => {
-            let Dataset::Locomo { file, out } = eval.dataset;
-            return eval::locomo(&settings, printer, &file, out.as_deref()).map(|()| ExitCode::SUCCESS);
+            let done = match eval.dataset {
+                Dataset::Locomo { file, out } => eval::locomo(&settings, printer, &file, out.as_deref()),
+                Dataset::Updates { seed, worlds, out } => eval::updates(printer, seed, worlds, out.as_deref()),
+            };
+            return done.map(|()| ExitCode::SUCCESS);
         }
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}

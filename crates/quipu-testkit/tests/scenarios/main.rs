@@ -5,6 +5,7 @@
 mod forking;
 mod limits;
 mod reading;
+mod repeating;
 mod reverting;
 mod verifying;
 

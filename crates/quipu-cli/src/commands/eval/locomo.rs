@@ -1,7 +1,7 @@
 //! LoCoMo (Maharana et al., 2024): questions over long conversations, and the turns that answer them.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::{BufReader, Write};
+use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::super::{admin, render};
 use super::metrics::{Figures, Marks, Quantiles, SESSION_DEPTHS, TURN_DEPTHS};
+use super::write_details;
 use crate::app;
 use crate::output::Printer;
 use crate::settings::Settings;
@@ -266,15 +267,6 @@ fn session_of_turns(engine: &Engine, user: &UserId) -> Result<HashMap<String, St
         ListOptions { at: quipu_engine::versions::When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
     let page = quipu_engine::list(engine, user, &options)?;
     Ok(page.items.into_iter().filter_map(|item| Some((item.native_id?, item.session_id?))).collect())
-}
-
-fn write_details(path: &Path, lines: &[String]) -> Result<()> {
-    let cannot = |error: std::io::Error| Error::Unavailable(format!("cannot write {}: {error}", path.display()));
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path).map_err(cannot)?);
-    for line in lines {
-        writeln!(file, "{line}").map_err(cannot)?;
-    }
-    file.flush().map_err(cannot)
 }
 
 fn in_words(report: &Report) -> String {

@@ -1,0 +1,100 @@
+//! Where worlds are told: an engine over a temporary folder that owns its time and its dice, and embeds nothing.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use quipu_core::core_document::Registry;
+use quipu_core::predicate::Predicates;
+use quipu_core::writing::Policy;
+use quipu_engine::ports::{Clock, EmbedError, Embedder, EmbeddingModel, Entropy};
+use quipu_engine::{Engine, Error, Parts, Result};
+use quipu_models::RuleExtractor;
+use quipu_sqlite::SqliteStore;
+
+use super::super::worlds::Dice;
+
+/// An engine whose ledgers follow from the seed alone.
+pub(super) struct Place {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) engine: Engine,
+    pub(super) extractor: Arc<RuleExtractor>,
+    clock: Arc<StoryClock>,
+}
+
+impl Place {
+    pub(super) fn make(seed: u64) -> Result<Self> {
+        let folder =
+            tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+        let clock = Arc::new(StoryClock(AtomicI64::new(0)));
+        let extractor = Arc::new(RuleExtractor::english()?);
+        let engine = Engine::new(Parts {
+            store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::Options::default())?),
+            embedder: Arc::new(OneDirection::new()),
+            clock: clock.clone(),
+            entropy: Arc::new(StoryDice(Mutex::new(Dice::new(seed)))),
+            registry: Registry::default_registry(),
+            extractor: Some(extractor.clone()),
+            predicates: Predicates::default_registry(),
+            policy: Policy::default(),
+        });
+        Ok(Self { folder, engine, extractor, clock })
+    }
+
+    /// It is that time now.
+    pub(super) fn put(&self, now: Timestamp) {
+        self.clock.0.store(now.as_microsecond(), Ordering::Relaxed);
+    }
+
+    /// A file of its own, for what is imported.
+    pub(super) fn file(&self, name: &str, content: &str) -> Result<std::path::PathBuf> {
+        let path = Path::new(self.folder.path()).join(name);
+        std::fs::write(&path, content)
+            .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
+        Ok(path)
+    }
+}
+
+struct StoryClock(AtomicI64);
+
+impl Clock for StoryClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_microsecond(self.0.load(Ordering::Relaxed)).unwrap_or_default()
+    }
+}
+
+struct StoryDice(Mutex<Dice>);
+
+impl Entropy for StoryDice {
+    fn fill(&self, bytes: &mut [u8]) {
+        let mut dice = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for chunk in bytes.chunks_mut(8) {
+            let bits = dice.roll().to_le_bytes();
+            chunk.iter_mut().zip(bits).for_each(|(byte, random)| *byte = random);
+        }
+    }
+}
+
+/// The same vector for every text: what is measured here needs no likeness.
+struct OneDirection(EmbeddingModel);
+
+impl OneDirection {
+    fn new() -> Self {
+        Self(EmbeddingModel { id: "eval/one-direction".to_owned(), dimensions: 4, tokens_max: 256 })
+    }
+}
+
+impl Embedder for OneDirection {
+    fn model(&self) -> &EmbeddingModel {
+        &self.0
+    }
+
+    fn embed(&self, texts: &[&str]) -> std::result::Result<Vec<Vec<f32>>, EmbedError> {
+        Ok(vec![vec![1.0, 0.0, 0.0, 0.0]; texts.len()])
+    }
+
+    fn count_tokens(&self, text: &str) -> usize {
+        text.split_whitespace().count()
+    }
+}

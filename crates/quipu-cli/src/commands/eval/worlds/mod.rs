@@ -1,0 +1,190 @@
+//! Made-up worlds with fixed seeds: a user and a few people over three years, what was true of them, and how it was told.
+//!
+//! The truth is decided first, then told: at once or long after, with and without dates, repeated, corrected, denied, and
+//! contradicted by sources nobody vouches for. A question about a day is asked only where the telling decides the answer.
+
+mod day;
+mod dice;
+mod language;
+mod many;
+mod questions;
+mod single;
+mod teller;
+
+use quipu_core::extract::USER;
+use quipu_engine::Result;
+
+pub(super) use day::{Day, at, date_of};
+pub(super) use dice::Dice;
+pub(super) use questions::{Ask, Question};
+
+use language::Language;
+use teller::Teller;
+
+/// The last day of a story.
+const LAST: Day = 1250;
+/// From this day on things are told.
+const START: Day = 20;
+
+/// Who says something, and how it reaches the memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// The user, when it happens.
+    User,
+    /// The user, long ago: imported as the user's own words.
+    Archive,
+    /// Anybody, imported: somebody by name, or nobody.
+    Import(Option<String>),
+    /// A tool.
+    Tool,
+    /// The assistant.
+    Assistant,
+}
+
+impl Voice {
+    /// True if it may not change what the user said.
+    pub(super) fn is_weak(&self) -> bool {
+        !matches!(self, Self::User | Self::Archive)
+    }
+}
+
+/// How a claim should be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// It holds, or holds from now on.
+    New,
+    /// It held once.
+    Held,
+    /// It holds no longer.
+    Ended,
+    /// It holds, and what was told before was wrong.
+    Corrects,
+}
+
+/// Something that was said.
+#[derive(Debug, Clone)]
+pub(super) struct Telling {
+    /// When it reaches the memory.
+    pub(super) day: Day,
+    /// When it was said.
+    pub(super) said: Day,
+    pub(super) voice: Voice,
+    pub(super) text: String,
+    /// What it is about; `None` for chatter.
+    pub(super) slot: Option<usize>,
+    /// What should be read in it; `None` for nothing at all.
+    pub(super) claim: Option<(String, Told)>,
+}
+
+/// A value and the days on which it held.
+#[derive(Debug, Clone)]
+pub(super) struct Span {
+    pub(super) value: String,
+    pub(super) from: Day,
+    pub(super) to: Option<Day>,
+    /// The first and the last day on which the user said so.
+    told: Day,
+    last: Day,
+}
+
+/// What was true of one person in one relation, and what was said of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slot {
+    pub(super) subject: String,
+    pub(super) predicate: String,
+    pub(super) of: Option<String>,
+    pub(super) spans: Vec<Span>,
+    /// Days on which the telling leaves open what held, ends included.
+    unsure: Vec<(Day, Day)>,
+    /// Values that were told and taken back: never true.
+    pub(super) corrected: Vec<String>,
+    /// Values somebody claimed.
+    said: Vec<String>,
+    /// Values nobody claimed, though some were spoken of.
+    unsaid: Vec<String>,
+}
+
+impl Slot {
+    /// What held on a day.
+    pub(super) fn on(&self, day: Day) -> Vec<&str> {
+        let held = |span: &&Span| span.from <= day && span.to.is_none_or(|to| day < to);
+        sorted(self.spans.iter().filter(held).map(|span| span.value.as_str()).collect())
+    }
+
+    /// What holds at the end.
+    pub(super) fn now(&self) -> Vec<&str> {
+        sorted(self.spans.iter().filter(|span| span.to.is_none()).map(|span| span.value.as_str()).collect())
+    }
+
+    fn is_sure(&self, day: Day) -> bool {
+        !self.unsure.iter().any(|&(from, to)| from <= day && day <= to)
+    }
+}
+
+fn sorted(mut values: Vec<&str>) -> Vec<&str> {
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// One world.
+#[derive(Debug)]
+pub(super) struct World {
+    pub(super) name: String,
+    pub(super) slots: Vec<Slot>,
+    /// In the order in which it reaches the memory.
+    pub(super) tellings: Vec<Telling>,
+    pub(super) questions: Vec<Question>,
+}
+
+impl World {
+    /// The world of a seed and a number: the same every time.
+    pub(super) fn make(seed: u64, number: usize) -> Result<Self> {
+        let language = Language::english()?;
+        let mut dice = Dice::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+        let mut people = language.people.clone();
+        dice.shuffle(&mut people);
+        people.truncate(2 + dice.below(2));
+        let mut teller = Teller::new(&language, &mut dice);
+        for (name, relation) in &language.relations {
+            teller.tell(name, relation, USER);
+            for person in people.iter().filter(|_| relation.other.is_some()) {
+                teller.tell(name, relation, person);
+            }
+        }
+        teller.idle();
+        let (slots, mut tellings) = teller.finish();
+        tellings.sort_by_key(|telling| telling.day);
+        let questions = questions::about(&slots, &mut dice);
+        Ok(Self { name: format!("world-{seed}-{number}"), slots, tellings, questions })
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_makes_the_same_world() {
+        let told = |seed| format!("{:?}", World::make(seed, 0).unwrap());
+        assert_eq!(told(1), told(1));
+        assert_ne!(told(1), told(2));
+    }
+
+    #[test]
+    fn one_value_at_a_time_where_one_may_hold() {
+        let language = Language::english().unwrap();
+        for number in 0..20 {
+            let world = World::make(7, number).unwrap();
+            let single = |slot: &&Slot| language.relations.get(&slot.predicate).is_some_and(|relation| relation.single);
+            for slot in world.slots.iter().filter(single) {
+                for day in (0..LAST).filter(|&day| slot.is_sure(day)) {
+                    assert!(slot.on(day).len() <= 1, "{slot:?} on {}", date_of(day));
+                }
+                assert!(slot.now().len() <= 1, "{slot:?}");
+                assert!(slot.corrected.iter().all(|wrong| slot.spans.iter().all(|span| span.value != *wrong)));
+            }
+        }
+    }
+}
