@@ -13,7 +13,7 @@ use quipu_testkit::{MemoryStore, Rig};
 use crate::{me, said};
 
 fn reading_engine() -> Engine {
-    let extractor = RuleExtractor::english().unwrap();
+    let extractor = RuleExtractor::english();
     Rig { extractor: Some(Arc::new(extractor)), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
 }
 
