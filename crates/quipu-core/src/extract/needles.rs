@@ -1,7 +1,7 @@
 //! What a text must have for a pattern to match: read off the pattern, without compiling it.
 
 /// Bytes of the shortest needle worth looking for.
-const LENGTH_MIN: usize = 3;
+const LENGTH_MIN: usize = 2;
 /// Needles of one pattern, at most.
 const COUNT_MAX: usize = 1200;
 

@@ -21,7 +21,7 @@ const SPELLED_MAX: usize = 1 << 19;
 /// Macros stand in macros at most so deep.
 const DEPTH_MAX: usize = 8;
 /// Bytes of a needle by which it is looked up.
-const KEY: usize = 3;
+const KEY: usize = 2;
 
 /// Spells out the patterns of one language.
 pub(super) struct Patterns<'a> {
