@@ -123,11 +123,11 @@ pub fn recall(engine: &Engine, user: &UserId, options: &RecallOptions) -> Result
     Ok(report)
 }
 
-/// Keeps in mind what was recalled of others' words: when the user passes them on, they do not become the user's. The
-/// user's own words may come back; they say nothing new.
+/// Keeps in mind what was recalled: when it comes back, it is not news, and others' words do not become the user's by being
+/// passed on.
 pub(crate) fn note_shown(engine: &Engine, user: &UserId, report: &RecallReport) -> Result<()> {
     let keeper = engine.keeper(user, false)?;
-    report.hits.iter().filter(|hit| hit.trust < Trust::User).for_each(|hit| keeper.note_shown(&hit.text));
+    report.hits.iter().for_each(|hit| keeper.note_shown(&hit.text));
     Ok(())
 }
 

@@ -1,16 +1,13 @@
-//! Where worlds are told: an engine over a temporary folder that owns its time and its dice, and embeds nothing.
+//! Where worlds are told: an engine over a temporary folder that owns its time and its dice, and compares spelling only.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use quipu_core::core_document::Registry;
-use quipu_core::predicate::Predicates;
-use quipu_core::writing::Policy;
-use quipu_engine::ports::{Clock, EmbedError, Embedder, EmbeddingModel, Entropy};
-use quipu_engine::{Engine, Error, Parts, Result};
-use quipu_models::RuleExtractor;
+use quipu_engine::ports::{Clock, Entropy};
+use quipu_engine::{Engine, Error, Parts, Result, Rules};
+use quipu_models::{HashedNgrams, RuleExtractor};
 use quipu_sqlite::SqliteStore;
 
 use super::super::worlds::Dice;
@@ -28,16 +25,14 @@ impl Place {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
         let clock = Arc::new(StoryClock(AtomicI64::new(0)));
-        let extractor = Arc::new(RuleExtractor::english()?);
+        let extractor = Arc::new(RuleExtractor::english());
         let engine = Engine::new(Parts {
             store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::Options::default())?),
-            embedder: Arc::new(OneDirection::new()),
+            embedder: Arc::new(HashedNgrams::new()),
             clock: clock.clone(),
             entropy: Arc::new(StoryDice(Mutex::new(Dice::new(seed)))),
-            registry: Registry::default_registry(),
             extractor: Some(extractor.clone()),
-            predicates: Predicates::default_registry(),
-            policy: Policy::default(),
+            rules: Rules::default(),
         });
         Ok(Self { folder, engine, extractor, clock })
     }
@@ -73,28 +68,5 @@ impl Entropy for StoryDice {
             let bits = dice.roll().to_le_bytes();
             chunk.iter_mut().zip(bits).for_each(|(byte, random)| *byte = random);
         }
-    }
-}
-
-/// The same vector for every text: what is measured here needs no likeness.
-struct OneDirection(EmbeddingModel);
-
-impl OneDirection {
-    fn new() -> Self {
-        Self(EmbeddingModel { id: "eval/one-direction".to_owned(), dimensions: 4, tokens_max: 256 })
-    }
-}
-
-impl Embedder for OneDirection {
-    fn model(&self) -> &EmbeddingModel {
-        &self.0
-    }
-
-    fn embed(&self, texts: &[&str]) -> std::result::Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(vec![vec![1.0, 0.0, 0.0, 0.0]; texts.len()])
-    }
-
-    fn count_tokens(&self, text: &str) -> usize {
-        text.split_whitespace().count()
     }
 }
