@@ -28,6 +28,8 @@ pub const TURNS_UNTOLD_MAX: usize = 4096;
 pub const VALUES_COMPARED_MAX: usize = 256;
 /// Vectors of values kept in memory per user.
 pub const VALUES_KEPT_MAX: usize = 4096;
+/// Largest statement about an item, in bytes of JSON.
+pub const ITEM_BYTES_MAX: usize = 64 * 1024;
 /// Most notes kept at a time.
 pub const NOTES_MAX: usize = 100;
 /// Items one write may bring.

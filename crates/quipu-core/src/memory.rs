@@ -81,6 +81,7 @@ pub struct Memory {
     sessions: Vec<Session>,
     session_numbers: HashMap<Arc<str>, u32>,
     authors: HashMap<Arc<str>, ()>,
+    signed: Option<Arc<str>>,
 }
 
 /// The part of a memory that is truth; the rest follows from it.
@@ -122,6 +123,7 @@ impl Memory {
             sessions: Vec::new(),
             session_numbers: HashMap::new(),
             authors: HashMap::new(),
+            signed: None,
         }
     }
 
@@ -191,6 +193,11 @@ impl Memory {
     /// What people said about an item.
     pub fn marks(&self, id: ItemId) -> Marks {
         self.marks.get(&id).copied().unwrap_or_default()
+    }
+
+    /// The name on the first of the user's own words, if one stands there: the user's.
+    pub fn signed(&self) -> Option<&str> {
+        self.signed.as_deref()
     }
 
     /// What was drawn from the sources.
@@ -310,7 +317,13 @@ impl Memory {
                     self.hold(Held { source, seq: self.seq, change: index as u32, trust, from });
                 }
                 Some(Change::ItemMarked(mark)) => self.mark(&mark),
-                Some(Change::Drawn(drawn)) => self.items.apply(drawn, self.seq),
+                Some(Change::Drawn(mut drawn)) => {
+                    // No claim reaches further than the event that makes it.
+                    if let Drawn::FactAsserted { fact, .. } = &mut drawn {
+                        fact.trust = fact.trust.min(trust);
+                    }
+                    self.items.apply(drawn, self.seq);
+                }
                 _ => {}
             }
         }
@@ -352,6 +365,9 @@ impl Memory {
                     self.authors.insert(author.clone(), ());
                 }
             }
+        }
+        if self.signed.is_none() && held.trust == Trust::User {
+            self.signed = held.source.author.clone();
         }
         self.sources.push(held);
     }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use quipu_core::event::{Actor, Change, Draft, Hash, Idempotency, SourceKind};
+use quipu_core::guard;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger::{self, Position, SealedEvent};
 use quipu_core::limit;
 use quipu_core::writing::Understanding;
 use quipu_core::{Memory, Refusal};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -93,6 +95,7 @@ pub(crate) fn commit(
         if drafts.is_empty() {
             return Ok(Vec::new());
         }
+        drafts.iter_mut().try_for_each(scrub)?;
         let sealed = {
             let state = keeper.read();
             drafts.iter().try_for_each(|draft| check(&state, draft))?;
@@ -211,6 +214,54 @@ pub(crate) fn reload(engine: &Engine, keeper: &Keeper, writer: &mut Writer) -> R
     *keeper.write() = State { memory, history, index };
     writer.snapshot_seq = writer.ledger.snapshots()?.last().copied().unwrap_or(0);
     Ok(())
+}
+
+/// Takes secrets out of what is about to be recorded, whichever door it came through. Sources are clean already: their
+/// words are measured by the byte.
+fn scrub(draft: &mut Draft) -> Result<()> {
+    let bug =
+        |error: serde_json::Error| Error::Bug(format!("a change cannot be read back without its secrets: {error}"));
+    if let Some(rationale) = draft.rationale.as_mut().filter(|text| !guard::redact(text).found.is_empty()) {
+        *rationale = guard::redact(rationale).text.into_owned();
+    }
+    for change in &mut draft.changes {
+        match change {
+            Change::CorePatched(patch) => {
+                let clean = scrubbed(serde_json::to_value(&*patch).map_err(bug)?);
+                if let Some(clean) = clean {
+                    *patch = serde_json::from_value(clean).map_err(bug)?;
+                }
+            }
+            Change::Drawn(drawn) => {
+                let clean = scrubbed(serde_json::to_value(&*drawn).map_err(bug)?);
+                if let Some(clean) = clean {
+                    *drawn = serde_json::from_value(clean).map_err(bug)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The value without secrets; `None` if there are none in it.
+fn scrubbed(mut value: Value) -> Option<Value> {
+    fn walk(value: &mut Value) -> bool {
+        match value {
+            Value::String(text) => {
+                let redacted = guard::redact(text);
+                let found = !redacted.found.is_empty();
+                if found {
+                    *text = redacted.text.into_owned();
+                }
+                found
+            }
+            Value::Array(list) => list.iter_mut().fold(false, |found, element| walk(element) | found),
+            Value::Object(members) => members.values_mut().fold(false, |found, member| walk(member) | found),
+            _ => false,
+        }
+    }
+    walk(&mut value).then_some(value)
 }
 
 /// Brings the core document level with the facts: an erasure or a revert may have taken a patch and left its fact, or a fact

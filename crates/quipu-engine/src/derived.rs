@@ -7,7 +7,8 @@ use quipu_core::event::{Change, ChangeRef, Event};
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::{Drawn, Fact};
 use quipu_core::ledger;
-use quipu_core::predicate::normal;
+use quipu_core::predicate::{normal, slug};
+use serde_json::Value;
 
 use crate::error::Result;
 use crate::ports::UserLedger;
@@ -23,6 +24,10 @@ struct Gone {
     kept: BTreeSet<(String, String)>,
     /// Patches near a place where a value stood, decided on at the end.
     patches: Vec<(ChangeRef, Patch)>,
+    /// Subject, relation and value of every fact that goes.
+    claims: BTreeSet<(String, String, String)>,
+    /// Sources that said once more what is gone, and say it still.
+    said_again: BTreeSet<ItemId>,
 }
 
 /// What an erasure takes with it.
@@ -31,6 +36,8 @@ pub(crate) struct Derived {
     pub(crate) changes: BTreeSet<ChangeRef>,
     /// Sources that are left and that something erased was read from: the words still stand there.
     pub(crate) sources_left: Vec<ItemId>,
+    /// Sources that said once more what is gone: they can be read again.
+    pub(crate) said_again: BTreeSet<ItemId>,
 }
 
 /// Adds to the wanted changes everything that follows from them.
@@ -53,7 +60,8 @@ pub(crate) fn with_derived(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeR
         None => {
             gone.settle_patches();
             let sources_left = gone.read_from.difference(&gone.items).copied().collect();
-            Ok(Derived { changes: gone.changes, sources_left })
+            let said_again = gone.said_again.difference(&gone.items).copied().collect();
+            Ok(Derived { changes: gone.changes, sources_left, said_again })
         }
     }
 }
@@ -87,8 +95,13 @@ impl Gone {
             }
             Change::Drawn(drawn) => {
                 self.items.extend(drawn.makes());
-                if let Drawn::FactAsserted { fact, .. } = drawn {
-                    self.value(fact);
+                match drawn {
+                    Drawn::FactAsserted { fact, .. } => self.value(fact),
+                    Drawn::FactSeen { evidence, .. } | Drawn::NoteSeconded { evidence: Some(evidence), .. } => {
+                        self.read_from.insert(evidence.source);
+                        self.said_again.insert(evidence.source);
+                    }
+                    _ => {}
                 }
             }
             _ => {}
@@ -97,6 +110,7 @@ impl Gone {
 
     fn value(&mut self, fact: &Fact) {
         self.read_from.extend(fact.evidence.iter().map(|place| place.source));
+        self.claims.insert((normal(&fact.subject), fact.predicate.clone(), normal(&fact.object)));
         if let Some(path) = &fact.core_path {
             self.values.insert((path.clone(), normal(&fact.object)));
         }
@@ -105,8 +119,11 @@ impl Gone {
     /// True if a change was drawn from something that is gone, or speaks of it.
     fn follows(&self, change: &Change) -> bool {
         let Change::Drawn(drawn) = change else { return false };
-        drawn.needs().iter().any(|item| self.items.contains(item))
-            || matches!(drawn, Drawn::ValueRejected(value) if self.values.iter().any(|(_, gone)| *gone == value.value))
+        let named = drawn.needs().into_iter().chain(drawn.makes()).any(|item| self.items.contains(&item));
+        named
+            || matches!(drawn, Drawn::ValueRejected(value) if {
+                self.claims.contains(&(value.subject.clone(), value.predicate.clone(), value.value.clone()))
+            })
     }
 
     /// A patch goes if everything else of its event goes; others are looked at once all values are known.
@@ -138,16 +155,27 @@ impl Gone {
 
     /// True if an operation at, above or below the place of a value holds that value.
     fn repeats(&self, patch: &Patch) -> bool {
-        let apart = ['"', ',', ':', '[', ']', '{', '}'];
         patch.0.iter().any(|op| {
             let at = op.path().as_str();
             let near = self.values.iter().filter(|(place, _)| at.starts_with(place.as_str()) || place.starts_with(at));
-            let words = || normal(&serde_json::to_string(op).unwrap_or_default().replace(apart, " "));
-            near.clone().next().is_some() && {
-                let words = words();
-                near.clone().any(|(_, value)| !value.is_empty() && words.contains(value.as_str()))
-            }
+            let near: Vec<&str> = near.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty()).collect();
+            let named = |token: &str| near.iter().any(|value| slug(value) == token);
+            !near.is_empty() && (at.split('/').any(named) || holds(&serde_json::json!(op), &near))
         })
+    }
+}
+
+/// True if a string in it, or the name of a member, is or contains one of the values.
+fn holds(json: &Value, values: &[&str]) -> bool {
+    let has = |text: &str| {
+        let text = normal(text);
+        values.iter().any(|value| text.contains(value) || text == slug(value))
+    };
+    match json {
+        Value::String(text) => has(text),
+        Value::Array(list) => list.iter().any(|element| holds(element, values)),
+        Value::Object(members) => members.iter().any(|(name, member)| has(name) || holds(member, values)),
+        _ => false,
     }
 }
 

@@ -66,10 +66,11 @@ fn seen<T>(keeper: &Keeper, at: Option<When>, look: impl FnOnce(&Memory) -> T) -
 /// `NotFound` without such a user or version.
 pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Vec<FactShown>> {
     let keeper = engine.keeper(user, false)?;
+    let now = engine.now();
     let wanted = |memory: &Memory, fact: &Fact| {
         let counts = match options.valid_at {
             Some(time) => fact.held_at(time),
-            None => fact.is_active(),
+            None => fact.is_active() && fact.valid_to.is_none_or(|to| to > now),
         };
         let subject = options.subject.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(&fact.subject));
         let predicate = options.predicate.as_ref().is_none_or(|wanted| *wanted == fact.predicate);

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, ChangeRef, Draft, SourceKind};
-use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::writing::Understanding;
 use serde::Serialize;
 
 use crate::commit;
-use crate::derived::{self, Derived};
+use crate::derived;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper};
@@ -85,23 +85,33 @@ pub fn erase(
 ) -> Result<ErasureReceipt> {
     let keeper = engine.keeper(user, false)?;
     let wanted = resolve(&keeper, targets)?;
-    let Derived { changes, sources_left } = derived::with_derived(keeper.writer().ledger.as_mut(), wanted)?;
-    if changes.len() > limit::EVENTS_PER_COMMAND_MAX {
-        return Err(Error::Invalid(format!("at most {} changes are erased at once", limit::EVENTS_PER_COMMAND_MAX)));
-    }
-    let erased: Vec<ChangeRef> = changes.into_iter().collect();
     let before = keeper.read().memory.clone();
-    let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
-    let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
-    let event_seq = {
+    let (event_seq, erased, derived) = {
+        // Nothing may be read out of what goes between the search for what follows from it and its end.
         let mut writer = keeper.writer();
+        let derived = derived::with_derived(writer.ledger.as_mut(), wanted)?;
+        if derived.changes.len() > limit::EVENTS_PER_COMMAND_MAX {
+            let bound = limit::EVENTS_PER_COMMAND_MAX;
+            return Err(Error::Invalid(format!("at most {bound} changes are erased at once")));
+        }
+        let erased: Vec<ChangeRef> = derived.changes.iter().copied().collect();
+        let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
+        let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
         let sealed = commit::seal_checked(engine, &keeper.read(), &draft)?;
         writer.ledger.erase(sealed.seq - 1, &erased, &sealed)?;
         // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
         commit::reload(engine, &keeper, &mut writer)?;
-        sealed.seq
+        keeper.forget_texts();
+        (sealed.seq, erased, derived)
     };
-    let understood = mend(engine, &keeper, &before)?;
+    // Who erases a fact, not the words, does not want it read out of other words again.
+    let is_source = |target: &EraseTarget| match target {
+        EraseTarget::Item(id) => matches!(id.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document),
+        EraseTarget::Change(_) | EraseTarget::Event(_) => true,
+    };
+    let said_again = if targets.iter().all(is_source) { derived.said_again } else { BTreeSet::new() };
+    let sources_left = derived.sources_left;
+    let understood = mend(engine, &keeper, &before, said_again)?;
     let lag = upkeep::after_append(engine, &keeper, true, watch);
     let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
@@ -109,9 +119,8 @@ pub fn erase(
 }
 
 /// Reads again what lost its ground although its own words are left, and brings the core document level with the facts.
-fn mend(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result<Understanding> {
+fn mend(engine: &Engine, keeper: &Keeper, before: &Memory, mut sources: BTreeSet<ItemId>) -> Result<Understanding> {
     let orphans = quipu_core::difference::difference(before, &keeper.read().memory).orphans_new;
-    let mut sources = BTreeSet::new();
     for orphan in &orphans {
         let event = keeper::event_at(keeper.writer().ledger.as_mut(), orphan.seq)?;
         sources.extend(derived::sources_of(&event));

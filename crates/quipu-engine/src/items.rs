@@ -204,10 +204,10 @@ pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
     let digest = event.header.digests.get(held.change as usize).map(|digest| digest.to_hex().to_string());
     let mut later = Vec::new();
     writer.ledger.read(held.seq + 1..=state.memory.seq(), &mut |sealed| {
-        if let Ok(event) = quipu_core::ledger::open(&sealed) {
-            if event.changes.iter().flatten().any(|change| change.is_about(held.source.id)) {
-                later.push(log::entry(&state, &event));
-            }
+        if let Ok(event) = quipu_core::ledger::open(&sealed)
+            && event.changes.iter().flatten().any(|change| change.is_about(held.source.id))
+        {
+            later.push(log::entry(&state, &event));
         }
         true
     })?;

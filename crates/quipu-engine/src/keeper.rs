@@ -97,6 +97,12 @@ impl Keeper {
         shown.push_back(text.to_owned());
     }
 
+    /// Lets go of texts kept beside the memory: one of them may have been erased.
+    pub(crate) fn forget_texts(&self) {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.values.clear();
+    }
+
     /// What was recalled lately, to be compared with.
     pub(crate) fn echo(&self) -> Echo {
         let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);

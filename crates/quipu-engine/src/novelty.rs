@@ -45,6 +45,10 @@ pub(crate) fn nearest(
 }
 
 impl Values {
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     fn of(&self, engine: &Engine, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let missing: Vec<&str> = texts.iter().copied().filter(|text| !known.contains_key(*text)).collect();

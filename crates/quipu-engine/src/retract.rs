@@ -71,10 +71,22 @@ fn by_hand(
     decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
 ) -> Result<Receipt> {
     let keeper = engine.keeper(user, false)?;
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
-        let rationale = rationale.map(str::to_owned);
-        Ok(Draft { rationale, ..Draft::new(Actor::User, SourceKind::UserEdited, decide(state)?) })
+    let mut receipts = commit::commit(engine, &keeper, None, &mut |state| {
+        let (patches, decided): (Vec<Change>, Vec<Change>) =
+            decide(state)?.into_iter().partition(|change| matches!(change, Change::CorePatched(_)));
+        // What a person decides stands, also where its patch some day no longer applies: the patch is an event of its own.
+        let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());
+        Ok(parts
+            .map(|changes| Draft {
+                rationale: rationale.map(str::to_owned),
+                ..Draft::new(Actor::User, SourceKind::UserEdited, changes)
+            })
+            .collect())
     })?;
+    if receipts.is_empty() {
+        return Err(Error::Bug("a decision made no event".to_owned()));
+    }
+    let mut receipt = receipts.swap_remove(0);
     receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(receipt)
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use quipu_core::Memory;
-use quipu_core::event::{Actor, Change, Draft, Origin, Trust};
+use quipu_core::event::{Actor, Change, Draft, Origin};
 use quipu_core::extract::{Extraction, Reading, USER};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
@@ -28,6 +28,8 @@ use crate::upkeep;
 
 /// Candidates decided on in one event: far fewer changes than an event may have.
 const CANDIDATES_PER_EVENT: usize = 40;
+/// Native id of a source that holds ready-made items line by line: there is nothing to be read out of it.
+pub(crate) const WRITTEN: &str = "write";
 /// Shorter sentences are too common to be called an echo of what was recalled.
 const ECHO_WORDS_MIN: usize = 6;
 
@@ -47,13 +49,17 @@ pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause
     let found = {
         let state = keeper.read();
         match state.memory.get(source) {
-            Some(held) if held.source.role == Role::User && held.source.is_item() => {
-                read(extractor.as_ref(), &state.memory, held)?
-            }
+            Some(held) if is_read(held) => read(extractor.as_ref(), &state.memory, held)?,
             _ => return Ok(nothing),
         }
     };
     record(engine, keeper, extractor.id(), source, found, cause)
+}
+
+/// True for what people said; not for what others said, and not for what was ready-made.
+fn is_read(held: &Held) -> bool {
+    let source = &held.source;
+    source.role == Role::User && source.is_item() && source.native_id.as_deref() != Some(WRITTEN)
 }
 
 /// Decides on what was found in a source, and records it: one event for some candidates at a time.
@@ -159,11 +165,8 @@ fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
     let Some(author) = held.source.author.as_deref() else { return USER };
     let own = |name: &str| normal(name) == normal(author);
     let named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
-    let signed = || {
-        let own_words = |held: &&Held| held.trust == Trust::User && held.source.author.is_some();
-        memory.sources().iter().find(own_words).and_then(|held| held.source.author.as_deref()).is_some_and(own)
-    };
-    if named || own(memory.user().as_str()) || own(USER) || signed() { USER } else { author }
+    let signed = memory.signed().is_some_and(own);
+    if named || own(memory.user().as_str()) || own(USER) || signed { USER } else { author }
 }
 
 /// Who "you" is: the last other person who spoke in the session.
@@ -186,7 +189,7 @@ fn own_words(text: &str) -> String {
 fn blank_outside(text: &str, kept: &[Range<usize>]) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let mut from = 0;
-    for range in kept.iter().cloned().chain([text.len()..text.len()]) {
+    for range in kept.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
         for byte in bytes.get_mut(from..range.start).unwrap_or_default() {
             *byte = b' ';
         }

@@ -7,6 +7,7 @@ use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::extract::{
     Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
 };
+use quipu_core::guard;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{NoteOrigin, TaskStatus, TenetKind};
 use quipu_core::limit;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::remember::redact;
+use crate::understand::WRITTEN;
 use crate::understand::{self, Cause};
 use crate::upkeep;
 
@@ -154,8 +155,8 @@ pub fn write(engine: &Engine, user: &UserId, request: &WriteRequest, kind: Sourc
         let bound = limit::WRITE_ITEMS_MAX;
         return Err(Error::Invalid(format!("a write has 1 to {bound} items, this has {many}")));
     }
-    let (mut source, found) = laid_out(engine, request, kind)?;
-    redact(&mut source);
+    let request = &scrubbed(request);
+    let (source, found) = laid_out(engine, request, kind)?;
     let draft = Draft {
         origin: Origin { reference: Some("write".to_owned()), ..Origin::of(kind) },
         ..Draft::new(actor(kind), kind, vec![Change::SourceRecorded(source.clone())])
@@ -172,6 +173,45 @@ pub fn write(engine: &Engine, user: &UserId, request: &WriteRequest, kind: Sourc
     Ok(WriteReport { accepted, rejected: understood.refused.clone(), source: source.id, understood })
 }
 
+/// The request without secrets: nothing of it is laid out before they are gone.
+fn scrubbed(request: &WriteRequest) -> WriteRequest {
+    let mut clean = request.clone();
+    let mut texts: Vec<&mut String> = Vec::new();
+    for fact in &mut clean.facts {
+        texts.extend([&mut fact.object, &mut fact.predicate]);
+        texts.extend(fact.subject.iter_mut().chain(&mut fact.text).chain(&mut fact.topic));
+        texts.extend(fact.qualifiers.values_mut());
+    }
+    for note in &mut clean.notes {
+        texts.push(&mut note.text);
+        texts.extend(&mut note.tags);
+    }
+    for task in &mut clean.tasks {
+        texts.push(&mut task.title);
+        texts.extend(task.attempts.iter_mut().flat_map(|attempt| [&mut attempt.approach, &mut attempt.outcome]));
+    }
+    for tenet in &mut clean.tenets {
+        texts.push(&mut tenet.text);
+        texts.extend(tenet.domain.iter_mut().chain(&mut tenet.topic));
+    }
+    for text in texts {
+        let redacted = guard::redact(text);
+        if !redacted.found.is_empty() {
+            *text = redacted.text.into_owned();
+        }
+    }
+    clean
+}
+
+/// A confidence someone gave: others than the user are never surer than what they are believed.
+fn confidence(given: Option<f64>, default: f64, own: bool) -> Result<f64> {
+    let sure = given.unwrap_or(default);
+    if !(0.0..=1.0).contains(&sure) {
+        return Err(Error::Invalid("confidence is a number from 0 to 1".to_owned()));
+    }
+    Ok(if own { sure } else { sure.min(default) })
+}
+
 fn actor(kind: SourceKind) -> Actor {
     match kind {
         SourceKind::UserSaid | SourceKind::UserEdited => Actor::User,
@@ -184,7 +224,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind) -> Result
     let mut page = Page::default();
     let mut found = Extraction::default();
     let own = matches!(kind, SourceKind::UserSaid | SourceKind::UserEdited);
-    let confidence = if own { 0.95 } else { 0.85 };
+    let usual = if own { 0.95 } else { 0.85 };
     let now = engine.now();
     for fact in &request.facts {
         let subject = fact.subject.clone().unwrap_or_else(|| USER.to_owned());
@@ -208,7 +248,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind) -> Result
             stance: if over { Stance::Held } else { Stance::Holds },
             valid_from: fact.valid_from,
             valid_to: fact.valid_to,
-            confidence: fact.confidence_base.unwrap_or(confidence),
+            confidence: confidence(fact.confidence_base, usual, own)?,
             qualifiers,
         });
     }
@@ -219,13 +259,13 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind) -> Result
             text: note.text.clone(),
             span: page.line(&note.text),
             origin: note.origin.filter(|_| own).unwrap_or(origin),
-            confidence: note.confidence_base.unwrap_or(confidence),
+            confidence: confidence(note.confidence_base, usual, own)?,
             tags: note.tags.clone(),
         });
     }
     for task in &request.tasks {
         filled("a task's title", &task.title)?;
-        tasks_of(task, &mut page, confidence, &mut found.tasks);
+        tasks_of(task, &mut page, usual, &mut found.tasks);
     }
     for tenet in &request.tenets {
         filled("a tenet", &tenet.text)?;
@@ -252,7 +292,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind) -> Result
         said_at: Some(now),
         text: page.0.trim_end().into(),
         artifacts: Vec::new(),
-        native_id: None,
+        native_id: Some(WRITTEN.into()),
     };
     Ok((source, found))
 }

@@ -101,6 +101,8 @@ pub(super) struct Subject {
     pub(super) governs: String,
     /// Before the object of a rule that looks anywhere in a clause: it is denied.
     pub(super) denies: String,
+    /// The speaker's own words for themself: without one, a clause about somebody else says nothing of the speaker.
+    pub(super) own: String,
     /// At the end of a negated clause: it did hold once.
     pub(super) any_more: String,
 }

@@ -156,11 +156,14 @@ impl<'a> Reader<'a> {
         for (at, groups) in found {
             let owner = groups.name("owner").map(|owner| owner.as_str());
             let Some(owner) = rules.people.owner(owner, self.reading) else { continue };
-            if reach == Reach::Clause && self.is_denied(set, at, &groups, clause.text) {
+            let relation = groups.name("whose").map(|whose| whose.as_str());
+            let unowned = relation.is_none() && groups.name("owner").is_none();
+            if reach == Reach::Clause
+                && (self.is_denied(set, at, &groups, clause.text) || (unowned && self.is_of_another(set, at, &clause)))
+            {
                 continue;
             }
             let first = owner == self.reading.speaker || owner == USER;
-            let relation = groups.name("whose").map(|whose| whose.as_str());
             let who = match relation {
                 Some(relation) => Who {
                     name: rules.people.nameless(&owner, relation),
@@ -187,6 +190,13 @@ impl<'a> Reader<'a> {
         let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
         let end = groups.name("object").or_else(|| groups.get(0)).map_or(0, |found| found.start());
         anywhere && self.rules.denies.is_match(&clause[..end])
+    }
+
+    /// True if a rule that looks anywhere in a clause would give the speaker what is said of somebody else.
+    fn is_of_another(&self, set: &RuleSet, at: usize, clause: &Clause<'_>) -> bool {
+        let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
+        let subject = || self.who(clause, self.lead_end(clause), &Before::default());
+        anywhere && !self.rules.own.is_match(clause.text) && subject().is_some_and(|(who, _)| !who.first)
     }
 
     /// Where the clause proper begins: after "well,", "last Friday", "twice a week".

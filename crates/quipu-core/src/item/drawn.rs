@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Review, Task, TaskStatus, Tenet, TenetStatus,
 };
+use crate::event::Trust;
 use crate::id::ItemId;
 
 /// One statement about items, in the past tense.
@@ -107,6 +108,9 @@ pub struct FactChange {
     /// What the user gives it, 0 to 10.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_fact_score: Option<u8>,
+    /// How far it may reach, once the user stands by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// Where it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
@@ -116,7 +120,8 @@ impl FactChange {
     /// A change of nothing yet.
     pub fn of(fact: ItemId) -> Self {
         let (status, valid_from, valid_to) = (None, None, None);
-        Self { fact, status, valid_from, valid_to, confidence_base: None, user_fact_score: None, evidence: None }
+        let (confidence_base, user_fact_score) = (None, None);
+        Self { fact, status, valid_from, valid_to, confidence_base, user_fact_score, trust: None, evidence: None }
     }
 }
 
@@ -129,6 +134,13 @@ pub struct RejectedValue {
     pub predicate: String,
     /// The value in its [normal](crate::predicate::normal) form.
     pub value: String,
+}
+
+impl RejectedValue {
+    /// The three in one.
+    pub(crate) fn key(&self) -> String {
+        format!("{}|{}|{}", self.subject, self.predicate, self.value)
+    }
 }
 
 /// A candidate that did not pass.

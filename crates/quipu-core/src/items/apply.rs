@@ -21,7 +21,7 @@ impl Items {
             }
             Drawn::FactChanged(change) => self.change_fact(&change),
             Drawn::ValueRejected(value) => {
-                self.rejected.insert(value);
+                self.rejected.insert(value.key(), seq);
             }
             Drawn::CandidatesRefused { refused } => self.refused_count += refused.len() as u64,
             Drawn::EpisodeRecorded(episode) => {
@@ -96,6 +96,7 @@ impl Items {
         fact.valid_from = change.valid_from.or(fact.valid_from);
         fact.valid_to = change.valid_to.or(fact.valid_to);
         fact.confidence_base = change.confidence_base.unwrap_or(fact.confidence_base);
+        fact.trust = change.trust.unwrap_or(fact.trust);
         fact.user_fact_score = change.user_fact_score.or(fact.user_fact_score);
         change.evidence.into_iter().for_each(|at| add_evidence(&mut fact.evidence, at));
         let Some(status) = change.status else { return };

@@ -21,7 +21,8 @@ pub struct Items {
     notes: BTreeMap<ItemId, Note>,
     tenets: BTreeMap<ItemId, Tenet>,
     reviews: BTreeMap<ItemId, Review>,
-    rejected: BTreeSet<RejectedValue>,
+    /// Values the user took back, and the event that says so.
+    rejected: BTreeMap<String, u64>,
     /// Taken back by the user, facts apart: those carry it in their status.
     retracted: BTreeSet<ItemId>,
     /// Items that are now part of another.
@@ -99,14 +100,9 @@ impl Items {
         self.reviews.get(&id)
     }
 
-    /// True if the user does not want this value again.
-    pub fn is_rejected(&self, value: &RejectedValue) -> bool {
-        self.rejected.contains(value)
-    }
-
-    /// The values that stay out.
-    pub fn rejected(&self) -> impl Iterator<Item = &RejectedValue> {
-        self.rejected.iter()
+    /// The event in which the user took this value back, if they did.
+    pub fn rejected_at(&self, value: &RejectedValue) -> Option<u64> {
+        self.rejected.get(&value.key()).copied()
     }
 
     /// True if the user took the item back, or it is part of another now.

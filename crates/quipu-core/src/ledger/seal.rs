@@ -6,6 +6,7 @@ use super::sealed::{Salt, SealedChange, SealedEvent};
 use super::stored::{self, FORMAT, FormatError};
 use crate::event::{Change, Draft, Event, Hash, Header, Idempotency};
 use crate::id::{EventId, Seq, UserId};
+use crate::item::Drawn;
 use crate::limit;
 use crate::refusal::Refusal;
 
@@ -63,6 +64,7 @@ pub fn check_draft(draft: &Draft) -> Result<(), Refusal> {
     if draft.confidence.is_some_and(|sure| !(0.0..=1.0).contains(&sure)) {
         return Err(Refusal::invalid("confidence is a number from 0 to 1"));
     }
+    draft.changes.iter().try_for_each(check_drawn)?;
     let notes = [
         ("the rationale", &draft.rationale),
         ("the origin's reference", &draft.origin.reference),
@@ -73,6 +75,25 @@ pub fn check_draft(draft: &Draft) -> Result<(), Refusal> {
         check_note(what, note.as_deref())?;
     }
     check_note("the idempotency key", draft.idempotency.as_ref().map(|used| used.key.as_str()))
+}
+
+/// Bounds of what is drawn: an item is a few sentences, not a document.
+fn check_drawn(change: &Change) -> Result<(), Refusal> {
+    let Change::Drawn(drawn) = change else { return Ok(()) };
+    let text = serde_json::to_string(drawn).map_err(|error| Refusal::invalid(error.to_string()))?;
+    if text.len() > limit::ITEM_BYTES_MAX {
+        let bound = limit::ITEM_BYTES_MAX;
+        return Err(Refusal::invalid(format!("a {} has {} bytes, at most {bound} are kept", drawn.word(), text.len())));
+    }
+    if text.contains("\\u0000") {
+        return Err(Refusal::invalid(format!("a {} contains the character U+0000", drawn.word())));
+    }
+    if let Drawn::FactAsserted { fact, .. } = drawn
+        && !(0.0..=1.0).contains(&fact.confidence_base)
+    {
+        return Err(Refusal::invalid("confidence is a number from 0 to 1"));
+    }
+    Ok(())
 }
 
 fn check_note(what: &str, note: Option<&str>) -> Result<(), Refusal> {

@@ -11,6 +11,7 @@ use super::CoreChange;
 use crate::core_document::{self, Registry};
 use crate::extract::USER;
 use crate::item::Fact;
+use crate::limit;
 use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, normal, slug};
 
 /// The core document while an event is being decided.
@@ -26,13 +27,28 @@ impl Draft {
         Self { before: core.clone(), after: core.clone(), paths: BTreeSet::new() }
     }
 
+    /// True if a fact could be written in.
+    pub(super) fn fits(&self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
+        place_of(predicates, fact).is_none() || {
+            let mut tried = Self { before: Value::Null, after: self.after.clone(), paths: BTreeSet::new() };
+            tried.put(predicates, registry, fact)
+        }
+    }
+
+    /// True if a fact's value stands in its place.
+    pub(super) fn holds(&self, predicates: &Predicates, fact: &Fact) -> bool {
+        stands(&self.after, predicates, fact)
+    }
+
     /// Writes a fact in. False, and nothing is changed, if the document would not be valid with it.
     pub(super) fn put(&mut self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
         let Some(place) = place_of(predicates, fact) else { return true };
         let kept = self.after.clone();
         let predicate = predicates.get(&fact.predicate);
         let done = write(&mut self.after, &place, predicate, fact);
-        if done.is_none() || (self.after != kept && registry.validate(&self.after).is_err()) {
+        let changed = self.after != kept;
+        let large = || serde_json::to_string(&self.after).map_or(usize::MAX, |text| text.len()) > limit::CORE_BYTES_MAX;
+        if done.is_none() || (changed && (registry.validate(&self.after).is_err() || large())) {
             self.after = kept;
             return false;
         }
@@ -54,13 +70,7 @@ impl Draft {
     /// Takes a fact out if what stands in its place is its own value.
     pub(super) fn take_value(&mut self, predicates: &Predicates, fact: &Fact) {
         let Some(place) = place_of(predicates, fact) else { return };
-        let other = match (&place.shape, self.after.pointer(&place.pointer)) {
-            (Shape::Set, Some(value)) => !names(value, &fact.object),
-            (Shape::Entry, Some(value)) => {
-                predicates.get(&fact.predicate).named_by.is_some() && !names(value, &fact.object)
-            }
-            _ => false,
-        };
+        let other = !stands(&self.after, predicates, fact);
         if !other && erase(&mut self.after, &place, fact).is_some() {
             self.paths.insert(place.pointer);
         }
@@ -82,6 +92,22 @@ impl Draft {
         Some((guarded, self.paths.iter().cloned().collect()))
     }
 }
+
+/// True if a fact's value stands in its place of a document.
+pub(super) fn stands(document: &Value, predicates: &Predicates, fact: &Fact) -> bool {
+    let Some(place) = place_of(predicates, fact) else { return false };
+    let Some(value) = document.pointer(&place.pointer) else { return false };
+    match place.shape {
+        Shape::Set => names(value, &fact.object) || value.get("city").is_some_and(|city| names(city, &fact.object)),
+        Shape::Entry => predicates.get(&fact.predicate).named_by.is_none() || names(value, &fact.object),
+        Shape::List | Shape::Named => {
+            value.as_array().is_some_and(|list| list.iter().any(|element| names(element, &fact.object)))
+        }
+    }
+}
+
+/// The lists of allergies; the first is for those of which nobody said more.
+pub(super) const ALLERGY_KINDS: [&str; 3] = ["food", "medication", "environmental"];
 
 /// Where a fact stands.
 #[derive(Debug, PartialEq)]
@@ -122,8 +148,8 @@ pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<Place> {
         }
     };
     // The one placeholder: which list of allergies.
-    let kind = fact.qualifiers.get("kind").map_or("food", String::as_str);
-    Some(Place { pointer: path.replace("{kind}", kind), shape })
+    let kind = fact.qualifiers.get("kind").map(String::as_str).filter(|kind| ALLERGY_KINDS.contains(kind));
+    Some(Place { pointer: path.replace("{kind}", kind.unwrap_or(ALLERGY_KINDS[0])), shape })
 }
 
 /// The object as it is written.

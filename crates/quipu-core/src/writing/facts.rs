@@ -30,6 +30,9 @@ impl Work<'_> {
             return self.refuse(said, &candidate.predicate, evidence, reason);
         }
         let slot = slot_of(predicate, candidate);
+        if self.is_decided(&slot, candidate) {
+            return;
+        }
         let held = self.view.in_slot(&slot);
         let claim = Claim { candidate, predicate, evidence, slot, held };
         match &candidate.stance {
@@ -38,6 +41,14 @@ impl Work<'_> {
             Stance::Ended => self.end(&claim, &verdict, true),
             Stance::Denied => self.end(&claim, &verdict, false),
         }
+    }
+
+    /// True if an earlier reading of this source has spoken on this value: reading it again says nothing new.
+    fn is_decided(&self, slot: &str, candidate: &FactCandidate) -> bool {
+        let source = self.case.source;
+        self.case.memory.items().in_slot(slot).any(|held| {
+            same_value(&held.object, &candidate.object) && held.evidence.iter().any(|place| place.source == source)
+        })
     }
 
     fn say(&self, candidate: &FactCandidate) -> String {
@@ -55,7 +66,9 @@ impl Work<'_> {
             self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
             return;
         }
-        if let Some(reason) = self.must_wait(verdict, &fact) {
+        let fits = self.core.fits(self.case.predicates, self.case.registry, &fact);
+        let unfit = (!fits).then_some("the core document would not be valid with it");
+        if let Some(reason) = self.must_wait(verdict, &fact).or(unfit) {
             if let Some(current) = claim.current().filter(|_| claim.is_single()) {
                 return self.contest(claim, fact, &current, reason);
             }
@@ -78,7 +91,7 @@ impl Work<'_> {
     /// A value that is known already.
     fn again(&mut self, claim: &Claim<'_>, same: &Fact, verdict: &Verdict) {
         let at = Some(self.case.said_at());
-        let wrong = self.wrong_besides(claim, same);
+        let wrong = self.wrong_besides(claim, same).filter(|_| *verdict == Verdict::Pass);
         if let Some(wrong) = &wrong {
             self.core.take(self.case.predicates, wrong);
             self.settle(wrong.id, FactStatus::Corrected, None, claim.evidence);
@@ -90,6 +103,12 @@ impl Work<'_> {
         let confirmed = *verdict == Verdict::Pass
             && self.case.standing.trust == Trust::User
             && matches!(same.status, FactStatus::Uncertain | FactStatus::Contested);
+        if self.case.standing.trust < same.trust || *verdict != Verdict::Pass {
+            // A source that reaches less far adds its words, and moves nothing.
+            let change = FactChange { evidence: Some(claim.evidence), ..FactChange::of(same.id) };
+            self.draw(Drawn::FactChanged(change));
+            return self.report.seen.push(outcome(same, "said by somebody else too"));
+        }
         self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at });
         if same.valid_from.is_none() && claim.candidate.valid_from.is_some() {
             self.since(same, claim.candidate.valid_from);
@@ -216,7 +235,7 @@ impl Work<'_> {
         };
         let found: Vec<Fact> = claim.held.iter().filter(matches).cloned().collect();
         for held in &found {
-            self.close(claim, held, candidate.valid_to.or(candidate.valid_from));
+            self.close(claim, held, candidate.valid_to.or(candidate.valid_from), verdict);
         }
         if !found.is_empty() {
             return;
@@ -228,8 +247,8 @@ impl Work<'_> {
         self.refuse(said, &candidate.predicate, claim.evidence, "it ends or denies something that was not known");
     }
 
-    pub(super) fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>) {
-        if !self.is_credible(held, claim.candidate.confidence) {
+    pub(super) fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>, verdict: &Verdict) {
+        if *verdict != Verdict::Pass || !self.is_credible(held, claim.candidate.confidence) {
             let said = held.text.clone();
             let reason = "a less credible source says it does not hold";
             self.open_review(ReviewKind::Conflict, held.id, None, format!("Is this still so: {said}?"), reason);
@@ -254,11 +273,8 @@ impl Work<'_> {
     }
 
     fn put(&mut self, fact: &Fact) {
-        let case = self.case;
-        if !self.core.put(case.predicates, case.registry, fact) {
-            let reason = "the core document would not be valid with it".to_owned();
-            self.report.refused.push(super::Rejection { item: fact.text.clone(), reason });
-        }
+        // Whether it fits was found out before anything was decided.
+        self.core.put(self.case.predicates, self.case.registry, fact);
     }
 
     fn contest(&mut self, claim: &Claim<'_>, mut fact: Fact, current: &Fact, reason: &str) {

@@ -19,6 +19,19 @@ pub(super) enum Verdict {
     Refuse(String),
 }
 
+/// Why a text may not become a task, a note or a line of the self-model; `None` if it may.
+pub(super) fn objection(case: &Case<'_>, quote: &str, text: &str) -> Option<&'static str> {
+    if (case.shown)(quote) {
+        return Some("it repeats what was recalled");
+    }
+    let sensitive = guard::sensitivity(quote).is_some() || guard::sensitivity(text).is_some();
+    if sensitive && !case.policy.keep_sensitive {
+        return Some("sensitive, and keeping such things is not switched on");
+    }
+    let instructs = guard::looks_like_instructions(quote) || guard::looks_like_instructions(text);
+    (instructs && case.standing.trust < Trust::User).then_some("it reads like an instruction, and not from you")
+}
+
 /// Judges one candidate.
 pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
     let quote = case.quote(&candidate.span);
@@ -38,8 +51,12 @@ pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candi
         predicate: candidate.predicate.clone(),
         value: normal(&candidate.object),
     };
-    if items.is_rejected(&value) {
-        return Verdict::Refuse("you took this value back".to_owned());
+    if let Some(taken_back) = items.rejected_at(&value) {
+        // The user may say it again. What was said before does not count as that, whenever it is read.
+        let said_in = case.memory.get(case.source).map_or(0, |held| held.seq);
+        if case.standing.trust < Trust::User || said_in < taken_back {
+            return Verdict::Refuse("you took this value back".to_owned());
+        }
     }
     if case.standing.trust == Trust::User {
         return Verdict::Pass;

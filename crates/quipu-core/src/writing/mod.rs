@@ -11,6 +11,7 @@ mod ground;
 mod notes;
 mod past;
 mod people;
+mod stood;
 mod tasks;
 mod view;
 

@@ -1,7 +1,7 @@
 //! Notes and lines of the self-model: taken once, agreed with afterwards, and never confirmed by anybody but the user.
 
-use super::tasks::likeness;
-use super::{Outcome, Work};
+use super::tasks::overlap;
+use super::{Outcome, Work, gate};
 use crate::event::{Actor, Trust};
 use crate::extract::{NoteCandidate, TenetCandidate};
 use crate::id::ItemKind;
@@ -14,16 +14,22 @@ const SAME_NOTE_MIN: f64 = 0.8;
 impl Work<'_> {
     pub(super) fn note(&mut self, candidate: &NoteCandidate) {
         let evidence = self.case.evidence(&candidate.span);
+        if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.text) {
+            return self.refuse(candidate.text.clone(), "note", evidence, reason);
+        }
         if candidate.confidence < self.case.policy.confidence_min {
             return self.refuse(candidate.text.clone(), "note", evidence, "not sure enough");
         }
         let items = self.view.items();
-        let same = items
-            .notes()
-            .find(|note| !items.is_hidden(note.id) && likeness(&note.text, &candidate.text) >= SAME_NOTE_MIN);
+        let same = items.notes().find(|note| !items.is_hidden(note.id) && says_the_same(&note.text, &candidate.text));
         if let Some(same) = same {
             if same.evidence.iter().any(|place| place.source == evidence.source) {
                 return;
+            }
+            if self.case.standing.trust < Trust::User && self.case.standing.trust <= same.trust {
+                // Whoever wrote it may not agree with it.
+                let reason = "it says the same as a note of the same origin";
+                return self.refuse(candidate.text.clone(), "note", evidence, reason);
             }
             self.report.notes.push(Outcome { id: same.id, text: same.text.clone(), what: "agreed with".to_owned() });
             let note = same.id;
@@ -58,10 +64,13 @@ impl Work<'_> {
 
     pub(super) fn tenet(&mut self, candidate: &TenetCandidate) {
         let evidence = self.case.evidence(&candidate.span);
+        if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.text) {
+            return self.refuse(candidate.text.clone(), "tenet", evidence, reason);
+        }
         let items = self.view.items();
-        let same = items.tenets().find(|tenet| {
-            tenet.status != TenetStatus::Outdated && likeness(&tenet.text, &candidate.text) >= SAME_NOTE_MIN
-        });
+        let same = items
+            .tenets()
+            .find(|tenet| tenet.status != TenetStatus::Outdated && says_the_same(&tenet.text, &candidate.text));
         if let Some(same) = same {
             return self.refuse(candidate.text.clone(), "tenet", evidence, &format!("{} says the same", same.id));
         }
@@ -100,4 +109,14 @@ impl Work<'_> {
         self.report.reviews.push(Outcome { id: review.id, text: question, what: reason });
         self.draw(Drawn::ReviewOpened(Box::new(review)));
     }
+}
+
+/// True if two lines are all but the same, and both or neither say "not".
+fn says_the_same(one: &str, other: &str) -> bool {
+    let negations = |text: &str| {
+        let lower = text.to_lowercase().replace('\u{2019}', "'");
+        let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+        words.filter(|word| matches!(*word, "not" | "no" | "never" | "without") || word.ends_with("n't")).count()
+    };
+    negations(one) == negations(other) && overlap(one, other) >= SAME_NOTE_MIN
 }

@@ -51,7 +51,7 @@ impl Work<'_> {
     pub(super) fn past(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
         let candidate = claim.candidate;
         if let Some(same) = claim.same().filter(Fact::is_active) {
-            return self.close(claim, &same, candidate.valid_to);
+            return self.close(claim, &same, candidate.valid_to, verdict);
         }
         if claim
             .held

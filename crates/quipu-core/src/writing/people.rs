@@ -3,13 +3,14 @@
 //! A person's word is not judged. What it means for facts, their rivals and the core document is worked out here, so that
 //! they cannot disagree afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use serde_json::Value;
 
 use super::core_map::{self, Draft};
 use super::facts::{same_value, slot_of};
+use super::stood::{Stood, has, values};
 use crate::core_document::{Patch, Registry};
 use crate::event::{Change, SourceKind, Trust};
 use crate::extract::{FactCandidate, Stance, USER};
@@ -19,7 +20,7 @@ use crate::item::{
     TimeSpan,
 };
 use crate::memory::Memory;
-use crate::predicate::{Cardinality, CorePlace, Predicates, normal};
+use crate::predicate::{Cardinality, Predicates, normal};
 use crate::refusal::Refusal;
 
 /// Where a person's decisions are worked out.
@@ -52,6 +53,7 @@ impl Desk<'_> {
         if let Some((_, seq)) = &review.decided {
             return Err(Refusal::refused(format!("{id} was decided by event {seq}; undo that first")));
         }
+        self.still_waits(review)?;
         let mut work = Ink::new(self);
         match review.kind {
             ReviewKind::Tenet => work.tenet(review, decision),
@@ -60,6 +62,20 @@ impl Desk<'_> {
         }
         work.drawn.push(Drawn::ReviewDecided { review: id, decision: decision.clone() });
         Ok(work.finish())
+    }
+
+    /// A fact that was settled in another way since is not decided on.
+    fn still_waits(&self, review: &Review) -> Result<(), Refusal> {
+        let items = self.memory.items();
+        let Some(fact) = items.fact(review.about).filter(|_| review.kind != ReviewKind::Tenet) else { return Ok(()) };
+        let waits = match review.against {
+            None if review.kind == ReviewKind::Conflict => fact.is_active(),
+            _ => matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested),
+        };
+        if waits && !items.is_hidden(fact.id) {
+            return Ok(());
+        }
+        Err(Refusal::refused(format!("{} was settled since: {}", fact.id, items.standing(fact.id))))
     }
 
     /// The changes of taking an item back: it is kept for history, its value is not read out of old sources again.
@@ -82,6 +98,10 @@ impl Desk<'_> {
             work.core.take(self.predicates, fact);
             work.reject(fact);
         }
+        let open = items.reviews().filter(|review| review.about == item && review.decided.is_none());
+        for review in open.map(|review| review.id).collect::<Vec<_>>() {
+            work.drawn.push(Drawn::ReviewDecided { review, decision: Decision::Declined });
+        }
         work.drawn.push(Drawn::ItemRetracted { item, reason: reason.to_owned() });
         Ok(work.finish())
     }
@@ -100,6 +120,12 @@ impl Desk<'_> {
             return Err(Refusal::refused(format!("{fact} does not hold, so it cannot end")));
         }
         let mut work = Ink::new(self);
+        if held.is_active() && valid_to > self.now {
+            // It holds until then.
+            let change = FactChange { valid_to: Some(valid_to), ..FactChange::of(fact) };
+            work.drawn.push(Drawn::FactChanged(change));
+            return Ok(work.finish());
+        }
         work.core.take(self.predicates, held);
         work.set(fact, FactStatus::Superseded, Some(valid_to));
         Ok(work.finish())
@@ -117,6 +143,16 @@ impl Desk<'_> {
         }
         if from.is_empty() || from.contains(&into) || all().any(|id| id.kind != into.kind) {
             return Err(Refusal::invalid("merge one or more items into another one of the same kind"));
+        }
+        if let Some(hidden) = all().find(|id| items.is_hidden(**id)) {
+            return Err(Refusal::refused(format!("{hidden} was taken back or merged before")));
+        }
+        if let Some(kept) = items.fact(into) {
+            let same_slot = |id: &ItemId| items.fact(*id).is_some_and(|fact| fact.slot == kept.slot);
+            if !kept.is_active() || !from.iter().all(same_slot) {
+                let text = "facts are merged into one that holds, of the same subject and relation";
+                return Err(Refusal::refused(text));
+            }
         }
         let mut work = Ink::new(self);
         for fact in from.iter().filter_map(|id| items.fact(*id)).filter(|fact| fact.is_active()) {
@@ -136,17 +172,17 @@ impl Desk<'_> {
         let mut core = Draft::of(self.memory.core());
         let (items, known) = (self.memory.items(), before.items());
         let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
+        let value = |fact: &Fact| (fact.core_path.clone(), normal(&fact.object));
+        let held: BTreeSet<_> = items.facts().filter(counts).map(value).collect();
         let counted = known.facts().filter(|fact| fact.is_active() && !known.is_hidden(fact.id));
         let idle = items.facts().filter(|fact| !counts(fact));
-        for fact in counted.chain(idle) {
-            let same = |other: &Fact| {
-                other.core_path == fact.core_path && (other.id == fact.id || same_value(&other.object, &fact.object))
-            };
-            if fact.core_path.is_some() && !items.facts().filter(counts).any(same) {
+        for fact in counted.chain(idle).filter(|fact| fact.core_path.is_some()) {
+            if !held.contains(&value(fact)) {
                 core.take_value(self.predicates, fact);
             }
         }
-        let mut facts: Vec<&Fact> = items.facts().filter(counts).collect();
+        let lacking = |fact: &&Fact| fact.core_path.is_some() && !core.holds(self.predicates, fact);
+        let mut facts: Vec<&Fact> = items.facts().filter(counts).filter(lacking).collect();
         facts.sort_by_key(|fact| (items.made_by(fact.id), fact.id));
         for fact in facts {
             core.put(self.predicates, self.registry, fact);
@@ -160,10 +196,14 @@ impl Desk<'_> {
         let mut work = Ink::new(self);
         let before = values(self.predicates, self.memory.core());
         let now = values(self.predicates, after);
-        for (place, held) in &before {
-            let gone = held.iter().filter(|value| !now.get(place).is_some_and(|all| has(all, value)));
-            for value in gone {
-                work.gone(place, value, now.get(place));
+        let items = self.memory.items();
+        let written = |fact: &&Fact| fact.is_active() && core_map::stands(self.memory.core(), self.predicates, fact);
+        for fact in items.facts().filter(written) {
+            let place = fact.core_path.as_deref().unwrap_or_default();
+            // The value that came in its place ends it.
+            let replaced = fact.single && now.get(place).is_some_and(|all| !all.is_empty());
+            if !replaced && !core_map::stands(after, self.predicates, fact) {
+                work.set(fact.id, FactStatus::Superseded, Some(self.now));
             }
         }
         for (place, held) in &now {
@@ -279,8 +319,9 @@ impl<'a> Ink<'a> {
     fn accept(&mut self, fact: &Fact) {
         self.make_way(fact);
         self.core.put(self.desk.predicates, self.desk.registry, fact);
-        let (status, confidence_base) = (Some(FactStatus::Active), Some(fact.confidence_base.max(BY_HAND)));
-        self.drawn.push(Drawn::FactChanged(FactChange { status, confidence_base, ..FactChange::of(fact.id) }));
+        let (status, trust) = (Some(FactStatus::Active), Some(Trust::User));
+        let confidence_base = Some(fact.confidence_base.max(BY_HAND));
+        self.drawn.push(Drawn::FactChanged(FactChange { status, trust, confidence_base, ..FactChange::of(fact.id) }));
     }
 
     /// Takes out of the core document what a fact that holds one value displaces.
@@ -349,17 +390,6 @@ impl<'a> Ink<'a> {
         fact
     }
 
-    /// A value that left the core document.
-    fn gone(&mut self, place: &str, value: &Stood, now: Option<&Vec<Stood>>) {
-        let replaced = value.single && now.is_some_and(|all| !all.is_empty());
-        if replaced {
-            return; // the value that came ends it
-        }
-        for fact in self.facts_at(place, value) {
-            self.set(fact.id, FactStatus::Superseded, Some(self.desk.now));
-        }
-    }
-
     /// A value that came into the core document.
     fn came(&mut self, place: &str, value: &Stood, name: SayTo<'_>) {
         if !value.sole || self.facts_at(place, value).iter().any(|fact| same_value(&fact.object, &value.object)) {
@@ -390,89 +420,4 @@ impl<'a> Ink<'a> {
         };
         self.desk.memory.items().facts().filter(there).collect()
     }
-}
-
-/// A value of the core document that is, or should be, a fact.
-#[derive(Debug, Clone, PartialEq)]
-struct Stood {
-    predicate: String,
-    single: bool,
-    /// False if several relations stand there, so that nobody can tell which one a value put there by hand belongs to.
-    sole: bool,
-    object: String,
-    qualifiers: BTreeMap<String, String>,
-}
-
-fn has(all: &[Stood], value: &Stood) -> bool {
-    all.iter().any(|other| other.predicate == value.predicate && normal(&other.object) == normal(&value.object))
-}
-
-/// Every value of a document that stands where a relation says facts stand, by place.
-fn values(predicates: &Predicates, document: &Value) -> BTreeMap<String, Vec<Stood>> {
-    let mut found: BTreeMap<String, Vec<Stood>> = BTreeMap::new();
-    let named =
-        |element: &Value| element.as_str().or_else(|| element.get("name").and_then(Value::as_str)).map(str::to_owned);
-    for name in predicates.names() {
-        let predicate = predicates.get(name);
-        let Some(place) = &predicate.core else { continue };
-        let (path, shape) = match place {
-            CorePlace::Set(path) | CorePlace::List(path) | CorePlace::Named(path) | CorePlace::Entry(path) => {
-                (path, place)
-            }
-        };
-        let paths = match path.strip_suffix("{kind}") {
-            Some(stem) => {
-                ["food", "medication", "environmental"].map(|kind| (format!("{stem}{kind}"), Some(kind))).to_vec()
-            }
-            None => vec![(path.clone(), None)],
-        };
-        for (path, kind) in paths {
-            let Some(value) = document.pointer(&path) else { continue };
-            let kind: BTreeMap<String, String> =
-                kind.map(|kind| ("kind".to_owned(), kind.to_owned())).into_iter().collect();
-            let sharing = sharing(predicates, &path);
-            let stood = |object: String, qualifiers: BTreeMap<String, String>| Stood {
-                predicate: name.to_owned(),
-                sole: sharing.len() <= 1,
-                single: predicate.cardinality == Cardinality::One,
-                object,
-                qualifiers,
-            };
-            match (shape, value) {
-                (CorePlace::Set(_), value) => {
-                    let place = value.get("city").or_else(|| value.get("name")).unwrap_or(value);
-                    let text = place.as_str().map(str::to_owned);
-                    found.entry(path).or_default().extend(text.map(|text| stood(text, kind)));
-                }
-                (CorePlace::List(_) | CorePlace::Named(_), Value::Array(list))
-                    if sharing.first().is_none_or(|first| first == name) =>
-                {
-                    let all = list.iter().filter_map(named).map(|object| stood(object, kind.clone()));
-                    found.entry(path).or_default().extend(all);
-                }
-                (CorePlace::Entry(_), Value::Object(members)) => {
-                    for (key, value) in members {
-                        let (object, qualifiers) = match (&predicate.named_by, value.as_str()) {
-                            (Some(by), Some(text)) => (text.to_owned(), [(by.clone(), key.replace('_', " "))].into()),
-                            (None, text) => {
-                                let frequency = predicate.qualifiers.iter().find(|(_, member)| *member == "value");
-                                let said = frequency.zip(text).map(|((name, _), text)| (name.clone(), text.to_owned()));
-                                (key.replace('_', " "), said.into_iter().collect())
-                            }
-                            _ => continue,
-                        };
-                        found.entry(format!("{path}/{key}")).or_default().push(stood(object, qualifiers));
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    found
-}
-
-/// The relations whose values stand in this list: a parent and a sibling are both family.
-fn sharing(predicates: &Predicates, path: &str) -> Vec<String> {
-    let shares = |name: &&str| matches!(&predicates.get(name).core, Some(CorePlace::List(place) | CorePlace::Named(place)) if place == path);
-    predicates.names().filter(shares).map(str::to_owned).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Outcome, Work};
+use super::{Outcome, Work, gate};
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Attempt, Drawn, Task, TaskChange, TaskStatus};
@@ -21,8 +21,11 @@ impl Work<'_> {
             TaskKind::Goal => "goal",
             TaskKind::Problem => "problem",
         };
-        if (self.case.shown)(self.case.quote(&candidate.span)) {
-            return self.refuse(candidate.title.clone(), word, evidence, "it repeats what was recalled");
+        if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.title) {
+            return self.refuse(candidate.title.clone(), word, evidence, reason);
+        }
+        if self.is_told(candidate) {
+            return;
         }
         if candidate.confidence < self.case.policy.confidence_min {
             return self.refuse(candidate.title.clone(), word, evidence, "not sure enough");
@@ -30,6 +33,17 @@ impl Work<'_> {
         match self.known(candidate) {
             Some(task) => self.move_on(candidate, &task),
             None => self.open(candidate, word),
+        }
+    }
+
+    /// True if an earlier reading of this source has opened, or finished, this very task.
+    fn is_told(&self, candidate: &TaskCandidate) -> bool {
+        let source = self.case.source;
+        let from_here = |task: &&Task| task.evidence.iter().any(|place| place.source == source);
+        let mut known = self.case.memory.items().tasks().filter(from_here);
+        match &candidate.news {
+            TaskNews::Tried { .. } => false,
+            _ => known.any(|task| overlap(&task.title, &candidate.title) >= SAME_TITLE_MIN),
         }
     }
 
@@ -41,16 +55,20 @@ impl Work<'_> {
         };
         let open = |task: &&&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
         let all = self.view.open_tasks();
+        let opened = candidate.news == TaskNews::Opened;
         let score = |task: &Task| {
-            let title = likeness(&task.title, &candidate.title);
+            // A new task must be all but the same to be an old one; news of one may name it in fewer words.
+            let title =
+                if opened { overlap(&task.title, &candidate.title) } else { named_by(&task.title, &candidate.title) };
             // "The mask helped": an attempt that was made before says which problem is meant.
             let again = tried.is_some_and(|approach| {
-                task.attempts.iter().any(|attempt| likeness(&attempt.approach, approach) >= SAME_TITLE_MIN)
+                task.attempts.iter().any(|attempt| overlap(&attempt.approach, approach) >= SAME_TITLE_MIN)
             });
             if again { title.max(SAME_TITLE_MIN) } else { title }
         };
-        let best = all.iter().filter(open).map(|task| (score(task), task.id)).max_by(|a, b| a.0.total_cmp(&b.0));
-        if let Some((found, id)) = best
+        let weighed = all.iter().filter(open).map(|task| (score(task), task.updated_at, task.id));
+        let best = weighed.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        if let Some((found, _, id)) = best
             && found >= SAME_TITLE_MIN
         {
             return all.into_iter().find(|task| task.id == id).cloned();
@@ -64,12 +82,17 @@ impl Work<'_> {
     }
 
     fn move_on(&mut self, candidate: &TaskCandidate, task: &Task) {
+        let settles = matches!(candidate.news, TaskNews::Done | TaskNews::Dropped);
+        if settles && self.case.standing.trust < task.trust {
+            let reason = "only who opened it, or you, may say that it is over";
+            return self.refuse(task.title.clone(), "task", self.case.evidence(&candidate.span), reason);
+        }
         let said_before = task.evidence.iter().any(|place| place.source == self.case.source);
         let evidence = self.case.evidence(&candidate.span);
         let mut change = TaskChange {
             task: task.id,
             status: None,
-            due: candidate.due.filter(|_| candidate.due != task.due),
+            due: candidate.due.filter(|_| candidate.due != task.due && self.case.standing.trust >= task.trust),
             priority: None,
             attempt: None,
             evidence: Some(evidence),
@@ -150,16 +173,24 @@ impl Work<'_> {
     }
 }
 
-/// The share of stems two titles have in common, of the shorter one's.
-pub(super) fn likeness(one: &str, other: &str) -> f64 {
-    let stems = |text: &str| {
-        let mut all = BTreeSet::new();
-        tokens::for_each_term(text, |term| {
-            all.insert(term.to_owned());
-        });
-        all
-    };
+/// The share of stems two texts have in common, of all stems of both.
+pub(super) fn overlap(one: &str, other: &str) -> f64 {
     let (a, b) = (stems(one), stems(other));
-    let least = a.len().min(b.len());
-    if least == 0 { 0.0 } else { a.intersection(&b).count() as f64 / least as f64 }
+    let all = a.union(&b).count();
+    if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
+}
+
+/// How well fewer words name a title: the share of the shorter one's stems, unless that is a single one of several.
+fn named_by(title: &str, name: &str) -> f64 {
+    let (a, b) = (stems(title), stems(name));
+    let (least, common) = (a.len().min(b.len()), a.intersection(&b).count());
+    if least == 0 || (common < 2 && common < least) { 0.0 } else { common as f64 / least as f64 }
+}
+
+fn stems(text: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    tokens::for_each_term(text, |term| {
+        all.insert(term.to_owned());
+    });
+    all
 }

@@ -57,8 +57,11 @@ fn retracting_takes_a_fact_out_and_keeps_its_history() {
     world.record(SourceKind::UserEdited, changes);
     assert_eq!(world.active("likes"), Vec::<String>::new());
     assert_eq!(world.core("/preferences"), None);
-    let report = world.says("2024-02-01", claim("likes", "jazz", Stance::Holds));
-    assert_eq!(report.refused.len(), 1);
+    let found = Extraction { facts: vec![claim("likes", "jazz", Stance::Holds)], ..Extraction::default() };
+    let report = world.hears("2024-02-01", SourceKind::Imported, found);
+    assert_eq!(report.refused.len(), 1, "nobody else brings it back");
+    world.says("2024-03-01", claim("likes", "jazz", Stance::Holds));
+    assert_eq!(world.active("likes"), ["jazz"], "the user may say it again");
 }
 
 #[test]
