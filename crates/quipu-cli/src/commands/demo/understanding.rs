@@ -11,10 +11,10 @@ use super::super::people;
 /// What Ines says in April, and the day she says it.
 const SAID: [(&str, &str); 5] = [
     ("2026-04-04T09:00:00Z", MOVED),
-    ("2026-04-04T09:01:00Z", "Sorry, my sister is called Marta, not Maria."),
-    ("2026-04-04T09:02:00Z", "I keep waking up at 3:40."),
-    ("2026-04-04T09:03:00Z", "I tried magnesium, but it didn't help."),
-    ("2026-04-04T09:04:00Z", "I tried no coffee after noon, and it helped a lot."),
+    ("2026-04-04T09:01:00Z", "Actually, I'm pescatarian, not vegetarian."),
+    ("2026-04-04T09:02:00Z", "I keep waking up at night."),
+    ("2026-04-04T09:03:00Z", "Taking magnesium did nothing for waking up at night."),
+    ("2026-04-04T09:04:00Z", "Cutting out coffee after noon helped with waking up at night."),
 ];
 const MOVED: &str = "I moved to Porto on 28 March 2026.";
 /// What is erased at the end.
