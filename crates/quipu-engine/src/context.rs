@@ -68,8 +68,7 @@ fn evidence(answer: &Answer) -> Evidence {
 /// Conflicts that only the user can settle, the most important first.
 fn questions(memory: &Memory) -> Vec<(ItemId, String)> {
     let items = memory.items();
-    let open = |review: &&Review| review.kind == ReviewKind::Conflict && review.decided.is_none();
-    let mut waiting: Vec<&Review> = items.reviews().filter(open).filter(|review| !items.is_hidden(review.id)).collect();
+    let mut waiting: Vec<&Review> = items.waiting().filter(|review| review.kind == ReviewKind::Conflict).collect();
     let weight = |review: &Review| items.fact(review.about).map_or(0.0, |fact| fact.intrinsic_importance);
     waiting.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.id.cmp(&b.id)));
     waiting.into_iter().map(|review| (review.id, review.question.clone())).collect()

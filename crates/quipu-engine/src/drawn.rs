@@ -176,7 +176,7 @@ pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
     let items = state.memory.items();
     let contested = items.facts().filter(|fact| fact.status == FactStatus::Contested && !items.is_hidden(fact.id));
     let conflict = |fact: &Fact| {
-        let asking = items.reviews().find(|review| review.about == fact.id && review.decided.is_none());
+        let asking = items.waiting_about(fact.id).next();
         let named = asking.and_then(|review| review.against).and_then(|id| items.fact(id));
         let held = items.in_slot(&fact.slot).filter(|held| held.is_active() && held.single);
         let mut against: Vec<&Fact> = named.into_iter().chain(held).collect();

@@ -34,8 +34,7 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
     let keeper = engine.keeper(user, false)?;
     let state = keeper.read();
     let items = state.memory.items();
-    let mut found: Vec<&Review> =
-        items.reviews().filter(|review| decided || (review.decided.is_none() && !items.is_hidden(review.id))).collect();
+    let mut found: Vec<&Review> = items.reviews().filter(|review| decided || items.waits(review)).collect();
     found.sort_by_key(|review| (items.made_by(review.id), review.id));
     let text = |id: ItemId| items.text(id).unwrap_or_default().to_owned();
     Ok(found
@@ -117,7 +116,7 @@ fn find<'a>(items: &'a quipu_core::items::Items, name: &str) -> Result<&'a Revie
             || (name.len() > ItemKind::Review.word().len() + 3 && id.starts_with(name))
     };
     let mut found = items.reviews().filter(fits);
-    let open = items.reviews().filter(fits).find(|review| review.decided.is_none());
+    let open = items.reviews().filter(fits).find(|review| items.waits(review));
     open.or_else(|| found.next())
         .ok_or_else(|| Error::NotFound(format!("nothing called {name:?} waits for a decision")))
 }

@@ -144,6 +144,12 @@ impl Fact {
         self.status == FactStatus::Active
     }
 
+    /// True if it was over when it was last said.
+    pub fn tells_of_past(&self) -> bool {
+        let told = self.last_seen.max(self.valid_from);
+        self.valid_to.is_some_and(|to| told.is_some_and(|told| to <= told))
+    }
+
     /// True if it held at that time, as far as is known: corrected and retracted facts never did, and of contested and
     /// uncertain ones nobody knows.
     pub fn held_at(&self, time: Timestamp) -> bool {

@@ -1,5 +1,7 @@
 //! Folding one change into the items. Total: whatever a change says, the items stay sound.
 
+use std::collections::btree_map::Entry;
+
 use super::Items;
 use crate::id::{ItemId, ItemKind, Seq};
 use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange};
@@ -44,11 +46,18 @@ impl Items {
             }
             Drawn::TenetChanged(change) => self.change_tenet(change),
             Drawn::ReviewOpened(review) => {
+                self.undecided.entry(review.about).or_default().insert(review.id);
                 self.reviews.insert(review.id, *review);
             }
             Drawn::ReviewDecided { review, decision } => {
                 if let Some(review) = self.reviews.get_mut(&review) {
                     review.decided = Some((decision, seq));
+                    if let Entry::Occupied(mut open) = self.undecided.entry(review.about) {
+                        open.get_mut().remove(&review.id);
+                        if open.get().is_empty() {
+                            open.remove();
+                        }
+                    }
                 }
             }
             Drawn::ItemRetracted { item, .. } => self.retract(item),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Episode, Fact, Note, RejectedValue, Review, Task, Tenet};
+use crate::item::{Episode, Fact, FactStatus, Note, RejectedValue, Review, ReviewKind, Task, Tenet};
 
 /// The items of one memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,9 @@ pub struct Items {
     refused_count: u64,
     #[serde(skip)]
     slots: BTreeMap<String, BTreeSet<ItemId>>,
+    /// Undecided reviews, by what they are about.
+    #[serde(skip)]
+    undecided: BTreeMap<ItemId, BTreeSet<ItemId>>,
 }
 
 impl Items {
@@ -98,6 +101,29 @@ impl Items {
     /// One of these.
     pub fn review(&self, id: ItemId) -> Option<&Review> {
         self.reviews.get(&id)
+    }
+
+    /// What waits for a person now, by what it is about.
+    pub fn waiting(&self) -> impl Iterator<Item = &Review> {
+        let undecided = self.undecided.values().flatten().filter_map(|id| self.reviews.get(id));
+        undecided.filter(|review| self.waits(review))
+    }
+
+    /// What waits for a person about one item.
+    pub fn waiting_about(&self, about: ItemId) -> impl Iterator<Item = &Review> {
+        let undecided = self.undecided.get(&about).into_iter().flatten().filter_map(|id| self.reviews.get(id));
+        undecided.filter(|review| self.waits(review))
+    }
+
+    /// True if a decision is still called for: what it is about may have been settled in another way since.
+    pub fn waits(&self, review: &Review) -> bool {
+        let unsettled = match self.facts.get(&review.about) {
+            Some(fact) if review.kind == ReviewKind::Conflict && review.against.is_none() => fact.is_active(),
+            Some(fact) => matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested),
+            None => self.has(review.about),
+        };
+        let hidden = self.is_hidden(review.id) || self.is_hidden(review.about);
+        review.decided.is_none() && unsettled && !hidden
     }
 
     /// The event in which the user took this value back, if they did.
@@ -168,7 +194,8 @@ impl Items {
             ItemKind::Tenet => self.tenets.get(&id).map(|tenet| word(&tenet.status)),
             ItemKind::Review => self.reviews.get(&id).map(|review| match &review.decided {
                 Some((decision, _)) => word(decision),
-                None => "waiting".to_owned(),
+                None if self.waits(review) => "waiting".to_owned(),
+                None => "settled in another way".to_owned(),
             }),
             _ => self.episodes.get(&id).map(|episode| format!("{} sources", episode.sources.len())),
         };
@@ -181,6 +208,10 @@ impl Items {
         self.slots.clear();
         for fact in self.facts.values() {
             self.slots.entry(fact.slot.clone()).or_default().insert(fact.id);
+        }
+        self.undecided.clear();
+        for review in self.reviews.values().filter(|review| review.decided.is_none()) {
+            self.undecided.entry(review.about).or_default().insert(review.id);
         }
     }
 

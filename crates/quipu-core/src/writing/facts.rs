@@ -121,24 +121,24 @@ impl Work<'_> {
         // else said so first.
         let known = claim.candidate.valid_from.or(same.valid_from);
         let displaced = claim.current().filter(|_| claim.is_single()).or_else(|| self.opposite(claim));
-        match (&wrong, displaced) {
-            (Some(wrong), _) => self.since(same, known.or(start_of(wrong))),
-            (None, Some(held)) => {
-                let since = known.or(at);
-                self.since(same, since);
-                self.core.take(self.case.predicates, &held);
-                if !claim.is_single() {
-                    self.settle(held.id, FactStatus::Superseded, since.max(held.valid_from), claim.evidence);
-                }
-                self.report.ended.push(outcome(&held, "held until now"));
+        let displaced = displaced.filter(|held| wrong.as_ref().is_none_or(|wrong| wrong.id != held.id));
+        if let Some(wrong) = &wrong {
+            self.since(same, known.or(start_of(wrong)));
+        }
+        if let Some(held) = displaced {
+            let since = known.or(at);
+            self.since(same, since);
+            self.core.take(self.case.predicates, &held);
+            if !claim.is_single() {
+                self.settle(held.id, FactStatus::Superseded, since.max(held.valid_from), claim.evidence);
             }
-            (None, None) => {}
+            self.report.ended.push(outcome(&held, "held until now"));
         }
         self.put(same);
         let confidence_base = Some(same.confidence_base.max(claim.candidate.confidence));
         let (status, evidence) = (Some(FactStatus::Active), Some(claim.evidence));
         self.draw(Drawn::FactChanged(FactChange { status, evidence, confidence_base, ..FactChange::of(same.id) }));
-        let waiting = self.view.items().reviews().filter(|review| review.about == same.id && review.decided.is_none());
+        let waiting = self.view.items().waiting_about(same.id);
         for review in waiting.map(|review| review.id).collect::<Vec<_>>() {
             self.draw(Drawn::ReviewDecided { review, decision: Decision::Approved });
         }
@@ -303,8 +303,7 @@ impl Work<'_> {
         question: String,
         reason: &str,
     ) {
-        let open = |review: &&Review| review.about == about && review.decided.is_none();
-        if self.view.items().reviews().any(|review| open(&review)) {
+        if self.view.is_asked(about) {
             return;
         }
         let id = (self.name)(ItemKind::Review);
@@ -404,7 +403,7 @@ impl Claim<'_> {
     /// The fact that says the same and may still come to count, the active one first.
     pub(super) fn same(&self) -> Option<Fact> {
         let same = |held: &&Fact| same_value(&held.object, &self.candidate.object);
-        let waiting = |held: &&Fact| matches!(held.status, FactStatus::Uncertain | FactStatus::Contested);
+        let waiting = |held: &&Fact| waits(held) && !held.tells_of_past();
         let active = self.held.iter().filter(same).find(|held| held.is_active());
         active.or_else(|| self.held.iter().filter(same).find(waiting)).cloned()
     }
@@ -421,6 +420,11 @@ impl Claim<'_> {
             None => None,
         }
     }
+}
+
+/// True if a person is to say whether it counts.
+pub(super) fn waits(fact: &Fact) -> bool {
+    matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested)
 }
 
 pub(super) fn start_of(fact: &Fact) -> Option<Timestamp> {

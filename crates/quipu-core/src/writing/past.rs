@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::facts::{Claim, outcome, same_value, start_of};
+use super::facts::{Claim, outcome, same_value, start_of, waits};
 use super::gate::Verdict;
 use super::{Work, ground};
 use crate::extract::Stance;
@@ -60,6 +60,12 @@ impl Work<'_> {
         {
             return;
         }
+        let again = |held: &&Fact| waits(held) && held.tells_of_past() && same_value(&held.object, &candidate.object);
+        if let Some(same) = claim.held.iter().find(again).filter(|_| *verdict != Verdict::Pass) {
+            let change = FactChange { evidence: Some(claim.evidence), ..FactChange::of(same.id) };
+            self.draw(Drawn::FactChanged(change));
+            return self.report.seen.push(outcome(same, "told again, and waits"));
+        }
         let mut fact = self.new_fact(claim);
         if let Some(doubt) = ground::doubt(candidate, self.case.quote(&candidate.span)) {
             fact.status = FactStatus::Uncertain;
@@ -67,6 +73,8 @@ impl Work<'_> {
         }
         if let Verdict::Wait(reason) = verdict {
             fact.status = FactStatus::Uncertain;
+            // That it is over is part of what is approved.
+            fact.valid_to = fact.valid_to.or(Some(self.case.said_at())).max(start_of(&fact));
             return self.wait(fact, ReviewKind::Fact, None, reason);
         }
         self.put_into_history(claim, fact);

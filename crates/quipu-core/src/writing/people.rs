@@ -64,18 +64,13 @@ impl Desk<'_> {
         Ok(work.finish())
     }
 
-    /// A fact that was settled in another way since is not decided on.
+    /// What was settled in another way since is not decided on.
     fn still_waits(&self, review: &Review) -> Result<(), Refusal> {
         let items = self.memory.items();
-        let Some(fact) = items.fact(review.about).filter(|_| review.kind != ReviewKind::Tenet) else { return Ok(()) };
-        let waits = match review.against {
-            None if review.kind == ReviewKind::Conflict => fact.is_active(),
-            _ => matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested),
-        };
-        if waits && !items.is_hidden(fact.id) {
+        if items.waits(review) {
             return Ok(());
         }
-        Err(Refusal::refused(format!("{} was settled since: {}", fact.id, items.standing(fact.id))))
+        Err(Refusal::refused(format!("{} was settled since: {}", review.about, items.standing(review.about))))
     }
 
     /// The changes of taking an item back: it is kept for history, its value is not read out of old sources again.
@@ -98,8 +93,7 @@ impl Desk<'_> {
             work.core.take(self.predicates, fact);
             work.reject(fact);
         }
-        let open = items.reviews().filter(|review| review.about == item && review.decided.is_none());
-        for review in open.map(|review| review.id).collect::<Vec<_>>() {
+        for review in items.waiting_about(item).map(|review| review.id) {
             work.drawn.push(Drawn::ReviewDecided { review, decision: Decision::Declined });
         }
         work.drawn.push(Drawn::ItemRetracted { item, reason: reason.to_owned() });
@@ -315,13 +309,28 @@ impl<'a> Ink<'a> {
         Ok(())
     }
 
-    /// A waiting fact counts from now on, and stands in the core document.
+    /// A waiting fact counts from now on, and stands in the core document; one that tells of the past goes into history.
     fn accept(&mut self, fact: &Fact) {
+        if let Some(held) = self.said_already(&fact.slot, &fact.object, fact.id) {
+            self.drawn.push(Drawn::ItemsMerged { from: vec![fact.id], into: held.id });
+            return;
+        }
+        if !fact.is_active() && fact.valid_to.is_some_and(|to| to <= self.desk.now) {
+            let (status, trust) = (Some(FactStatus::Superseded), Some(Trust::User));
+            self.drawn.push(Drawn::FactChanged(FactChange { status, trust, ..FactChange::of(fact.id) }));
+            return;
+        }
         self.make_way(fact);
         self.core.put(self.desk.predicates, self.desk.registry, fact);
         let (status, trust) = (Some(FactStatus::Active), Some(Trust::User));
         let confidence_base = Some(fact.confidence_base.max(BY_HAND));
         self.drawn.push(Drawn::FactChanged(FactChange { status, trust, confidence_base, ..FactChange::of(fact.id) }));
+    }
+
+    /// The active fact that says the same, if there is another one.
+    fn said_already(&self, slot: &str, object: &str, but: ItemId) -> Option<&'a Fact> {
+        let same = |held: &&Fact| held.is_active() && held.id != but && same_value(&held.object, object);
+        self.desk.memory.items().in_slot(slot).find(same)
     }
 
     /// Takes out of the core document what a fact that holds one value displaces.
@@ -346,6 +355,10 @@ impl<'a> Ink<'a> {
             qualifiers: like.qualifiers.clone(),
         };
         let fact = self.by_hand(&candidate, name);
+        if let Some(held) = self.said_already(&fact.slot, object, like.id) {
+            // A second fact would say it twice.
+            return self.accept(held);
+        }
         self.make_way(&fact);
         self.core.put(self.desk.predicates, self.desk.registry, &fact);
         self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });

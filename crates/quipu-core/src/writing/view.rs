@@ -1,6 +1,6 @@
 //! The items as they are while an event is being decided: what the memory holds, and what the event has changed so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::id::ItemId;
 use crate::item::{Drawn, Fact, FactStatus, Task};
@@ -11,12 +11,13 @@ pub(super) struct View<'a> {
     items: &'a Items,
     facts: BTreeMap<ItemId, Fact>,
     tasks: BTreeMap<ItemId, Task>,
+    asked: BTreeSet<ItemId>,
 }
 
 impl<'a> View<'a> {
     /// The items as they are.
     pub(super) fn of(items: &'a Items) -> Self {
-        Self { items, facts: BTreeMap::new(), tasks: BTreeMap::new() }
+        Self { items, facts: BTreeMap::new(), tasks: BTreeMap::new(), asked: BTreeSet::new() }
     }
 
     /// The items below.
@@ -36,6 +37,11 @@ impl<'a> View<'a> {
     pub(super) fn open_tasks(&self) -> Vec<&Task> {
         let below = self.items.tasks().filter(|task| !self.tasks.contains_key(&task.id));
         below.chain(self.tasks.values()).filter(|task| !self.items.is_hidden(task.id)).collect()
+    }
+
+    /// True if a person is asked about this already.
+    pub(super) fn is_asked(&self, about: ItemId) -> bool {
+        self.asked.contains(&about) || self.items.waiting_about(about).next().is_some()
     }
 
     /// Takes a change in, as far as later decisions look at it.
@@ -73,6 +79,9 @@ impl<'a> View<'a> {
                     task.attempts.extend(change.attempt.clone());
                     self.tasks.insert(task.id, task);
                 }
+            }
+            Drawn::ReviewOpened(review) => {
+                self.asked.insert(review.about);
             }
             _ => {}
         }

@@ -117,3 +117,48 @@ fn an_edit_by_hand_is_a_correction_and_the_facts_follow() {
     edit(&mut world, "/location/current", None);
     assert_eq!(world.active("lives_in"), Vec::<String>::new());
 }
+
+#[test]
+fn approving_what_was_told_of_the_past_makes_history() {
+    let mut world = World::new();
+    imported(&mut world, claim("has_condition", "asthma", Stance::Held));
+    let review = world.waiting()[0];
+    world.decides(review, Decision::Approved);
+    assert_eq!(world.active("has_condition"), Vec::<String>::new());
+    assert_eq!(world.objects("has_condition", FactStatus::Superseded), ["asthma"]);
+    assert_eq!(world.core("/healthProfile"), None);
+}
+
+#[test]
+fn what_was_told_of_the_past_and_waits_is_not_what_holds_now() {
+    let mut world = World::new();
+    imported(&mut world, claim("has_condition", "asthma", Stance::Held));
+    world.says("2024-07-01", claim("has_condition", "asthma", Stance::Holds));
+    assert_eq!(world.active("has_condition"), ["asthma"]);
+    assert_eq!(world.objects("has_condition", FactStatus::Uncertain), ["asthma"]);
+}
+
+#[test]
+fn what_was_settled_in_another_way_waits_no_longer() {
+    let mut world = World::new();
+    imported(&mut world, claim("likes", "jazz", Stance::Holds));
+    let review = world.waiting()[0];
+    world.says("2024-07-01", claim("likes", "jazz", Stance::Holds));
+    assert_eq!(world.waiting(), []);
+    let refused = world.desk(|desk, name| desk.review(review, &Decision::Declined, name)).unwrap_err();
+    assert!(refused.to_string().contains("decided") || refused.to_string().contains("settled"), "{refused}");
+}
+
+#[test]
+fn an_edit_to_a_value_that_holds_says_it_once() {
+    let mut world = World::new();
+    world.says("2024-01-01", claim("likes", "jazz", Stance::Holds));
+    imported(&mut world, claim("likes", "jaz", Stance::Holds));
+    let review = world.waiting()[0];
+    world.decides(review, Decision::Edited { text: "Jazz".to_owned() });
+    assert_eq!(world.active("likes"), ["jazz"]);
+    let held = world.memory.items().facts().find(|fact| fact.is_active()).unwrap().id;
+    let changes = world.desk(|desk, _| desk.retract(held, "no")).unwrap();
+    world.record(SourceKind::UserEdited, changes);
+    assert_eq!(world.core("/preferences"), None);
+}

@@ -126,7 +126,7 @@ fn sorted(value: &serde_json::Value) -> serde_json::Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn facts_stay_sound_whatever_is_said(steps in proptest::collection::vec(step(), 1..30)) {

@@ -190,6 +190,6 @@ impl World {
     }
 
     pub(super) fn waiting(&self) -> Vec<ItemId> {
-        self.memory.items().reviews().filter(|review| review.decided.is_none()).map(|review| review.id).collect()
+        self.memory.items().waiting().map(|review| review.id).collect()
     }
 }
