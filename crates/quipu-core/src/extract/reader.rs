@@ -386,10 +386,11 @@ impl<'a> Reader<'a> {
     fn keep(&mut self, claims: Claims) {
         for fact in claims.facts {
             let same = |other: &FactCandidate| {
-                (&other.subject, &other.predicate) == (&fact.subject, &fact.predicate)
-                    && (other.object.eq_ignore_ascii_case(&fact.object)
-                        || (other.span == fact.span && says_more(&other.object, &fact.object)))
-                    && family(&other.stance) == family(&fact.stance)
+                // Two readings of the same words are one claim, however each takes it; elsewhere the stance tells claims apart.
+                let words = other.span == fact.span && says_more(&other.object, &fact.object);
+                let again = other.object.eq_ignore_ascii_case(&fact.object)
+                    && strength(&other.stance) == strength(&fact.stance);
+                (&other.subject, &other.predicate) == (&fact.subject, &fact.predicate) && (words || again)
             };
             match self.out.facts.iter_mut().find(|other| same(other)) {
                 Some(known) => complete(known, fact),
@@ -423,7 +424,8 @@ fn complete(known: &mut FactCandidate, other: FactCandidate) {
     for (name, value) in other.qualifiers {
         known.qualifiers.entry(name).or_insert(value);
     }
-    if matches!(other.stance, Stance::Changed | Stance::Corrects { .. }) && known.stance == Stance::Holds {
+    let changes = other.stance == Stance::Changed && known.stance == Stance::Holds;
+    if changes || strength(&other.stance) > strength(&known.stance) {
         known.stance = other.stance;
     }
 }
@@ -434,8 +436,9 @@ fn says_more(one: &str, other: &str) -> bool {
     one.contains(&other) || other.contains(&one)
 }
 
-/// Holds and Changed are one way to claim, Held and Ended are another.
-fn family(stance: &Stance) -> u8 {
+/// How much a stance says besides that something is claimed: the reading that saw more of the words is right. Holds and
+/// Changed are one way to claim, Held and Ended are another.
+fn strength(stance: &Stance) -> u8 {
     match stance {
         Stance::Holds | Stance::Changed => 0,
         Stance::Held | Stance::Ended => 1,

@@ -9,7 +9,28 @@ pub fn normal(value: &str) -> String {
     while words.len() > 1 && matches!(words[0], "a" | "an" | "the" | "my" | "some") {
         words.remove(0);
     }
+    each(&mut words);
     words.join(" ")
+}
+
+/// "Twice a week" and "twice weekly" are one frequency.
+fn each(words: &mut Vec<&str>) {
+    let unit = |word: &str| match word {
+        "day" => Some("daily"),
+        "week" => Some("weekly"),
+        "month" => Some("monthly"),
+        "year" => Some("yearly"),
+        _ => None,
+    };
+    let counted = |word: &str| matches!(word, "once" | "twice" | "times");
+    let found = words.windows(3).position(|three| {
+        counted(three[0]) && matches!(three[1], "a" | "per" | "each" | "every") && unit(three[2]).is_some()
+    });
+    if let Some(at) = found
+        && let Some(adverb) = unit(words[at + 2])
+    {
+        words.splice(at + 1..at + 3, [adverb]);
+    }
 }
 
 /// A word for a path or a name: lower case letters, digits and underscores.
@@ -39,10 +60,12 @@ mod tests {
             ("Porto!", "porto"),
             ("C++", "c++"),
             ("St. Gallen", "St Gallen"),
+            ("three times a week", "three times weekly"),
+            ("Twice per day", "twice daily"),
         ] {
             assert_eq!(normal(one), normal(other), "{one:?} {other:?}");
         }
-        for (one, other) in [("C", "C++"), ("Porto", "Portugal"), ("the", "a")] {
+        for (one, other) in [("C", "C++"), ("Porto", "Portugal"), ("the", "a"), ("twice a week", "twice a day")] {
             assert_ne!(normal(one), normal(other), "{one:?} {other:?}");
         }
     }

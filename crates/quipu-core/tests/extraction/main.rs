@@ -25,7 +25,7 @@ const HELD_OUT: &str = include_str!("../../../../testdata/extraction/held_out.js
 const PRECISION_MIN: f64 = 0.95;
 const RECALL_MIN: f64 = 0.70;
 /// For the harder texts of `DEV_MORE`, most of which say a thing as few people would.
-const RECALL_MIN_MORE: f64 = 0.50;
+const RECALL_MIN_MORE: f64 = 0.55;
 /// Floors for texts the rules have not seen: what was reached, so that it cannot fall. The aim is the two bounds above, and
 /// is not reached yet; raise these, never lower them.
 const PRECISION_FLOOR_UNSEEN: f64 = 0.88;
