@@ -2,6 +2,7 @@
 
 mod eval;
 pub(crate) mod people;
+mod read;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use quipu_engine::import::{DateOrder, Zone};
 use quipu_engine::versions::When;
 
 pub(crate) use eval::{Dataset, Eval};
+pub(crate) use read::{Context, Recall, Time};
 
 /// Long-term memory for assistants and agents: one binary, one folder, no account.
 #[derive(Debug, Parser)]
@@ -206,27 +208,6 @@ pub(crate) struct Import {
     /// For whatsapp: whether dates start with the day (dmy) or the month (mdy) [default: inferred]
     #[arg(long, value_name = "ORDER")]
     pub(crate) date_order: Option<DateOrder>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Recall {
-    /// The question
-    pub(crate) query: String,
-    /// How many answers
-    #[arg(short, default_value_t = 8)]
-    pub(crate) k: usize,
-    /// Show how each score came about
-    #[arg(long)]
-    pub(crate) explain: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Context {
-    /// The question or task
-    pub(crate) query: String,
-    /// The most the block may cost, in estimated tokens
-    #[arg(long, default_value_t = 1300, value_name = "N")]
-    pub(crate) max_tokens: usize,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ use quipu_core::guard;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger::{self, Position, SealedEvent};
 use quipu_core::limit;
+use quipu_core::recall::{self, DerivedIndex};
 use quipu_core::writing::Understanding;
 use quipu_core::{Memory, Refusal};
 use serde::Serialize;
@@ -195,12 +196,16 @@ fn fold_in(engine: &Engine, keeper: &Keeper, writer: &mut Writer, sealed: &[Seal
     }
     let mut state = keeper.write();
     let known = state.memory.sources().len();
+    let mut touched = Vec::new();
     for event in sealed {
         // What was written is what is read back: the fold sees the stored bytes, never the draft.
-        state.memory.apply(ledger::open(event)?);
+        let event = ledger::open(event)?;
+        touched.extend(event.changes.iter().flatten().flat_map(recall::touched));
+        state.memory.apply(event);
     }
-    let State { memory, index, .. } = &mut *state;
+    let State { memory, index, derived, .. } = &mut *state;
     upkeep::index_new(index, memory, known);
+    derived.refresh(memory.items(), touched);
     Ok(())
 }
 
@@ -211,7 +216,7 @@ pub(crate) fn reload(engine: &Engine, keeper: &Keeper, writer: &mut Writer) -> R
     let head = writer.ledger.head()?.seq;
     let memory = keeper::fold_to(writer.ledger.as_mut(), &user, &history, head)?;
     let index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
-    *keeper.write() = State { memory, history, index };
+    *keeper.write() = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
     writer.snapshot_seq = writer.ledger.snapshots()?.last().copied().unwrap_or(0);
     Ok(())
 }

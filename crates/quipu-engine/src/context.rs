@@ -7,9 +7,10 @@ use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::{self, Budgets, Evidence, Pack};
 
+use crate::answers::Answer;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::recall::{self, Answer, RecallOptions};
+use crate::recall::{self, RecallOptions};
 use crate::versions::When;
 
 /// What to pack.
@@ -39,8 +40,9 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
         return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
     let asked = RecallOptions { k: CANDIDATES, session: options.session.clone(), ..RecallOptions::of(&options.query) };
-    recall::on_version(engine, user, options.at, &mut |memory, index| {
-        let found = recall::recall_in(engine, memory, index, &asked)?;
+    recall::on_version(engine, user, options.at, &mut |sight| {
+        let memory = sight.memory;
+        let found = recall::recall_in(engine, sight, &asked)?;
         recall::note_shown(engine, user, &found)?;
         let request = pack::Request {
             user: memory.user(),

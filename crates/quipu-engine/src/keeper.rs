@@ -10,7 +10,7 @@ use quipu_core::history::History;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
 use quipu_core::limit;
-use quipu_core::recall::Index;
+use quipu_core::recall::{DerivedIndex, Index};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -23,6 +23,7 @@ pub(crate) struct State {
     pub(crate) memory: Memory,
     pub(crate) history: History,
     pub(crate) index: Index,
+    pub(crate) derived: DerivedIndex,
 }
 
 impl State {
@@ -32,6 +33,7 @@ impl State {
             memory: Memory::new(user.clone(), BTreeSet::new()),
             history: History::default(),
             index: upkeep::empty_index(engine),
+            derived: DerivedIndex::default(),
         }
     }
 }
@@ -65,7 +67,7 @@ impl Keeper {
         let writer = Mutex::new(Writer { ledger, snapshot_seq });
         Ok(Self {
             writer,
-            state: RwLock::new(State { memory, history, index }),
+            state: RwLock::new(State { derived: DerivedIndex::of(memory.items()), memory, history, index }),
             shown: Mutex::default(),
             values: Values::default(),
         })
@@ -111,7 +113,7 @@ impl Keeper {
 
     pub(crate) fn bytes(&self) -> usize {
         let state = self.read();
-        state.memory.bytes() + state.index.memory_bytes()
+        state.memory.bytes() + state.index.memory_bytes() + state.derived.bytes()
     }
 }
 

@@ -26,6 +26,7 @@ mod review;
 mod understand;
 mod upkeep;
 
+mod answers;
 pub mod backup;
 pub mod erase;
 pub mod fork;
@@ -39,6 +40,7 @@ pub mod verify;
 pub mod versions;
 pub mod write;
 
+pub use answers::{Answer, LeftOut, Quote};
 pub use blame::{Step, blame};
 pub use commit::Receipt;
 pub use context::{ContextOptions, context};
@@ -54,7 +56,7 @@ pub use ingest::{IngestOptions, IngestReport, ingest};
 pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why};
 pub use log::{LogOptions, log};
 pub use migrate::{Migration, migrate};
-pub use recall::{Answer, LeftOut, RecallOptions, RecallReport, Timing, recall};
+pub use recall::{RecallOptions, RecallReport, Timing, recall};
 pub use remember::{RememberOptions, Utterance, remember};
 pub use retract::{close_fact, merge, retract, score_fact};
 pub use revert::{preview_revert, revert};

@@ -1,20 +1,19 @@
 //! Recall: from a question to the items that answer it, with their receipts. Appends nothing.
 
-use std::ops::Range;
 use std::time::Instant;
 
-use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::event::Trust;
-use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::{self as stages, Filter, Index, Plan, Query};
+use quipu_core::recall::{self as stages, DerivedIndex, Filter, Index, Intent, Plan, Query, Validity};
 use serde::Serialize;
 
+use crate::answers::{self, Answer, LeftOut};
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::keeper::State;
 use crate::upkeep;
-use crate::versions::{self, When};
+use crate::versions::{self, View, When};
 
 /// What to look for.
 #[derive(Debug, Clone)]
@@ -25,8 +24,14 @@ pub struct RecallOptions {
     pub k: usize,
     /// Only in this conversation.
     pub session: Option<String>,
-    /// As of which version.
+    /// Only items of these kinds; all if empty.
+    pub kinds: Vec<ItemKind>,
+    /// As of which version: what was known then.
     pub at: When,
+    /// What held then; without it the question's own words decide, and else what holds now.
+    pub validity: Option<Validity>,
+    /// What it is for; without it the question's own words decide.
+    pub intent: Option<Intent>,
     /// Write down how each stage decided.
     pub explain: bool,
 }
@@ -34,52 +39,17 @@ pub struct RecallOptions {
 impl RecallOptions {
     /// The eight best items for a question, now.
     pub fn of(query: &str) -> Self {
-        Self { query: query.to_owned(), k: 8, session: None, at: When::Now, explain: false }
+        Self {
+            query: query.to_owned(),
+            k: 8,
+            session: None,
+            kinds: Vec::new(),
+            at: When::Now,
+            validity: None,
+            intent: None,
+            explain: false,
+        }
     }
-}
-
-/// One item that answers.
-#[derive(Debug, Clone, Serialize)]
-pub struct Answer {
-    /// The item.
-    pub id: ItemId,
-    /// From 0 to 1: the raw score as a share of the highest possible.
-    pub score: f32,
-    /// The sum of the contributions.
-    pub raw_score: f32,
-    /// What each feature adds.
-    pub contributions: stages::Contributions,
-    /// Who said it.
-    pub speaker: String,
-    /// When.
-    pub said_at: Option<Timestamp>,
-    /// The conversation or file.
-    pub session_id: Option<String>,
-    /// Its name where it was imported from.
-    pub native_id: Option<String>,
-    /// The part of the item that answers best.
-    pub text: String,
-    /// Where that part stands in the item's searchable text, in bytes.
-    pub span: Range<usize>,
-    /// How far it may reach.
-    pub trust: Trust,
-    /// The event that recorded it.
-    pub event_seq: Seq,
-}
-
-/// An item that was scored and not returned.
-#[derive(Debug, Clone, Serialize)]
-pub struct LeftOut {
-    /// The item.
-    pub id: ItemId,
-    /// The start of its text.
-    pub text: String,
-    /// Its score.
-    pub score: f32,
-    /// What each feature adds.
-    pub contributions: stages::Contributions,
-    /// Why it was not returned.
-    pub reason: stages::Reason,
 }
 
 /// How long the parts took, in microseconds.
@@ -118,7 +88,7 @@ pub struct RecallReport {
 /// `Invalid`: the question is empty or longer than `limit::QUERY_BYTES_MAX`, or `k` is over `limit::RECALL_K_MAX`.
 /// `NotFound`: no such user or version.
 pub fn recall(engine: &Engine, user: &UserId, options: &RecallOptions) -> Result<RecallReport> {
-    let report = on_version(engine, user, options.at, &mut |memory, index| recall_in(engine, memory, index, options))?;
+    let report = on_version(engine, user, options.at, &mut |sight| recall_in(engine, sight, options))?;
     note_shown(engine, user, &report)?;
     Ok(report)
 }
@@ -131,12 +101,30 @@ pub(crate) fn note_shown(engine: &Engine, user: &UserId, report: &RecallReport) 
     Ok(())
 }
 
+/// What a recall looks at: a memory at one version, with its indexes.
+#[derive(Clone, Copy)]
+pub(crate) struct Sight<'a> {
+    pub(crate) memory: &'a Memory,
+    pub(crate) index: &'a Index,
+    pub(crate) derived: &'a DerivedIndex,
+}
+
+impl<'a> Sight<'a> {
+    pub(crate) fn of(state: &'a State) -> Self {
+        Self { memory: &state.memory, index: &state.index, derived: &state.derived }
+    }
+
+    pub(crate) fn of_view(view: &'a View) -> Self {
+        Self { memory: &view.memory, index: &view.index, derived: &view.derived }
+    }
+}
+
 /// Runs something on the memory in use, or on one made for an earlier version.
 pub(crate) fn on_version<T>(
     engine: &Engine,
     user: &UserId,
     at: When,
-    work: &mut dyn FnMut(&Memory, &Index) -> Result<T>,
+    work: &mut dyn FnMut(&Sight<'_>) -> Result<T>,
 ) -> Result<T> {
     let keeper = engine.keeper(user, false)?;
     if at == When::Now {
@@ -145,11 +133,10 @@ pub(crate) fn on_version<T>(
         if (1..=limit::EMBED_ON_READ_MAX).contains(&waiting) {
             let _ = upkeep::catch_up(engine, &keeper, &mut |_| {});
         }
-        let state = keeper.read();
-        return work(&state.memory, &state.index);
+        return work(&Sight::of(&keeper.read()));
     }
     let view = versions::view(engine, &keeper, versions::memory_at(&keeper, at)?)?;
-    work(&view.memory, &view.index)
+    work(&Sight::of_view(&view))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the report says how long it took; nothing is decided by it")]
@@ -161,16 +148,13 @@ fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn recall_in(
-    engine: &Engine,
-    memory: &Memory,
-    index: &Index,
-    options: &RecallOptions,
-) -> Result<RecallReport> {
+pub(crate) fn recall_in(engine: &Engine, sight: &Sight<'_>, options: &RecallOptions) -> Result<RecallReport> {
+    let Sight { memory, index, derived } = *sight;
     let start = started();
-    let filter =
-        Filter { sessions: options.session.iter().map(|name| name.as_str().into()).collect(), kinds: Vec::new() };
-    let query = Query { text: options.query.clone(), k: options.k, now: Some(engine.clock.now()), filter };
+    let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
+    let filter = Filter { sessions, kinds: options.kinds.clone() };
+    let (text, now) = (options.query.clone(), Some(engine.clock.now()));
+    let query = Query { text, k: options.k, now, filter, validity: options.validity, intent: options.intent };
     let plan = Plan::new(index, query)?;
     let planned = micros(start);
     let start = started();
@@ -185,10 +169,15 @@ pub(crate) fn recall_in(
     let degraded = degraded.or_else(|| (waiting > 0).then(lacking));
     let start = started();
     let how = stages::Options { explain: options.explain, ..stages::Options::default() };
-    let found = stages::recall(index, &plan, vector.as_deref(), &how);
-    let hits = found.hits.iter().map(|hit| answer(memory, hit)).collect();
-    let left_out =
-        found.trace.detail.iter().flat_map(|detail| &detail.left_out).map(|out| left_out(memory, out)).collect();
+    let found = stages::recall_all(memory, index, derived, &plan, vector.as_deref(), &how);
+    let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
+    let left_out = found
+        .trace
+        .detail
+        .iter()
+        .flat_map(|detail| &detail.left_out)
+        .map(|out| answers::left_out(memory, out))
+        .collect();
     Ok(RecallReport {
         query: options.query.clone(),
         version: memory.seq(),
@@ -198,38 +187,4 @@ pub(crate) fn recall_in(
         degraded,
         timing: Timing { embed_us, recall_us: planned + micros(start) },
     })
-}
-
-fn answer(memory: &Memory, hit: &stages::Hit) -> Answer {
-    let held = &memory.sources()[hit.ordinal as usize];
-    let source = &held.source;
-    let searchable = source.searchable();
-    Answer {
-        id: source.id,
-        score: hit.relevance,
-        raw_score: hit.score,
-        contributions: hit.contributions,
-        speaker: source.speaker().to_owned(),
-        said_at: source.said_at,
-        session_id: source.session.as_deref().map(str::to_owned),
-        native_id: source.native_id.as_deref().map(str::to_owned),
-        text: searchable.get(hit.span.clone()).unwrap_or(&searchable).to_owned(),
-        span: hit.span.clone(),
-        trust: held.trust,
-        event_seq: held.seq,
-    }
-}
-
-/// Longest piece of an item's text beside a score, in characters.
-const EXCERPT_CHARS: usize = 120;
-
-fn left_out(memory: &Memory, out: &stages::LeftOut) -> LeftOut {
-    let source = &memory.sources()[out.ordinal as usize].source;
-    LeftOut {
-        id: source.id,
-        text: source.text.chars().take(EXCERPT_CHARS).collect(),
-        score: out.score,
-        contributions: out.contributions,
-        reason: out.reason,
-    }
 }

@@ -10,7 +10,7 @@ use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper, State};
-use crate::recall::{self, RecallOptions};
+use crate::recall::{self, RecallOptions, Sight};
 use crate::upkeep::{self, Watch};
 use crate::versions::{self, EventRef, When};
 
@@ -119,9 +119,9 @@ pub fn preview_revert(
                 answers.hits.into_iter().next().map(|hit| (hit.id.to_string(), hit.text))
             };
             let state = keeper.read();
-            let now = first(recall::recall_in(engine, &state.memory, &state.index, &asked)?);
+            let now = first(recall::recall_in(engine, &Sight::of(&state), &asked)?);
             drop(state);
-            let then = first(recall::recall_in(engine, &after.memory, &after.index, &asked)?);
+            let then = first(recall::recall_in(engine, &Sight::of_view(&after), &asked)?);
             probes.push(Probe { query: query.clone(), before: now, after: then });
         }
     }

@@ -72,7 +72,7 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         passages_waiting: crate::upkeep::waiting(&state.index),
         model: engine.embedder.model().id.clone(),
         bytes_on_disk: writer.ledger.bytes()?,
-        bytes_in_memory: memory.bytes() + state.index.memory_bytes(),
+        bytes_in_memory: memory.bytes() + state.index.memory_bytes() + state.derived.bytes(),
         snapshot: writer.ledger.snapshots()?.last().copied(),
     })
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use quipu_core::Memory;
 use quipu_core::id::UserId;
 use quipu_core::limit;
-use quipu_core::recall::{IMAGE_TAG, Index, StoredVector, embedding_key};
+use quipu_core::recall::{DerivedIndex, IMAGE_TAG, Index, StoredVector, embedding_key};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -236,7 +236,7 @@ pub fn rebuild(engine: &Engine, user: &UserId, watch: Watch<'_>) -> Result<Rebui
         let mut index = empty_index(engine);
         index_new(&mut index, &memory, 0);
         let after = memory.encode()?;
-        *keeper.write() = State { memory, history, index };
+        *keeper.write() = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
         (before, after)
     };
     let passages_embedded = catch_up(engine, &keeper, watch)?;

@@ -9,7 +9,7 @@ use quipu_core::Memory;
 use quipu_core::event::Event;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::Index;
+use quipu_core::recall::{DerivedIndex, Index};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -79,6 +79,7 @@ impl FromStr for EventRef {
 pub(crate) struct View {
     pub(crate) memory: Memory,
     pub(crate) index: Index,
+    pub(crate) derived: DerivedIndex,
 }
 
 /// The position of a version.
@@ -130,7 +131,7 @@ pub(crate) fn view(engine: &Engine, keeper: &Keeper, memory: Memory) -> Result<V
             index.set_vector(*passage, text, &vector);
         }
     }
-    Ok(View { memory, index })
+    Ok(View { derived: DerivedIndex::of(memory.items()), memory, index })
 }
 
 /// The core document at a version, with `_meta`.

@@ -142,7 +142,7 @@ fn parse_writer(text: &str) -> Result<quipu_core::event::SourceKind, String> {
 }
 
 /// A date, which is its start, or a time.
-fn parse_time(text: &str) -> Result<Timestamp, String> {
+pub(super) fn parse_time(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);
     }

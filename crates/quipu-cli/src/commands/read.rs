@@ -1,20 +1,23 @@
 //! Reading: recall, context, get, list, why, core.
 
 use quipu_core::id::ItemKind;
-use quipu_core::recall::{Contributions, Trace};
+use quipu_core::recall::{Contributions, Trace, Validity};
 use quipu_engine::versions::When;
-use quipu_engine::{ContextOptions, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why};
+use quipu_engine::{Answer, ContextOptions, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why};
 
 use serde_json::Value;
 
 use super::{Session, render};
-use crate::args::{Context, Form, List, Recall};
+use crate::args::{Context, Form, List, Recall, Time};
 
 pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<()> {
     let options = RecallOptions {
         k: args.k,
         session: session.only_session.clone(),
+        kinds: args.kind.iter().map(|word| kind(word)).collect::<Result<_>>()?,
         at,
+        validity: validity(&args.time),
+        intent: args.intent.map(Into::into),
         explain: args.explain,
         ..RecallOptions::of(&args.query)
     };
@@ -29,20 +32,43 @@ pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<(
     Ok(())
 }
 
+fn kind(word: &str) -> Result<ItemKind> {
+    let found = ItemKind::ALL.into_iter().find(|kind| kind.word() == word);
+    found.ok_or_else(|| {
+        let known: Vec<&str> = ItemKind::ALL.iter().map(|kind| kind.word()).collect();
+        Error::Invalid(format!("{word:?} is no kind; there are {}", known.join(", ")))
+    })
+}
+
+fn validity(time: &Time) -> Option<Validity> {
+    if time.history { Some(Validity::Ever) } else { time.valid_at.map(|at| Validity::Now(Some(at))) }
+}
+
 pub(super) fn answers(report: &RecallReport) -> String {
     let mut text = String::new();
     for (place, hit) in report.hits.iter().enumerate() {
         text.push_str(&format!(
-            "{:>2}. {:.2}  {} · {} · {}{}\n",
+            "{:>2}. {:.2}  {} · {} · {}{}{}\n",
             place + 1,
             hit.score,
             hit.id,
             render::time(hit.said_at),
             hit.speaker,
             hit.session_id.as_deref().map(|name| format!(" · {name}")).unwrap_or_default(),
+            standing(hit),
         ));
         for line in hit.text.lines() {
             text.push_str(&format!("          {line}\n"));
+        }
+        for quote in &hit.evidence {
+            let (said_at, words) = (render::time(quote.said_at), render::excerpt(&quote.text, 100));
+            text.push_str(&format!("          from {} · {said_at} · {}: {words}\n", quote.id, quote.speaker));
+        }
+        for (id, old) in &hit.outdated {
+            text.push_str(&format!("          no longer so, {id}: {old}\n"));
+        }
+        for (id, other) in &hit.contested_by {
+            text.push_str(&format!("          contested by {id}: {other}\n"));
         }
         if report.trace.is_some() {
             text.push_str(&format!("          = {:.3}: {}\n", hit.raw_score, parts(&hit.contributions)));
@@ -52,6 +78,15 @@ pub(super) fn answers(report: &RecallReport) -> String {
         text.push_str(&explained(report, trace));
     }
     text
+}
+
+/// How an answer stands, where there is more to say than that it counts.
+fn standing(hit: &Answer) -> String {
+    let date = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
+    let mut words: Vec<String> = hit.status.iter().cloned().collect();
+    words.extend(hit.valid_from.map(|from| format!("from {}", date(from))));
+    words.extend(hit.valid_to.map(|to| format!("until {}", date(to))));
+    if words.is_empty() { String::new() } else { format!(" · {}", words.join(" ")) }
 }
 
 /// What each feature adds, the ones that add nothing left out.
@@ -70,6 +105,18 @@ fn parts(made_of: &Contributions) -> String {
     present.map(|(feature, value)| format!("{feature} {value:+.3}")).collect::<Vec<_>>().join(", ")
 }
 
+fn asked_for(validity: Validity) -> String {
+    let date = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
+    match validity {
+        Validity::Now(None) => "what holds now".to_owned(),
+        Validity::Now(Some(time)) => format!("what held on {}", date(time)),
+        Validity::Within(from, until) => {
+            format!("what held at some time from {} to before {}", date(from), date(until))
+        }
+        Validity::Ever => "whatever held at any time".to_owned(),
+    }
+}
+
 fn explained(report: &RecallReport, trace: &Trace) -> String {
     let mut text = "\nHow it was found\n".to_owned();
     let mut line = |what: String| text.push_str(&format!("  {what}\n"));
@@ -80,6 +127,12 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
         line(format!("speaker   {}", detail.speaker.as_deref().unwrap_or("none named, or several")));
         let dates: Vec<String> = detail.dates.iter().map(ToString::to_string).collect();
         line(format!("dates     {}", if dates.is_empty() { "none".to_owned() } else { dates.join(", ") }));
+        let intervals: Vec<String> = detail.intervals.iter().map(ToString::to_string).collect();
+        if !intervals.is_empty() {
+            line(format!("times     {}", intervals.join(", ")));
+        }
+        line(format!("valid     {}", asked_for(detail.validity)));
+        line(format!("intent    {}", detail.intent.word()));
         line(format!("embedded  {:?}", detail.first_person_text));
     }
     let arms: Vec<String> = trace.arms.iter().map(|arm| format!("{} {}", arm.arm, arm.nominated)).collect();
@@ -90,6 +143,7 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
         trace.scored,
         arms.join(", ")
     ));
+    line(format!("drawn     {} there, {} scored", trace.derived, trace.derived_scored));
     if trace.without_vector > 0 {
         line(format!("meaning   {} passages have no vector yet", trace.without_vector));
     }
@@ -125,12 +179,7 @@ pub(super) fn get(session: &Session<'_>, name: &str, at: When) -> Result<()> {
 }
 
 pub(super) fn list(session: &Session<'_>, args: &List, at: When) -> Result<()> {
-    let kind = args.kind.as_deref().map(|word| {
-        ItemKind::ALL
-            .into_iter()
-            .find(|kind| kind.word() == word)
-            .ok_or_else(|| Error::Invalid(format!("{word:?} is no kind; there are turn, entry, doc and import")))
-    });
+    let kind = args.kind.as_deref().map(kind);
     let options = ListOptions {
         at,
         session: session.only_session.clone(),

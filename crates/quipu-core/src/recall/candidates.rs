@@ -24,6 +24,8 @@ pub enum Arm {
     Date,
     /// Its whole session has the question's words.
     Sessions,
+    /// It was read from what was found.
+    Evidence,
 }
 
 impl std::fmt::Display for Arm {
@@ -35,13 +37,15 @@ impl std::fmt::Display for Arm {
             Self::Neighbours => "neighbours",
             Self::Date => "date",
             Self::Sessions => "sessions",
+            Self::Evidence => "evidence",
         })
     }
 }
 
 impl Arm {
     /// Every arm, in the order of their declaration.
-    pub const EVERY: [Self; 6] = [Self::All, Self::Dense, Self::Words, Self::Neighbours, Self::Date, Self::Sessions];
+    pub const EVERY: [Self; 7] =
+        [Self::All, Self::Dense, Self::Words, Self::Neighbours, Self::Date, Self::Sessions, Self::Evidence];
 }
 
 /// Which arms nominated a passage.
@@ -57,6 +61,10 @@ impl Arms {
     /// Those that did, in the order of their declaration.
     pub fn iter(self) -> impl Iterator<Item = Arm> {
         Arm::EVERY.into_iter().filter(move |&arm| self.has(arm))
+    }
+
+    pub(super) fn add(&mut self, arm: Arm) {
+        self.0 |= 1 << arm as u8;
     }
 
     fn only(arm: Arm) -> Self {

@@ -1,8 +1,11 @@
 //! Dates written out in a question, and how well a day agrees with them.
 
+use std::ops::Range;
+
 use jiff::civil::Date;
 use serde::Serialize;
 
+use super::intervals::Interval;
 use super::tokens::{Word, words};
 
 /// A date a question names. Without a year it means that day or month of every year.
@@ -88,6 +91,15 @@ impl Agreements {
         here.fold(0.0, |best, agreement| best.max(agreement.value))
     }
 
+    /// Days named by "yesterday", "last spring", "two weeks ago": as a day or a month that is written out.
+    pub(super) fn add_interval(&mut self, interval: &Interval) {
+        if let Some(day) = interval.only_day() {
+            add_day(&mut self.0, day.year(), day.month(), day.day());
+        } else if let (Some(from), Some(until)) = (interval.from, interval.until) {
+            add_stretch(&mut self.0, Some(from), until.yesterday().ok(), 0.8);
+        }
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -117,7 +129,7 @@ fn add_stretch(all: &mut Vec<Agreement>, first: Option<Date>, last: Option<Date>
 }
 
 /// Whole days since 1970-01-01.
-fn day_of(date: Date) -> i32 {
+pub(super) fn day_of(date: Date) -> i32 {
     let seconds = date.to_zoned(jiff::tz::TimeZone::UTC).map(|zoned| zoned.timestamp());
     seconds.map_or(i32::MIN / 2, crate::time::day_number)
 }
@@ -137,14 +149,24 @@ fn year_of(day: i32) -> i16 {
 /// "march" is a verb and a bare number is a number, unless a word such as "in" or "since" stands before it.
 /// Impossible dates are no dates.
 pub(super) fn named_dates(text: &str) -> Vec<NamedDate> {
-    let words = words(text);
+    let mut dates = Vec::new();
+    for (_, date) in dated(text, &words(text)) {
+        if !dates.contains(&date) {
+            dates.push(date);
+        }
+    }
+    dates
+}
+
+/// The dates among the words of a text, each with the words it takes.
+pub(super) fn dated(text: &str, words: &[Word]) -> Vec<(Range<usize>, NamedDate)> {
     let mut dates = Vec::new();
     let mut at = 0;
     while at < words.len() {
-        let reader = Reader { text, words: &words, at };
+        let reader = Reader { text, words, at };
         match reader.iso().or_else(|| reader.day_month()).or_else(|| reader.month()).or_else(|| reader.year()) {
             Some((date, length)) => {
-                dates.extend(date.filter(|date| !dates.contains(date)));
+                dates.extend(date.map(|date| (at..at + length, date)));
                 at += length;
             }
             None => at += 1,

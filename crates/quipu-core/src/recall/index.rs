@@ -241,7 +241,7 @@ impl Index {
         }
         let mut set = |passage: u32| {
             let kind = self.items[self.passages.ordinal[passage as usize] as usize].kind;
-            if filter.kinds.is_empty() || filter.kinds.contains(&kind) {
+            if filter.source_kinds().is_empty() || filter.source_kinds().contains(&kind) {
                 mask[passage as usize / 64] |= 1 << (passage % 64);
             }
         };

@@ -8,10 +8,16 @@
 //! is made of.
 
 mod candidates;
+mod confidence;
 mod dates;
 mod dense;
+mod derived;
+mod fold;
 mod image;
 mod index;
+mod intent;
+mod intervals;
+mod items;
 mod passages;
 mod plan;
 mod scan;
@@ -19,22 +25,31 @@ mod score;
 mod select;
 pub(crate) mod tokens;
 mod trace;
+mod validity;
 mod words;
 
 pub use candidates::{Arm, Arms};
+pub use confidence::confidence;
 pub use dates::NamedDate;
 pub use dense::{EmbeddingKey, StoredVector, embedding_key};
+pub use derived::{DerivedIndex, touched};
+pub use fold::{Group, Lead};
 pub use image::{IMAGE_TAG, ImageError};
 pub use index::{Index, Sources};
+pub use intent::Intent;
+pub use intervals::Interval;
+pub use items::DerivedHit;
 pub use plan::{Filter, Plan, Query};
 pub use score::{Contributions, Weights};
 pub use select::Hit;
 pub use trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
+pub use validity::Validity;
 
 use candidates::{Candidates, Evidence};
 use dates::Agreements;
 
 use crate::limit;
+use crate::memory::Memory;
 
 /// How to score, and how much to say about it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,26 +77,85 @@ pub struct Recall {
     pub trace: Trace,
 }
 
+/// What a recall found in sources and in what was drawn from them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// At most `k` answers, best first, a statement and the words it was read from folded into one.
+    pub groups: Vec<Group>,
+    /// Every drawn item that was scored, best first.
+    pub derived: Vec<DerivedHit>,
+    /// How they were found.
+    pub trace: Trace,
+}
+
+/// Finds what answers a question, among the sources of a memory and among what was drawn from them.
+///
+/// As [`recall`], which looks at sources alone.
+pub fn recall_all(
+    memory: &Memory,
+    index: &Index,
+    derived: &DerivedIndex,
+    plan: &Plan,
+    query_vector: Option<&[f32]>,
+    options: &Options,
+) -> Found {
+    let mut drawn = Vec::new();
+    // Sources that stand behind a statement take no place of their own.
+    let places = if derived.is_empty() { plan.k } else { 2 * plan.k.max(limit::NOMINEES_PER_ARM) };
+    let found = stages(index, plan, places, query_vector, options, &mut |evidence, scored, hits| {
+        let desk = items::Desk { memory, derived, evidence, plan, weights: &options.weights };
+        if !derived.is_empty() {
+            drawn = desk.found(scored, hits);
+        }
+    });
+    let mut trace = found.trace;
+    trace.derived = derived.len();
+    trace.derived_scored = drawn.len();
+    let wanted = |hit: &Hit| plan.filter.admits_kind(index.items[hit.ordinal as usize].kind);
+    let hits = found.hits.into_iter().filter(wanted).collect();
+    let mut groups = fold::fold(memory, derived, hits, drawn.clone(), plan);
+    confidence::count_votes(index, &options.weights, &mut groups);
+    Found { groups, derived: drawn, trace }
+}
+
 /// Finds the items that answer a question.
 ///
 /// `query_vector` is the vector of [`Plan::first_person_text`] by the index's model. Without one, or with one that does not
 /// fit, meaning counts 0 for every passage and the trace says so; the same holds for a passage without a vector.
 pub fn recall(index: &Index, plan: &Plan, query_vector: Option<&[f32]>, options: &Options) -> Recall {
+    stages(index, plan, plan.k, query_vector, options, &mut |_, _, _| {})
+}
+
+/// Looks at what was scored, before it is forgotten.
+type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &[select::Scored], &[Hit]);
+
+fn stages(
+    index: &Index,
+    plan: &Plan,
+    places: usize,
+    query_vector: Option<&[f32]>,
+    options: &Options,
+    look: Look<'_>,
+) -> Recall {
     let allowed = index.mask(&plan.filter);
     let words = index.words.score(&plan.terms);
     let (first, last) = index.days.unwrap_or_default();
-    let dates = Agreements::new(&plan.dates, first, last);
+    let mut dates = Agreements::new(&plan.dates, first, last);
+    plan.intervals.iter().filter(|_| plan.dates.is_empty()).for_each(|interval| dates.add_interval(interval));
     let vector = query_vector.and_then(|vector| index.dense.query(vector));
     let evidence = Evidence { index, allowed: &allowed, words: &words, dates: &dates, vector: vector.as_ref() };
     let candidates = Candidates::nominate(&evidence, options.exhaustive_passages_max);
     let scored = select::score(&evidence, &candidates, plan.speaker_number(), &options.weights);
-    let selected = select::select(index, scored, plan.k, &options.weights, options.explain);
+    let selected = select::select(index, &scored, places, &options.weights, options.explain);
+    look(&evidence, &scored, &selected.hits);
     let trace = Trace {
         passages: index.passage_count(),
         allowed: allowed.iter().map(|word| word.count_ones() as usize).sum(),
         arms: candidates.counts.iter().map(|&(arm, nominated)| ArmCount { arm, nominated }).collect(),
         scored: candidates.passages.len(),
         dense: vector.is_some(),
+        derived: 0,
+        derived_scored: 0,
         without_vector: index.passage_count() - index.vector_count(),
         detail: options.explain.then(|| Detail {
             terms: plan
@@ -92,6 +166,9 @@ pub fn recall(index: &Index, plan: &Plan, query_vector: Option<&[f32]>, options:
                 .collect(),
             speaker: plan.speaker.clone(),
             dates: plan.dates.clone(),
+            intent: plan.intent,
+            intervals: plan.intervals.clone(),
+            validity: plan.validity,
             first_person_text: plan.first_person_text.clone(),
             left_out: selected.left_out,
         }),

@@ -3,10 +3,15 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::dates::{self, NamedDate};
 use super::index::Index;
+use super::intent::Intent;
+use super::intervals::{self, Interval};
 use super::tokens::{self, Word};
+use super::validity::Validity;
 use crate::id::ItemKind;
 use crate::limit;
 use crate::refusal::Refusal;
@@ -23,7 +28,19 @@ pub struct Filter {
 impl Filter {
     /// True if everything may be returned.
     pub fn is_open(&self) -> bool {
-        self.sessions.is_empty() && self.kinds.is_empty()
+        self.sessions.is_empty() && self.source_kinds().is_empty()
+    }
+
+    /// The kinds that sources are narrowed to. Where drawn items are asked for, every source may speak for them.
+    pub(super) fn source_kinds(&self) -> &[ItemKind] {
+        let drawn =
+            |kind: &ItemKind| !matches!(kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import);
+        if self.kinds.iter().any(drawn) { &[] } else { &self.kinds }
+    }
+
+    /// True if items of this kind may be returned.
+    pub fn admits_kind(&self, kind: ItemKind) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 }
 
@@ -38,6 +55,10 @@ pub struct Query {
     pub now: Option<Timestamp>,
     /// What may be returned.
     pub filter: Filter,
+    /// For which time statements are asked; without it the question's own words decide.
+    pub validity: Option<Validity>,
+    /// What it is for; without it the question's own words decide.
+    pub intent: Option<Intent>,
 }
 
 /// What a question asks for, as far as it can be told from its words and the index's authors.
@@ -51,12 +72,18 @@ pub struct Plan {
     pub speaker: Option<Arc<str>>,
     /// Dates the question names.
     pub dates: Vec<NamedDate>,
+    /// Stretches of time it names relative to today.
+    pub intervals: Vec<Interval>,
+    /// What it is for.
+    pub intent: Intent,
     /// What to embed: the question as the named authors would put it.
     pub first_person_text: String,
     /// How many items to return at most.
     pub k: usize,
     /// What may be returned.
     pub filter: Filter,
+    /// For which time statements are asked.
+    pub validity: Validity,
 }
 
 impl Plan {
@@ -88,16 +115,21 @@ impl Plan {
         let mut named: Vec<u32> = mentions.iter().map(|mention| mention.author).collect();
         named.sort_unstable();
         named.dedup();
-        let mut dates = dates::named_dates(&query.text);
-        dates.extend(days_around_now(&words, query.now));
+        let dates = dates::named_dates(&query.text);
+        let today = query.now.map(|now| now.to_zoned(TimeZone::UTC).date());
+        let intervals = today.map(|today| intervals::intervals(&query.text, &words, today)).unwrap_or_default();
+        let validity = query.validity.unwrap_or_else(|| validity(&words, &intervals, today));
         let only = if let [only] = named[..] { Some(only) } else { None };
         Ok(Self {
             terms: terms(&words, &mentions),
             speaker: only.and_then(|author| index.author(author)).cloned(),
             dates,
+            intent: query.intent.unwrap_or_else(|| Intent::of(&words)),
+            intervals,
             first_person_text: first_person(&query.text, &words, &mentions),
             named,
             k: query.k,
+            validity,
             filter: query.filter,
         })
     }
@@ -183,12 +215,26 @@ fn first_person(text: &str, words: &[Word], mentions: &[Mention]) -> String {
     said
 }
 
-fn days_around_now(words: &[Word], now: Option<Timestamp>) -> Vec<NamedDate> {
-    let Some(today) = now.map(|now| now.to_zoned(jiff::tz::TimeZone::UTC).date()) else { return Vec::new() };
-    let named = |word: &str| words.iter().any(|other| other.lower == word);
-    let today_named = named("today").then_some(today);
-    let yesterday_named = today.yesterday().ok().filter(|_| named("yesterday"));
-    let day =
-        |date: jiff::civil::Date| NamedDate::Day { year: Some(date.year()), month: date.month(), day: date.day() };
-    today_named.into_iter().chain(yesterday_named).map(day).collect()
+/// Words that ask for what was, whatever the time.
+const HISTORY: [&[&str]; 8] = [
+    &["used", "to"],
+    &["previously"],
+    &["formerly"],
+    &["in", "the", "past"],
+    &["history"],
+    &["over", "the", "years"],
+    &["ever"],
+    &["back", "then"],
+];
+
+/// For which time statements are asked: a time that is over, all times, or now.
+fn validity(words: &[Word], intervals: &[Interval], today: Option<Date>) -> Validity {
+    let over = |interval: &&Interval| today.is_some_and(|today| interval.is_before(today));
+    if let Some(interval) = intervals.iter().find(over) {
+        let start =
+            |date: Option<Date>| date.and_then(|date| date.to_zoned(TimeZone::UTC).ok()).map(|at| at.timestamp());
+        let (from, until) = (start(interval.from), start(interval.until));
+        return Validity::Within(from.unwrap_or(Timestamp::MIN), until.unwrap_or(Timestamp::MAX));
+    }
+    if HISTORY.iter().any(|phrase| tokens::has_phrase(words, phrase)) { Validity::Ever } else { Validity::Now(None) }
 }

@@ -25,14 +25,15 @@ pub struct Hit {
     pub contributions: Contributions,
     /// Who nominated the passage.
     pub arms: Arms,
+    pub(super) passage: u32,
 }
 
 /// A passage and what speaks for it.
 #[derive(Clone, Copy)]
 pub(super) struct Scored {
-    passage: u32,
+    pub(super) passage: u32,
     score: f32,
-    contributions: Contributions,
+    pub(super) contributions: Contributions,
     arms: Arms,
 }
 
@@ -72,10 +73,11 @@ pub(super) fn score(
 }
 
 /// The `k` best items for which anything speaks, best first, ties broken by id.
-pub(super) fn select(index: &Index, mut scored: Vec<Scored>, k: usize, weights: &Weights, explain: bool) -> Selected {
+pub(super) fn select(index: &Index, scored: &[Scored], k: usize, weights: &Weights, explain: bool) -> Selected {
     let wanted = if explain { k + LEFT_OUT_MAX } else { k };
     let id = |scored: &Scored| index.items[index.passages.ordinal[scored.passage as usize] as usize];
-    let better = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)));
+    let better = |a: &&Scored, b: &&Scored| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)));
+    let mut scored: Vec<&Scored> = scored.iter().collect();
     if scored.len() > wanted {
         scored.select_nth_unstable_by(wanted, better);
         scored.truncate(wanted);
@@ -91,6 +93,7 @@ pub(super) fn select(index: &Index, mut scored: Vec<Scored>, k: usize, weights: 
         relevance: if score_max > 0.0 { (scored.score / score_max).clamp(0.0, 1.0) } else { 0.0 },
         contributions: scored.contributions,
         arms: scored.arms,
+        passage: scored.passage,
     };
     let left_out = |scored: &Scored| LeftOut {
         ordinal: ordinal(scored),
@@ -99,9 +102,9 @@ pub(super) fn select(index: &Index, mut scored: Vec<Scored>, k: usize, weights: 
         arms: scored.arms,
         reason: if scored.score > 0.0 { Reason::BelowTheBest } else { Reason::NoEvidence },
     };
-    let rest = if explain { &scored[found..] } else { &[] };
+    let rest: &[&Scored] = if explain { &scored[found..] } else { &[] };
     Selected {
-        hits: scored[..found].iter().map(hit).collect(),
-        left_out: rest.iter().take(LEFT_OUT_MAX).map(left_out).collect(),
+        hits: scored[..found].iter().copied().map(hit).collect(),
+        left_out: rest.iter().copied().take(LEFT_OUT_MAX).map(left_out).collect(),
     }
 }

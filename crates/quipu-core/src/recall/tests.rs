@@ -41,7 +41,7 @@ fn index(sources: &[Source]) -> Index {
 }
 
 fn plan(index: &Index, text: &str, filter: Filter) -> Plan {
-    let query = Query { text: text.to_owned(), k: 10, now: None, filter };
+    let query = Query { text: text.to_owned(), k: 10, now: None, filter, validity: None, intent: None };
     Plan::new(index, query).unwrap_or_else(|refusal| panic!("{text:?}: {refusal}"))
 }
 
@@ -108,7 +108,14 @@ fn questions_become_plans() {
 #[test]
 fn impossible_queries_are_refused() {
     let index = Index::new(DIMENSIONS, "m");
-    let query = |text: &str, k| Query { text: text.to_owned(), k, now: None, filter: Filter::default() };
+    let query = |text: &str, k| Query {
+        text: text.to_owned(),
+        k,
+        now: None,
+        filter: Filter::default(),
+        validity: None,
+        intent: None,
+    };
     for bad in [
         query(" \n", 1),
         query("x", 0),
@@ -122,11 +129,23 @@ fn impossible_queries_are_refused() {
 #[test]
 fn today_and_yesterday_need_to_know_now() {
     let index = Index::new(DIMENSIONS, "m");
-    let query = |now| Query { text: "what did I do yesterday".to_owned(), k: 1, now, filter: Filter::default() };
-    let dates = |now| Plan::new(&index, query(now)).map(|plan| plan.dates);
-    assert_eq!(dates(None), Ok(vec![]));
-    let expected = NamedDate::Day { year: Some(2024), month: 2, day: 29 };
-    assert_eq!(dates("2024-03-01T10:00:00Z".parse().ok()), Ok(vec![expected]));
+    let query = |now| Query {
+        text: "what did I do yesterday".to_owned(),
+        k: 1,
+        now,
+        filter: Filter::default(),
+        validity: None,
+        intent: None,
+    };
+    let named = |now| {
+        let plan = Plan::new(&index, query(now)).unwrap();
+        (plan.intervals.iter().map(ToString::to_string).collect::<Vec<_>>(), plan.validity)
+    };
+    assert_eq!(named(None), (vec![], Validity::Now(None)));
+    let (intervals, validity) = named("2024-03-01T10:00:00Z".parse().ok());
+    assert_eq!(intervals, ["2024-02-29"]);
+    let day = |text: &str| format!("{text}T00:00:00Z").parse().unwrap();
+    assert_eq!(validity, Validity::Within(day("2024-02-29"), day("2024-03-01")));
 }
 
 #[test]
@@ -369,7 +388,7 @@ proptest! {
     fn recall_is_total(text in "\\PC{0,60}", question in "\\PC{1,60}", exhaustive in any::<bool>()) {
         let sources = [turn(1, Some("a"), "Anna", &text), turn(2, Some("a"), "Zoë", &question)];
         let index = index(&sources);
-        let query = Query { text: question, k: 5, now: None, filter: Filter::default() };
+        let query = Query { text: question, k: 5, now: None, filter: Filter::default(), validity: None, intent: None };
         if let Ok(plan) = Plan::new(&index, query) {
             let exhaustive_passages_max = if exhaustive { 10 } else { 0 };
             let found = recall(&index, &plan, Some(&embed(&plan.first_person_text)), &Options { explain: true, exhaustive_passages_max, ..Options::default() });

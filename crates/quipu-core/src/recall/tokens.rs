@@ -61,6 +61,11 @@ pub(super) fn term_of(lower: &str) -> Option<String> {
     term
 }
 
+/// True if these words stand in this order, one beside the other.
+pub(super) fn has_phrase(words: &[Word], phrase: &[&str]) -> bool {
+    words.windows(phrase.len()).any(|run| run.iter().zip(phrase).all(|(word, wanted)| word.lower == *wanted))
+}
+
 /// The words of a text, stop words included.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();

@@ -6,7 +6,10 @@ use serde::Serialize;
 
 use super::candidates::{Arm, Arms};
 use super::dates::NamedDate;
+use super::intent::Intent;
+use super::intervals::Interval;
 use super::score::Contributions;
+use super::validity::Validity;
 
 /// The stages of one recall. Counts are always there, lists only when an explanation was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -23,6 +26,10 @@ pub struct Trace {
     pub dense: bool,
     /// Passages without a vector; for them meaning counts 0.
     pub without_vector: usize,
+    /// Items drawn from sources.
+    pub derived: usize,
+    /// Those of them that were scored.
+    pub derived_scored: usize,
     /// What was looked for and what was left out, if asked for.
     pub detail: Option<Detail>,
 }
@@ -45,6 +52,12 @@ pub struct Detail {
     pub speaker: Option<Arc<str>>,
     /// The dates it names.
     pub dates: Vec<NamedDate>,
+    /// What it is for.
+    pub intent: Intent,
+    /// The stretches of time it names.
+    pub intervals: Vec<Interval>,
+    /// For which time statements are asked.
+    pub validity: Validity,
     /// What was compared by meaning.
     pub first_person_text: String,
     /// The best of what was not returned, best first.

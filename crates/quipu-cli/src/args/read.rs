@@ -1,0 +1,71 @@
+//! Commands that ask a memory.
+
+use clap::{Args, ValueEnum};
+use jiff::Timestamp;
+
+#[derive(Debug, Args)]
+pub(crate) struct Recall {
+    /// The question
+    pub(crate) query: String,
+    /// How many answers
+    #[arg(short, default_value_t = 8)]
+    pub(crate) k: usize,
+    /// Only these kinds: turn, entry, doc, fact, episode, task, note, tenet
+    #[arg(long, value_delimiter = ',', value_name = "KIND")]
+    pub(crate) kind: Vec<String>,
+    #[command(flatten)]
+    pub(crate) time: Time,
+    /// What it is for [default: what the question says]
+    #[arg(long, value_enum)]
+    pub(crate) intent: Option<Intent>,
+    /// Show how each score came about
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// What an answer is for.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Intent {
+    /// Goals, rules, what happened lately
+    Plan,
+    /// The self-model, what was before and after
+    Reflect,
+    /// The episodes and facts that answer
+    Recall,
+    /// Rules and goals, decisions like it
+    Decide,
+    /// A rule or two, one suggestion
+    Nudge,
+}
+
+impl From<Intent> for quipu_core::recall::Intent {
+    fn from(intent: Intent) -> Self {
+        match intent {
+            Intent::Plan => Self::Plan,
+            Intent::Reflect => Self::Reflect,
+            Intent::Recall => Self::Recall,
+            Intent::Decide => Self::Decide,
+            Intent::Nudge => Self::Nudge,
+        }
+    }
+}
+
+/// For which time statements are asked.
+#[derive(Debug, Args)]
+pub(crate) struct Time {
+    /// What held at this time: a date or a time [default: what the question says, else now]
+    #[arg(long, value_name = "TIME", value_parser = super::people::parse_time, conflicts_with = "history")]
+    pub(crate) valid_at: Option<Timestamp>,
+    /// Also what holds no longer
+    #[arg(long)]
+    pub(crate) history: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Context {
+    /// The question or task
+    pub(crate) query: String,
+    /// The most the block may cost, in estimated tokens
+    #[arg(long, default_value_t = 1300, value_name = "N")]
+    pub(crate) max_tokens: usize,
+}

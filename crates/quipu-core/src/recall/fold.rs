@@ -1,0 +1,123 @@
+//! One answer, one line: an item and the source it was read from are not told twice.
+
+use std::collections::HashMap;
+
+use super::derived::DerivedIndex;
+use super::items::DerivedHit;
+use super::plan::Plan;
+use super::select::Hit;
+use crate::id::{ItemId, ItemKind};
+use crate::memory::Memory;
+use crate::predicate::normal;
+
+/// What leads an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lead {
+    /// A source: a turn, an entry, a document.
+    Source(Hit),
+    /// Something drawn from sources.
+    Derived(DerivedHit),
+}
+
+/// An answer and what says the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The best of them.
+    pub lead: Lead,
+    /// The others: the source it was read from, items read from it, the episode around it.
+    pub also: Vec<ItemId>,
+    /// Cosine of the question and the passage it stands on, 0 where there is none.
+    pub cosine: f32,
+    /// How many of the best passages say about the same as this one, itself counted.
+    pub votes: u32,
+}
+
+/// Puts sources and drawn items into one list, best first, and folds together what is one answer.
+pub(super) fn fold(
+    memory: &Memory,
+    index: &DerivedIndex,
+    hits: Vec<Hit>,
+    derived: Vec<DerivedHit>,
+    plan: &Plan,
+) -> Vec<Group> {
+    let id_of = |hit: &Hit| memory.sources()[hit.ordinal as usize].source.id;
+    let scores: HashMap<ItemId, f32> = derived.iter().map(|hit| (hit.id, hit.score)).collect();
+    // Words that say what holds no longer do not come before the statement that took its place.
+    let place = |source: ItemId, score: f32| {
+        let facts = index.read_from(source).filter(|fact| !plan.validity.admits(memory.items(), *fact));
+        let newer = facts.filter_map(|fact| memory.items().fact(fact)?.superseded_by);
+        newer.filter_map(|fact| scores.get(&fact)).fold(score, |least, score| least.min(*score))
+    };
+    let source = |hit: Hit| {
+        let id = id_of(&hit);
+        (place(id, hit.score), id, Lead::Source(hit))
+    };
+    let mut all: Vec<(f32, ItemId, Lead)> = hits.into_iter().map(source).collect();
+    all.extend(derived.into_iter().map(|hit| (hit.score, hit.id, Lead::Derived(hit))));
+    // Of equals the statement comes before the words it was read from.
+    let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
+    let mut folder = Folder { memory, groups: Vec::new(), of_source: HashMap::new(), by_text: HashMap::new() };
+    for (_, id, lead) in all {
+        folder.add(id, lead, plan.k);
+    }
+    folder.groups
+}
+
+struct Folder<'a> {
+    memory: &'a Memory,
+    groups: Vec<Group>,
+    /// The answer a source leads or stands behind.
+    of_source: HashMap<ItemId, usize>,
+    by_text: HashMap<String, usize>,
+}
+
+impl Folder<'_> {
+    fn add(&mut self, id: ItemId, lead: Lead, k: usize) {
+        let witness = match &lead {
+            Lead::Source(_) => None,
+            Lead::Derived(hit) => hit.witness.map(|ordinal| self.memory.sources()[ordinal as usize].source.id),
+        };
+        let text = self.text(id);
+        let known = match &lead {
+            Lead::Source(_) => self.of_source.get(&id).copied(),
+            // An episode stands behind the turn of it that was found; anything else leads if its own words speak for it,
+            // and does not when the turn it was read from says it already.
+            Lead::Derived(hit) => witness.and_then(|source| self.of_source.get(&source).copied()).filter(|&at| {
+                let behind = hit.id.kind == ItemKind::Episode || hit.contributions.n <= 0.0;
+                behind || matches!(self.groups[at].lead, Lead::Source(_))
+            }),
+        };
+        if let Some(at) = known.or_else(|| self.by_text.get(&text).copied()) {
+            let group = &mut self.groups[at];
+            if !group.also.contains(&id) {
+                group.also.push(id);
+            }
+            return;
+        }
+        if self.groups.len() == k {
+            return;
+        }
+        let at = self.groups.len();
+        self.by_text.insert(text, at);
+        let mut also = Vec::new();
+        match &lead {
+            Lead::Source(_) => {
+                self.of_source.insert(id, at);
+            }
+            Lead::Derived(_) if id.kind != ItemKind::Episode => {
+                also.extend(witness);
+                if let Some(source) = witness {
+                    self.of_source.entry(source).or_insert(at);
+                }
+            }
+            Lead::Derived(_) => {}
+        }
+        self.groups.push(Group { lead, also, cosine: 0.0, votes: 0 });
+    }
+
+    fn text(&self, id: ItemId) -> String {
+        let said = self.memory.get(id).map(|held| &*held.source.text);
+        normal(said.or_else(|| self.memory.items().text(id)).unwrap_or_default())
+    }
+}

@@ -1,0 +1,168 @@
+//! Scoring what was drawn from sources, beside the sources themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::candidates::{Arm, Arms, Evidence};
+use super::derived::{DerivedIndex, sources};
+use super::plan::Plan;
+use super::score::{Contributions, Weights, contributions};
+use super::select::{Hit, Scored};
+use crate::id::{ItemId, ItemKind};
+use crate::memory::Memory;
+use crate::{limit, time};
+
+/// A drawn item that answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DerivedHit {
+    /// The item.
+    pub id: ItemId,
+    /// The sum of the contributions.
+    pub score: f32,
+    /// The score as a part of the highest there can be, 0 … 1.
+    pub relevance: f32,
+    /// What its own words add, and what the passage it was read from adds.
+    pub contributions: Contributions,
+    /// The source it was read from that speaks most for it, by position in the memory's list; none if it was entered by
+    /// hand.
+    pub witness: Option<u32>,
+    /// Who nominated it.
+    pub arms: Arms,
+}
+
+/// Sources of one item that are looked at beside those that were scored already.
+const WITNESSES_MAX: usize = 8;
+
+/// What the stage reads.
+pub(super) struct Desk<'a> {
+    pub(super) memory: &'a Memory,
+    pub(super) derived: &'a DerivedIndex,
+    pub(super) evidence: &'a Evidence<'a>,
+    pub(super) plan: &'a Plan,
+    pub(super) weights: &'a Weights,
+}
+
+impl Desk<'_> {
+    /// The drawn items that answer, best first: those with the question's words, and those read from what was found.
+    pub(super) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
+        let own = self.derived.words.score(&self.plan.terms).passages;
+        let mut nominees: BTreeMap<ItemId, Arms> = BTreeMap::new();
+        for id in self.by_words(&own) {
+            nominees.entry(id).or_default().add(Arm::Words);
+        }
+        let found = hits.iter().take(limit::NOMINEES_PER_ARM);
+        for source in found.filter_map(|hit| self.memory.sources().get(hit.ordinal as usize)) {
+            for id in self.derived.read_from(source.source.id).filter(|id| self.admits(*id)) {
+                nominees.entry(id).or_default().add(Arm::Evidence);
+            }
+        }
+        let witnesses = self.witnesses(scored, nominees.keys().copied());
+        let mut all: Vec<DerivedHit> = nominees
+            .into_iter()
+            .map(|(id, arms)| self.hit(id, arms, self.derived.own(&own, id), witnesses.get(&id).copied()))
+            .filter(|hit| hit.score > 0.0)
+            .collect();
+        all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        all
+    }
+
+    fn admits(&self, id: ItemId) -> bool {
+        let filter = &self.plan.filter;
+        // A story of one source is that source.
+        let of_one =
+            id.kind == ItemKind::Episode && self.memory.items().episode(id).is_some_and(|one| one.sources.len() < 2);
+        let kind = if filter.kinds.is_empty() { !of_one } else { filter.kinds.contains(&id.kind) };
+        kind && self.plan.validity.admits(self.memory.items(), id) && self.is_of_sessions(id)
+    }
+
+    fn is_of_sessions(&self, id: ItemId) -> bool {
+        let wanted = &self.plan.filter.sessions;
+        let said_there = |source: ItemId| {
+            let held = self.memory.get(source);
+            held.and_then(|held| held.source.session.as_ref()).is_some_and(|session| wanted.contains(session))
+        };
+        wanted.is_empty() || sources(self.memory.items(), id).into_iter().any(said_there)
+    }
+
+    fn by_words(&self, own: &[f32]) -> Vec<ItemId> {
+        let named = self.derived.entries.iter().zip(own).filter(|(_, score)| **score > 0.0);
+        let mut found: Vec<(f32, ItemId)> =
+            named.filter_map(|(id, score)| id.map(|id| (*score, id))).filter(|(_, id)| self.admits(*id)).collect();
+        let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if found.len() > limit::NOMINEES_PER_ARM {
+            found.select_nth_unstable_by(limit::NOMINEES_PER_ARM, better);
+            found.truncate(limit::NOMINEES_PER_ARM);
+        }
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// For each item the source that speaks most for it, its own words apart.
+    fn witnesses(
+        &self,
+        scored: &[Scored],
+        ids: impl Iterator<Item = ItemId>,
+    ) -> BTreeMap<ItemId, (u32, Contributions)> {
+        let index = self.evidence.index;
+        let ordinals = &index.passages.ordinal;
+        let mut known: BTreeMap<u32, Contributions> = BTreeMap::new();
+        let mut wanted: Vec<(ItemId, Vec<u32>)> = Vec::new();
+        let mut absent: BTreeSet<u32> = BTreeSet::new();
+        for id in ids {
+            let all = sources(self.memory.items(), id).into_iter().filter_map(|source| self.memory.find(source));
+            let (mut of_item, mut looked_at) = (Vec::new(), 0);
+            for ordinal in all {
+                let at = scored.binary_search_by_key(&ordinal, |one| ordinals[one.passage as usize]);
+                if let Ok(at) = at {
+                    known.insert(ordinal, scored[at].contributions);
+                } else if looked_at < WITNESSES_MAX {
+                    looked_at += 1;
+                    absent.insert(ordinal);
+                } else {
+                    continue;
+                }
+                of_item.push(ordinal);
+            }
+            wanted.push((id, of_item));
+        }
+        let passages: Vec<u32> = absent
+            .iter()
+            .flat_map(|ordinal| {
+                let first = ordinals.partition_point(|other| other < ordinal);
+                (first..ordinals.len()).take_while(move |&at| ordinals[at] == *ordinal).map(|at| at as u32)
+            })
+            .collect();
+        let cosines = match self.evidence.vector {
+            Some(query) => index.dense.cosines_at(query, &passages),
+            None => vec![0.0; passages.len()],
+        };
+        for (&passage, cosine) in passages.iter().zip(cosines) {
+            let found = contributions(self.evidence, self.plan.speaker_number(), self.weights, passage, cosine);
+            let best = known.entry(ordinals[passage as usize]).or_insert(found);
+            if found.sum() > best.sum() {
+                *best = found;
+            }
+        }
+        let besides = |found: &Contributions| found.sum() - found.n - found.isq;
+        let best = |(id, of_item): (ItemId, Vec<u32>)| {
+            let found = of_item.into_iter().filter_map(|ordinal| Some((ordinal, *known.get(&ordinal)?)));
+            let best = found.max_by(|a, b| besides(&a.1).total_cmp(&besides(&b.1)).then(b.0.cmp(&a.0)));
+            best.map(|best| (id, best))
+        };
+        wanted.into_iter().filter_map(best).collect()
+    }
+
+    fn hit(&self, id: ItemId, arms: Arms, own: f32, witness: Option<(u32, Contributions)>) -> DerivedHit {
+        let mut made_of = witness.map(|(_, found)| found).unwrap_or_default();
+        made_of.n = self.weights.n * own;
+        made_of.isq = 0.0;
+        if let Some(fact) = (id.kind == ItemKind::Fact).then(|| self.memory.items().fact(id)).flatten() {
+            let started = fact.valid_from.map_or(0.0, |from| self.evidence.dates.of(time::day_number(from)));
+            made_of.date = made_of.date.max(self.weights.date * started);
+            if self.plan.speaker.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&fact.subject)) {
+                made_of.spk = self.weights.spk;
+            }
+        }
+        let (score, highest) = (made_of.sum(), self.weights.score_max());
+        let relevance = if highest > 0.0 { (score / highest).clamp(0.0, 1.0) } else { 0.0 };
+        DerivedHit { id, score, relevance, contributions: made_of, witness: witness.map(|(ordinal, _)| ordinal), arms }
+    }
+}

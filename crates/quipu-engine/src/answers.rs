@@ -1,0 +1,285 @@
+//! Answers of a recall: what was found, with its receipts.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use quipu_core::Memory;
+use quipu_core::event::{SourceKind, Trust};
+use quipu_core::id::{ItemId, ItemKind, Seq};
+use quipu_core::item::{Evidence, Fact, FactStatus, Task};
+use quipu_core::recall::{self as stages, Group, Lead, Validity};
+use serde::Serialize;
+
+use crate::recall::Sight;
+
+/// One answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Answer {
+    /// The item.
+    pub id: ItemId,
+    /// What it is: `turn`, `fact`, `episode` …
+    pub kind: &'static str,
+    /// From 0 to 1: the raw score as a share of the highest possible.
+    pub score: f32,
+    /// The sum of the contributions.
+    pub raw_score: f32,
+    /// What each feature adds.
+    pub contributions: stages::Contributions,
+    /// Who said it; of a fact, whom it is about.
+    pub speaker: String,
+    /// When; of a fact, when it was last said.
+    pub said_at: Option<Timestamp>,
+    /// Since when it holds, as far as known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub valid_to: Option<Timestamp>,
+    /// How it stands, if there is more to say than that it counts: `contested`, `superseded`, `open`, `completed` …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The conversation or file.
+    pub session_id: Option<String>,
+    /// Its name where it was imported from.
+    pub native_id: Option<String>,
+    /// The part of the item that answers best.
+    pub text: String,
+    /// Where that part stands in the item's searchable text, in bytes.
+    pub span: Range<usize>,
+    /// How far it may reach.
+    pub trust: Trust,
+    /// The event that recorded it.
+    pub event_seq: Seq,
+    /// The words it was read from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Quote>,
+    /// Items that say the same, or stand around it, and take no place of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<ItemId>,
+    /// What is said against it and not settled.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub contested_by: Vec<(ItemId, String)>,
+    /// What its words say that holds no longer, or never did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<(ItemId, String)>,
+    /// How sure it is as an answer to this question, 0 to 1.
+    pub confidence: f64,
+}
+
+/// Words of a source.
+#[derive(Debug, Clone, Serialize)]
+pub struct Quote {
+    /// The source.
+    pub id: ItemId,
+    /// Who said it.
+    pub speaker: String,
+    /// When.
+    pub said_at: Option<Timestamp>,
+    /// The words.
+    pub text: String,
+}
+
+/// An item that was scored and not returned.
+#[derive(Debug, Clone, Serialize)]
+pub struct LeftOut {
+    /// The item.
+    pub id: ItemId,
+    /// The start of its text.
+    pub text: String,
+    /// Its score.
+    pub score: f32,
+    /// What each feature adds.
+    pub contributions: stages::Contributions,
+    /// Why it was not returned.
+    pub reason: stages::Reason,
+}
+
+/// Quotes beside one answer.
+const QUOTES_MAX: usize = 3;
+
+/// Longest piece of an item's text beside a score, in characters.
+const EXCERPT_CHARS: usize = 120;
+
+/// How sure a source's own words are: that they were said is certain, that they are right is not.
+const SAID_CONFIDENCE: f64 = 0.9;
+
+/// The answer a group stands for.
+pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, group: &Group) -> Answer {
+    let memory = sight.memory;
+    let answer = match &group.lead {
+        Lead::Source(hit) => Answer {
+            outdated: outdated(sight, validity, memory.sources()[hit.ordinal as usize].source.id),
+            ..of_source(memory, group, hit)
+        },
+        Lead::Derived(hit) => of_derived(memory, group, hit),
+    };
+    Answer { also: group.also.clone(), ..answer }
+}
+
+fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
+    let held = &memory.sources()[hit.ordinal as usize];
+    let source = &held.source;
+    let searchable = source.searchable();
+    Answer {
+        id: source.id,
+        kind: source.id.kind.word(),
+        score: hit.relevance,
+        raw_score: hit.score,
+        contributions: hit.contributions,
+        speaker: source.speaker().to_owned(),
+        said_at: source.said_at,
+        valid_from: None,
+        valid_to: None,
+        status: None,
+        session_id: source.session.as_deref().map(str::to_owned),
+        native_id: source.native_id.as_deref().map(str::to_owned),
+        text: searchable.get(hit.span.clone()).unwrap_or(&searchable).to_owned(),
+        span: hit.span.clone(),
+        trust: held.trust,
+        event_seq: held.seq,
+        evidence: Vec::new(),
+        also: Vec::new(),
+        contested_by: Vec::new(),
+        outdated: Vec::new(),
+        confidence: stages::confidence(SAID_CONFIDENCE, group.cosine, group.votes, held.from.reliability()),
+    }
+}
+
+fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answer {
+    let items = memory.items();
+    let witness = hit.witness.and_then(|ordinal| memory.sources().get(ordinal as usize));
+    let text = items.text(hit.id).unwrap_or_default().to_owned();
+    let mut answer = Answer {
+        id: hit.id,
+        kind: hit.id.kind.word(),
+        score: hit.relevance,
+        raw_score: hit.score,
+        contributions: hit.contributions,
+        speaker: hit.id.kind.word().to_owned(),
+        said_at: witness.and_then(|held| held.source.said_at),
+        valid_from: None,
+        valid_to: None,
+        status: None,
+        session_id: witness.and_then(|held| held.source.session.as_deref()).map(str::to_owned),
+        native_id: None,
+        span: 0..text.len(),
+        text,
+        trust: witness.map_or(Trust::User, |held| held.trust),
+        event_seq: items.made_by(hit.id).unwrap_or_default(),
+        evidence: Vec::new(),
+        also: Vec::new(),
+        contested_by: Vec::new(),
+        outdated: Vec::new(),
+        confidence: 0.0,
+    };
+    let reliability = witness.map_or(SourceKind::UserEdited, |held| held.from).reliability();
+    let (mut base, mut votes) = (SAID_CONFIDENCE, group.votes);
+    match hit.id.kind {
+        ItemKind::Fact => {
+            if let Some(fact) = items.fact(hit.id) {
+                (base, votes) = (fact.confidence_base, votes.max(fact.seen_count));
+                fill_fact(memory, &mut answer, fact);
+            }
+        }
+        ItemKind::Task => {
+            if let Some(task) = items.task(hit.id) {
+                answer.text = task_text(task);
+                answer.span = 0..answer.text.len();
+                answer.status = word(&task.status);
+                answer.trust = task.trust;
+                answer.evidence = quotes(memory, &task.evidence);
+            }
+        }
+        ItemKind::Episode => {
+            if let Some(one) = items.episode(hit.id) {
+                answer.text = format!("{}: {}", one.title, one.summary);
+                answer.span = 0..answer.text.len();
+                (answer.said_at, answer.session_id) = (one.start, one.session_id.clone());
+                answer.speaker = one.participants.join(", ");
+            }
+        }
+        ItemKind::Note => {
+            if let Some(note) = items.note(hit.id) {
+                (base, votes) = (note.confidence_base, votes.max(note.votes));
+                answer.trust = note.trust;
+                answer.evidence = quotes(memory, &note.evidence);
+            }
+        }
+        _ => answer.status = items.tenet(hit.id).and_then(|tenet| word(&tenet.status)),
+    }
+    answer.confidence = stages::confidence(base, group.cosine, votes, reliability);
+    answer
+}
+
+fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
+    answer.speaker.clone_from(&fact.subject);
+    answer.said_at = fact.last_seen;
+    (answer.valid_from, answer.valid_to) = (fact.valid_from, fact.valid_to);
+    answer.status = (fact.status != FactStatus::Active).then(|| word(&fact.status)).flatten();
+    answer.trust = fact.trust;
+    answer.evidence = quotes(memory, &fact.evidence);
+    // Both sides of what is contested, whichever of them was found.
+    let other = |other: &&Fact| match fact.status {
+        FactStatus::Contested => other.is_active() && (other.single || against(memory, fact.id) == Some(other.id)),
+        _ => other.status == FactStatus::Contested,
+    };
+    let items = memory.items();
+    let sides = items.in_slot(&fact.slot).filter(|side| side.id != fact.id && !items.is_hidden(side.id)).filter(other);
+    answer.contested_by = sides.map(|side| (side.id, side.text.clone())).collect();
+}
+
+/// Statements read from a source that hold no longer: its words are still what was said.
+fn outdated(sight: &Sight<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
+    let items = sight.memory.items();
+    let facts = sight.derived.read_from(source).filter(|fact| !validity.admits(items, *fact));
+    let known = facts.filter_map(|fact| items.fact(fact)).filter(|fact| {
+        // What was told as past is past in the words too.
+        !fact.tells_of_past() && matches!(fact.status, FactStatus::Superseded | FactStatus::Corrected)
+            || fact.status == FactStatus::Retracted
+    });
+    known.map(|fact| (fact.id, fact.text.clone())).collect()
+}
+
+/// What a contested fact stands against.
+fn against(memory: &Memory, contested: ItemId) -> Option<ItemId> {
+    memory.items().waiting_about(contested).find_map(|review| review.against)
+}
+
+fn task_text(task: &Task) -> String {
+    let tried = task.attempts.iter().map(|attempt| {
+        let outcome = match (attempt.outcome.is_empty(), attempt.successful) {
+            (false, _) => format!(": {}", attempt.outcome),
+            (true, Some(true)) => ": it helped".to_owned(),
+            (true, Some(false)) => ": it did not help".to_owned(),
+            (true, None) => String::new(),
+        };
+        format!("; tried {}{outcome}", attempt.approach)
+    });
+    format!("{}{}", task.title, tried.collect::<String>())
+}
+
+fn word(value: &impl Serialize) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}
+
+fn quotes(memory: &Memory, evidence: &[Evidence]) -> Vec<Quote> {
+    let quote = |place: &Evidence| {
+        let source = &memory.get(place.source)?.source;
+        let words = source.text.get(place.start as usize..place.end as usize).unwrap_or(&source.text);
+        let (speaker, text) = (source.speaker().to_owned(), words.trim().to_owned());
+        Some(Quote { id: source.id, speaker, said_at: source.said_at, text })
+    };
+    evidence.iter().rev().filter_map(quote).take(QUOTES_MAX).collect()
+}
+
+/// The runner-up behind the answers.
+pub(crate) fn left_out(memory: &Memory, out: &stages::LeftOut) -> LeftOut {
+    let source = &memory.sources()[out.ordinal as usize].source;
+    LeftOut {
+        id: source.id,
+        text: source.text.chars().take(EXCERPT_CHARS).collect(),
+        score: out.score,
+        contributions: out.contributions,
+        reason: out.reason,
+    }
+}
