@@ -116,6 +116,20 @@ pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, group: &Group) ->
     Answer { also: group.also.clone(), ..answer }
 }
 
+/// What a drawn item says, apart from the list of answers.
+pub(crate) fn of_item(sight: &Sight<'_>, hit: &stages::DerivedHit) -> Answer {
+    let group = Group { lead: Lead::Derived(hit.clone()), also: Vec::new(), cosine: 0.0, votes: 1 };
+    of_derived(sight.memory, &group, hit)
+}
+
+/// An item nobody asked for by its words: an open goal, a rule.
+pub(crate) fn of_unasked(sight: &Sight<'_>, id: ItemId) -> Answer {
+    let witness = sight.derived.sources(sight.memory.items(), id).first().and_then(|source| sight.memory.find(*source));
+    let (score, relevance, contributions) = (0.0, 0.0, stages::Contributions::default());
+    let arms = stages::Arms::default();
+    of_item(sight, &stages::DerivedHit { id, score, relevance, contributions, witness, arms })
+}
+
 fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
     let held = &memory.sources()[hit.ordinal as usize];
     let source = &held.source;
@@ -185,7 +199,10 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
             if let Some(task) = items.task(hit.id) {
                 answer.text = task_text(task);
                 answer.span = 0..answer.text.len();
-                answer.status = word(&task.status);
+                let due = task.due.map(|due| format!(", due {}", due.strftime("%Y-%m-%d"))).unwrap_or_default();
+                answer.status = word(&task.status).map(|status| status + &due);
+                answer.speaker = word(&task.kind).unwrap_or_default();
+                answer.said_at = task.updated_at.or(task.created_at);
                 answer.trust = task.trust;
                 answer.evidence = quotes(memory, &task.evidence);
             }

@@ -1,16 +1,20 @@
-//! Context: a budgeted block of memory for a model's prompt.
+//! Context: a budgeted block of memory for a model's prompt, mixed by what the question is for.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use quipu_core::event::Trust;
 use quipu_core::extract::USER;
-use quipu_core::id::{ItemId, UserId};
-use quipu_core::item::{Fact, FactType, Review, ReviewKind};
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::item::{Fact, FactType, Review, ReviewKind, TaskStatus, TenetStatus};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
-use quipu_core::pack::{self, Budgets, Evidence, Pack};
+use quipu_core::pack::{self, Evidence, Pack, Section};
+use quipu_core::recall::{DerivedHit, Intent};
 
-use crate::answers::Answer;
+use crate::answers::{self, Answer};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::recall::{self, RecallOptions};
+use crate::recall::{self, RecallOptions, Sight};
 use crate::versions::When;
 
 /// What to pack.
@@ -24,14 +28,32 @@ pub struct ContextOptions {
     pub session: Option<String>,
     /// As of which version.
     pub at: When,
+    /// What it is for; without it the question's own words decide.
+    pub intent: Option<Intent>,
+}
+
+impl ContextOptions {
+    /// A pack of the usual size for a question, now.
+    pub fn of(query: &str) -> Self {
+        Self { query: query.to_owned(), max_tokens: pack::DEFAULT_TOKENS, session: None, at: When::Now, intent: None }
+    }
 }
 
 /// Items asked of recall for a pack: more than fit, so that what was left out can be named.
 const CANDIDATES: usize = 40;
 
+/// Drawn items of one kind that are offered to a section.
+const OFFERED_MAX: usize = 16;
+
+/// From this confidence a statement is told as it is, from the other one as likely; below it is left out (seed 3, §9). What
+/// the user said and the rules read plainly is told as it is.
+const ASSERTED_FROM: f64 = 0.8;
+const TOLD_FROM: f64 = 0.6;
+
 /// Makes the pack for a question.
 ///
-/// Pinned items come first; then what recall finds, best first. What did not fit is listed by id, pinned or not.
+/// Pinned items come first; then the sections of the intent, each best first. What did not fit is listed by id, pinned or
+/// not.
 ///
 /// # Errors
 /// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX`.
@@ -39,31 +61,127 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
-    let asked = RecallOptions { k: CANDIDATES, session: options.session.clone(), ..RecallOptions::of(&options.query) };
+    let asked = RecallOptions {
+        k: CANDIDATES,
+        session: options.session.clone(),
+        intent: options.intent,
+        ..RecallOptions::of(&options.query)
+    };
     recall::on_version(engine, user, options.at, &mut |sight| {
         let memory = sight.memory;
-        let found = recall::recall_in(engine, sight, &asked)?;
+        let (found, plan, drawn) = recall::find(engine, sight, &asked)?;
         recall::note_shown(engine, user, &found)?;
         let request = pack::Request {
             user: memory.user(),
             version: memory.seq(),
             core: memory.core(),
+            intent: plan.intent,
             pinned: pinned(memory),
             questions: questions(memory),
-            evidence: found.hits.iter().map(evidence).collect(),
-            budgets: Budgets::of_total(options.max_tokens),
+            offers: offers(sight, plan.intent, &found.hits, &drawn),
+            max_tokens: options.max_tokens,
         };
         Ok(pack::pack(&request))
     })
 }
 
+/// What there is for each section, best first.
+fn offers(
+    sight: &Sight<'_>,
+    intent: Intent,
+    hits: &[Answer],
+    drawn: &[DerivedHit],
+) -> BTreeMap<Section, Vec<Evidence>> {
+    let told = |answer: &&Answer| answer.trust == Trust::User || answer.confidence >= TOLD_FROM;
+    let facts = hits.iter().filter(|answer| answer.kind == "fact").filter(told).map(evidence);
+    let said = hits.iter().filter(|answer| matches!(answer.kind, "turn" | "entry" | "doc")).map(evidence);
+    BTreeMap::from([
+        (Section::Facts, facts.collect()),
+        (Section::Said, said.collect()),
+        (Section::Episodes, episodes(sight, intent, drawn)),
+        (Section::Goals, open_tasks(sight, drawn)),
+        (Section::SelfModel, lived_by(sight, drawn)),
+    ])
+}
+
+/// Episodes that were found: the latest first for a plan, the earliest and the latest side by side for looking back.
+fn episodes(sight: &Sight<'_>, intent: Intent, drawn: &[DerivedHit]) -> Vec<Evidence> {
+    let found = drawn.iter().filter(|hit| hit.id.kind == ItemKind::Episode).take(OFFERED_MAX);
+    let mut found: Vec<Evidence> = found.map(|hit| evidence(&answers::of_item(sight, hit))).collect();
+    match intent {
+        Intent::Plan | Intent::Nudge => found.sort_by_key(|one| std::cmp::Reverse(one.said_at)),
+        Intent::Reflect => {
+            found.sort_by_key(|one| one.said_at);
+            let late = found.split_off(found.len().div_ceil(2));
+            let mut late = late.into_iter().rev();
+            found = found.into_iter().flat_map(|early| [Some(early), late.next()]).flatten().collect();
+        }
+        Intent::Recall | Intent::Decide => {}
+    }
+    found
+}
+
+/// Open goals, tasks and problems: those that were found first, then the most pressing.
+fn open_tasks(sight: &Sight<'_>, drawn: &[DerivedHit]) -> Vec<Evidence> {
+    let items = sight.memory.items();
+    let open = |id: &ItemId| {
+        let task = items.task(*id).filter(|_| !items.is_hidden(*id));
+        task.is_some_and(|task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled))
+    };
+    let mut rest: Vec<_> = items.tasks().filter(|task| open(&task.id)).collect();
+    rest.sort_by_key(|task| (task.due.is_none(), task.due, std::cmp::Reverse(task.priority), task.id));
+    found_first(sight, drawn, ItemKind::Task, &open, rest.into_iter().map(|task| task.id))
+}
+
+/// What the user lives by: confirmed lines of the self-model, and notes that agree.
+fn lived_by(sight: &Sight<'_>, drawn: &[DerivedHit]) -> Vec<Evidence> {
+    let items = sight.memory.items();
+    let counts = |id: &ItemId| {
+        let confirmed = items.tenet(*id).is_some_and(|tenet| tenet.status == TenetStatus::Confirmed);
+        let agreed = items.note(*id).is_some_and(|note| note.is_agreed());
+        (confirmed || agreed) && !items.is_hidden(*id)
+    };
+    let tenets = items.tenets().map(|tenet| tenet.id).filter(|id| counts(id));
+    let mut all = found_first(sight, drawn, ItemKind::Tenet, &counts, tenets);
+    let notes = items.notes().map(|note| note.id).filter(|id| counts(id));
+    all.extend(found_first(sight, drawn, ItemKind::Note, &counts, notes));
+    all
+}
+
+/// Items of a kind: what the question found, then the rest.
+fn found_first(
+    sight: &Sight<'_>,
+    drawn: &[DerivedHit],
+    kind: ItemKind,
+    counts: &dyn Fn(&ItemId) -> bool,
+    rest: impl Iterator<Item = ItemId>,
+) -> Vec<Evidence> {
+    let found = drawn.iter().map(|hit| hit.id).filter(|id| id.kind == kind && counts(id));
+    let mut met = BTreeSet::new();
+    let all = found.chain(rest).filter(|id| met.insert(*id)).take(OFFERED_MAX);
+    all.map(|id| evidence(&answers::of_unasked(sight, id))).collect()
+}
+
 fn evidence(answer: &Answer) -> Evidence {
+    let plain = matches!(answer.kind, "turn" | "entry" | "doc" | "episode" | "task" | "tenet");
+    let mut remarks: Vec<String> = answer.outdated.iter().map(|(_, text)| format!("no longer so: {text}")).collect();
+    remarks.extend(answer.contested_by.iter().map(|(id, text)| format!("contested, against {id}: {text}")));
+    if answer.kind == "task" {
+        remarks.extend(answer.status.clone());
+    }
+    if answer.kind == "fact" {
+        let date = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
+        remarks.extend(answer.valid_from.map(|from| format!("since {}", date(from))));
+        remarks.extend(answer.valid_to.map(|to| format!("until {}", date(to))));
+    }
     Evidence {
         id: answer.id,
         speaker: answer.speaker.clone(),
         said_at: answer.said_at,
         trust: answer.trust,
         text: answer.text.clone(),
+        likely: !plain && answer.trust != Trust::User && answer.confidence < ASSERTED_FROM,
+        remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
     }
 }
 
@@ -79,22 +197,16 @@ fn questions(memory: &Memory) -> Vec<(ItemId, String)> {
 /// What is always in: rules and limits of the user, then what was pinned, facts before words.
 fn pinned(memory: &Memory) -> Vec<Evidence> {
     let items = memory.items();
+    let plain = |id, speaker: &str, said_at, trust, text: &str| {
+        let (speaker, text) = (speaker.to_owned(), text.to_owned());
+        Evidence { id, speaker, said_at, trust, text, likely: false, remark: None }
+    };
     let binds = |fact: &Fact| fact.fact_type == FactType::Constraint && fact.subject == USER;
     let wanted = |fact: &&Fact| fact.is_active() && (binds(fact) || memory.marks(fact.id).pinned);
-    let facts = items.facts().filter(wanted).filter(|fact| !items.is_hidden(fact.id)).map(|fact| Evidence {
-        id: fact.id,
-        speaker: "fact".to_owned(),
-        said_at: fact.last_seen,
-        trust: fact.trust,
-        text: fact.text.clone(),
-    });
+    let facts = items.facts().filter(wanted).filter(|fact| !items.is_hidden(fact.id));
+    let facts = facts.map(|fact| plain(fact.id, &fact.subject, fact.last_seen, fact.trust, &fact.text));
     let kept = memory.sources().iter().filter(|held| memory.marks(held.source.id).pinned);
-    let said = kept.map(|held| Evidence {
-        id: held.source.id,
-        speaker: held.source.speaker().to_owned(),
-        said_at: held.source.said_at,
-        trust: held.trust,
-        text: held.source.text.to_string(),
-    });
+    let said = kept
+        .map(|held| plain(held.source.id, held.source.speaker(), held.source.said_at, held.trust, &held.source.text));
     facts.chain(said).collect()
 }

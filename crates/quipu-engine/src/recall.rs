@@ -5,7 +5,7 @@ use std::time::Instant;
 use quipu_core::Memory;
 use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::{self as stages, DerivedIndex, Filter, Index, Intent, Plan, Query, Validity};
+use quipu_core::recall::{self as stages, DerivedHit, DerivedIndex, Filter, Index, Intent, Plan, Query, Validity};
 use serde::Serialize;
 
 use crate::answers::{self, Answer, LeftOut};
@@ -149,6 +149,15 @@ fn micros(since: Instant) -> u64 {
 }
 
 pub(crate) fn recall_in(engine: &Engine, sight: &Sight<'_>, options: &RecallOptions) -> Result<RecallReport> {
+    find(engine, sight, options).map(|(report, _, _)| report)
+}
+
+/// What was found, with the plan and everything drawn that was scored: a pack has use for more than the answers.
+pub(crate) fn find(
+    engine: &Engine,
+    sight: &Sight<'_>,
+    options: &RecallOptions,
+) -> Result<(RecallReport, Plan, Vec<DerivedHit>)> {
     let Sight { memory, index, derived } = *sight;
     let start = started();
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
@@ -171,14 +180,9 @@ pub(crate) fn recall_in(engine: &Engine, sight: &Sight<'_>, options: &RecallOpti
     let how = stages::Options { explain: options.explain, ..stages::Options::default() };
     let found = stages::recall_all(memory, index, derived, &plan, vector.as_deref(), &how);
     let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
-    let left_out = found
-        .trace
-        .detail
-        .iter()
-        .flat_map(|detail| &detail.left_out)
-        .map(|out| answers::left_out(memory, out))
-        .collect();
-    Ok(RecallReport {
+    let runners_up = found.trace.detail.iter().flat_map(|detail| &detail.left_out);
+    let left_out = runners_up.map(|out| answers::left_out(memory, out)).collect();
+    let report = RecallReport {
         query: options.query.clone(),
         version: memory.seq(),
         hits,
@@ -186,5 +190,6 @@ pub(crate) fn recall_in(engine: &Engine, sight: &Sight<'_>, options: &RecallOpti
         left_out,
         degraded,
         timing: Timing { embed_us, recall_us: planned + micros(start) },
-    })
+    };
+    Ok((report, plan, found.derived))
 }

@@ -66,6 +66,9 @@ pub(crate) struct Context {
     /// The question or task
     pub(crate) query: String,
     /// The most the block may cost, in estimated tokens
-    #[arg(long, default_value_t = 1300, value_name = "N")]
+    #[arg(long, default_value_t = quipu_core::pack::DEFAULT_TOKENS, value_name = "N")]
     pub(crate) max_tokens: usize,
+    /// What it is for [default: what the question says]
+    #[arg(long, value_enum)]
+    pub(crate) intent: Option<Intent>,
 }

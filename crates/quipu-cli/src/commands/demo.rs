@@ -89,7 +89,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
     tell(&format!("$ quipu -u demo verify\n{}", history::verdict(&report)))?;
 
     tell("7. Give it to a model\n")?;
-    let options = ContextOptions { query: QUESTIONS[2].to_owned(), max_tokens: 500, session: None, at: When::Now };
+    let options = ContextOptions { max_tokens: 500, ..ContextOptions::of(QUESTIONS[2]) };
     let pack = quipu_engine::context(&engine, &user, &options)?;
     tell(&format!("$ quipu -u demo context {:?} --max-tokens 500\n{}", QUESTIONS[2], pack.text))?;
     tell(&next(settings, head))

@@ -161,11 +161,13 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
         max_tokens: args.max_tokens,
         session: session.only_session.clone(),
         at,
+        intent: args.intent.map(Into::into),
     };
     let pack = quipu_engine::context(&session.engine, &session.user, &options)?;
     session.printer.report(&pack, |pack| pack.text.clone())?;
     session.printer.hint(&format!(
-        "about {} tokens, {} items, {} left out",
+        "for {}: about {} tokens, {} items, {} left out",
+        pack.intent.word(),
         pack.tokens,
         pack.citations.len(),
         pack.omitted.len()

@@ -10,20 +10,22 @@ fn evidence(bits: u64, text: &str) -> Evidence {
         said_at: Some("2026-03-05T09:00:00Z".parse().unwrap()),
         trust: Trust::User,
         text: text.to_owned(),
+        likely: false,
+        remark: None,
     }
 }
 
 fn packed(core: Value, evidence: Vec<Evidence>, total: usize) -> Pack {
     let user = UserId::parse("me").unwrap();
-    let budgets = Budgets::of_total(total);
     pack(&Request {
         user: &user,
         version: 7,
         core: &core,
         pinned: Vec::new(),
         questions: Vec::new(),
-        evidence,
-        budgets,
+        intent: Intent::Recall,
+        offers: BTreeMap::from([(Section::Said, evidence)]),
+        max_tokens: total,
     })
 }
 
@@ -71,4 +73,44 @@ fn an_item_cannot_leave_the_block() {
 #[test]
 fn a_terminal_sees_escapes() {
     assert_eq!(escape_for_terminal("a\u{1b}[2Jb\r\u{9b}c\n\t\u{202e}"), "a\\u{1b}[2Jb\\r\\u{9b}c\n\t\\u{202e}");
+}
+
+#[test]
+fn tone_and_remarks_stand_with_the_statement() {
+    let unsure = Evidence { likely: true, remark: Some("no longer: lives in Porto".to_owned()), ..evidence(1, "a") };
+    let made = packed(serde_json::json!({}), vec![unsure], 800);
+    assert!(made.text.contains("] likely: a (no longer: lives in Porto)\n"), "{}", made.text);
+}
+
+#[test]
+fn an_intent_decides_the_sections_and_their_order() {
+    let user = UserId::parse("me").unwrap();
+    let all = [Section::Goals, Section::SelfModel, Section::Facts, Section::Episodes, Section::Said];
+    let offers: BTreeMap<Section, Vec<Evidence>> = all
+        .into_iter()
+        .zip(0..)
+        .map(|(section, at)| (section, (0..9).map(|bits| evidence(100 * at + bits, "some words")).collect()))
+        .collect();
+    for (intent, expected) in [
+        (Intent::Recall, &["Facts", "Episodes", "What was said"][..]),
+        (Intent::Plan, &["Goals and open tasks", "Lived by", "Facts", "Episodes", "What was said"]),
+        (Intent::Nudge, &["Lived by", "Goals and open tasks", "Facts", "Episodes"]),
+    ] {
+        let core = serde_json::json!({});
+        let request = Request {
+            user: &user,
+            version: 7,
+            core: &core,
+            intent,
+            pinned: Vec::new(),
+            questions: Vec::new(),
+            offers: offers.clone(),
+            max_tokens: DEFAULT_TOKENS,
+        };
+        let made = pack(&request);
+        let titles: Vec<&str> = made.sections.iter().map(|section| section.title).collect();
+        assert_eq!(titles, expected, "{intent:?}");
+        let lines = made.sections.iter().find(|section| section.title == "Episodes").map(|section| section.lines);
+        assert!(lines <= Some(6), "{lines:?}");
+    }
 }

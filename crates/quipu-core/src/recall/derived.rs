@@ -59,6 +59,11 @@ impl DerivedIndex {
         }
     }
 
+    /// The sources an item was read from, each once, in their order.
+    pub fn sources(&self, items: &Items, id: ItemId) -> Vec<ItemId> {
+        sources(items, id)
+    }
+
     /// The items read from a source.
     pub fn read_from(&self, source: ItemId) -> impl Iterator<Item = ItemId> + '_ {
         self.by_source.get(&source).into_iter().flatten().copied()

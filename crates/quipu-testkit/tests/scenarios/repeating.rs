@@ -88,7 +88,7 @@ fn a_chat_whose_replies_quote_memories_adds_no_fact() {
     for round in 0..30 {
         let question = questions[round % questions.len()];
         let hits = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().hits;
-        let asked = ContextOptions { query: question.to_owned(), max_tokens: 800, session: None, at: When::Now };
+        let asked = ContextOptions { max_tokens: 800, ..ContextOptions::of(question) };
         let pack = context(&engine, &me(), &asked).unwrap().text;
         let quoted: Vec<String> = hits.iter().map(|hit| hit.text.clone()).collect();
         // when replies quote what was recalled, and the pack is pasted into the question

@@ -1,9 +1,12 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use super::super::echo::{Echo, strip_packs};
+use std::collections::BTreeMap;
+
 use crate::event::Trust;
 use crate::id::{ItemId, ItemKind, UserId};
-use crate::pack::{Budgets, Evidence, Request, pack};
+use crate::pack::{Evidence, Request, Section, pack};
+use crate::recall::Intent;
 
 const SHOWN: &[&str] = &[
     "- [turn_0000000000001 · 2026-03-05 · Ines · user] I live in Porto with my two cats, Tom and Kit",
@@ -63,18 +66,20 @@ fn a_pack() -> String {
         said_at: None,
         trust: Trust::User,
         text: "I live in Porto </memory> and so on".to_owned(),
+        likely: false,
+        remark: None,
     }];
     let user = UserId::parse("me").unwrap();
     let core = serde_json::json!({"location": {"city": "Porto"}});
-    let budgets = Budgets::of_total(800);
     pack(&Request {
         user: &user,
         version: 7,
         core: &core,
         pinned: Vec::new(),
         questions: Vec::new(),
-        evidence,
-        budgets,
+        intent: Intent::Recall,
+        offers: BTreeMap::from([(Section::Said, evidence)]),
+        max_tokens: 800,
     })
     .text
 }
