@@ -229,6 +229,9 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
 }
 
 fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
+    // A whole sentence: quoted beside others it stays one.
+    answer.text = format!("{}.", fact.text);
+    answer.span = 0..fact.text.len();
     answer.speaker.clone_from(&fact.subject);
     answer.said_at = fact.last_seen;
     (answer.valid_from, answer.valid_to) = (fact.valid_from, fact.valid_to);

@@ -75,7 +75,21 @@ impl Echo {
     /// It is one of the shown memories, or stands in one word for word (four words and more), or four fifths of its
     /// five-word shingles are in one and no word that matters is new. "I" and "you" are taken for the same, since a
     /// repetition changes them. One other name, number or "not" makes it news.
+    ///
+    /// A sentence over several lines may be several memories below one another: then each line is one.
     pub fn covers(&self, sentence: &str) -> bool {
+        let lines = || sentence.lines().map(str::trim).filter(|line| !line.is_empty());
+        let below_one_another = || lines().all(|line| self.covers_line(line) || self.opens_one(line));
+        self.covers_line(sentence) || (lines().nth(1).is_some() && below_one_another())
+    }
+
+    /// True if a shown memory begins with these words: where a sentence ends is a guess.
+    fn opens_one(&self, line: &str) -> bool {
+        let line = spaced(&words(without_label(line)));
+        self.shown.iter().any(|shown| shown.line.starts_with(&line))
+    }
+
+    fn covers_line(&self, sentence: &str) -> bool {
         let words = words(without_label(sentence));
         if words.is_empty() {
             return false;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use quipu_core::source::Role;
 use quipu_engine::{
     ContextOptions, Engine, FactOptions, RecallOptions, RememberOptions, Utterance, context, facts, recall, remember,
-    versions::When,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, Rig};
 
 use crate::{me, said};
 
-fn reading_engine() -> Engine {
+pub(crate) fn reading_engine() -> Engine {
     let extractor = RuleExtractor::english();
     Rig { extractor: Some(Arc::new(extractor)), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
 }

@@ -46,6 +46,8 @@ fn what_repeats_a_shown_memory_is_an_echo() {
             "My daughter Lena started school in Braga on 3 September 2025, and she never walks there every morning with her friend Rui.",
             false,
         ),
+        ("I do not eat pork\nI live in Porto with my two cats", true),
+        ("I do not eat pork\nI live in Lyon", false),
         ("I eat pork", false),
         ("I live in Lyon with my two cats, Tom and Kit", false),
         ("I moved to Lyon", false),

@@ -1,0 +1,125 @@
+//! What answers a question: statements and words alike, one answer each, for the time that is asked.
+
+use quipu_core::id::ItemKind;
+use quipu_core::recall::{Intent, Validity};
+use quipu_engine::{
+    Answer, ContextOptions, Engine, RecallOptions, RememberOptions, Utterance, context, recall, remember, revert,
+    versions::EventRef,
+};
+
+use quipu_engine::revert::{RevertOptions, Selection};
+
+use crate::me;
+use crate::repeating::reading_engine;
+
+fn on(engine: &Engine, date: &str, text: &str) -> u64 {
+    let said_at = Some(format!("{date}T10:00:00Z").parse().unwrap());
+    let said = Utterance { said_at, ..Utterance::of_user(text) };
+    remember(engine, &me(), &said, &RememberOptions::default()).unwrap().seq
+}
+
+fn moves() -> Engine {
+    let engine = reading_engine();
+    on(&engine, "2023-03-01", "I live in Porto.");
+    on(&engine, "2024-05-01", "I moved to Lisbon.");
+    on(&engine, "2024-05-02", "I love long walks along the river.");
+    engine
+}
+
+fn ask(engine: &Engine, options: &RecallOptions) -> Vec<Answer> {
+    recall(engine, &me(), options).unwrap().hits
+}
+
+#[test]
+fn a_statement_and_its_words_are_one_answer_with_its_evidence() {
+    // given something said
+    let engine = moves();
+    // when it is asked for
+    let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
+    // then the statement answers, with the words it was read from, and they take no place of their own
+    let first = &hits[0];
+    assert_eq!((first.kind, first.text.as_str()), ("fact", "User lives in Lisbon."), "{hits:#?}");
+    assert_eq!(first.evidence[0].text.trim_end_matches('.'), "I moved to Lisbon");
+    let turn = first.evidence[0].id;
+    assert!(first.also.contains(&turn) && hits.iter().all(|hit| hit.id != turn), "{hits:#?}");
+    // and every score is the sum of its parts
+    for hit in &hits {
+        assert!((hit.contributions.sum() - hit.raw_score).abs() < 1e-5, "{hit:#?}");
+        assert!((0.0..=1.0).contains(&hit.confidence), "{hit:#?}");
+    }
+}
+
+#[test]
+fn words_that_hold_no_longer_come_after_what_took_their_place_and_say_so() {
+    let engine = moves();
+    let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
+    let old = hits.iter().position(|hit| hit.text == "I live in Porto.").unwrap();
+    assert!(old > 0, "{hits:#?}");
+    assert_eq!(hits[old].outdated[0].1, "User lives in Porto");
+    assert!(hits.iter().all(|hit| hit.text != "User lives in Porto."), "what is over is not told as a fact: {hits:#?}");
+}
+
+#[test]
+fn the_question_names_the_time() {
+    let engine = moves();
+    let facts = |options: RecallOptions| {
+        let hits = ask(&engine, &RecallOptions { kinds: vec![ItemKind::Fact], ..options });
+        hits.into_iter().map(|hit| hit.text).filter(|text| text.contains("lives")).collect::<Vec<_>>()
+    };
+    assert_eq!(facts(RecallOptions::of("Where do I live?")), ["User lives in Lisbon."]);
+    assert_eq!(facts(RecallOptions::of("Where did I live in 2023?")), ["User lives in Porto."]);
+    let mut ever = facts(RecallOptions::of("Where did I use to live, and where did I ever live?"));
+    ever.sort();
+    assert_eq!(ever, ["User lives in Lisbon.", "User lives in Porto."]);
+    let then = Validity::Now(Some("2023-12-01T00:00:00Z".parse().unwrap()));
+    let asked = RecallOptions { validity: Some(then), ..RecallOptions::of("Where do I live?") };
+    assert_eq!(facts(asked), ["User lives in Porto."]);
+}
+
+#[test]
+fn a_narrowed_question_is_answered_by_those_kinds_only() {
+    let engine = moves();
+    for (kinds, expected) in [(vec![ItemKind::Turn], "turn"), (vec![ItemKind::Fact], "fact")] {
+        let hits = ask(&engine, &RecallOptions { kinds, ..RecallOptions::of("Where do I live?") });
+        assert!(!hits.is_empty() && hits.iter().all(|hit| hit.kind == expected), "{hits:#?}");
+    }
+}
+
+#[test]
+fn what_was_taken_back_answers_no_longer() {
+    // given a move
+    let engine = reading_engine();
+    on(&engine, "2023-03-01", "I live in Porto.");
+    let moved = on(&engine, "2024-05-01", "I moved to Lisbon.");
+    // when it is reverted, with what was read from it
+    let events = vec![EventRef::Seq(moved), EventRef::Seq(moved + 1)];
+    let options = RevertOptions { rationale: None, probes: Vec::new() };
+    revert(&engine, &me(), &Selection::Events(events), &options, &mut |_| {}).unwrap();
+    // then the old statement holds again
+    let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
+    assert_eq!(hits[0].text, "User lives in Porto.", "{hits:#?}");
+    assert!(hits.iter().all(|hit| !hit.text.contains("Lisbon")), "{hits:#?}");
+}
+
+#[test]
+fn a_pack_is_mixed_by_what_it_is_for() {
+    // given a rule, a task and a home
+    let engine = moves();
+    on(&engine, "2024-06-01", "I'm allergic to peanuts.");
+    on(&engine, "2024-06-02", "I have to book the physiotherapist by Friday.");
+    let pack = |intent| {
+        let asked = ContextOptions { intent: Some(intent), ..ContextOptions::of("my week in Lisbon") };
+        context(&engine, &me(), &asked).unwrap()
+    };
+    for intent in Intent::ALL {
+        let made = pack(intent);
+        // then whatever it is for, the rule is in, and the block keeps its size
+        assert!(made.text.contains("User is allergic to peanuts"), "{intent:?}: {}", made.text);
+        assert!(made.tokens <= 1_800 && made.intent == intent, "{intent:?}: {}", made.tokens);
+        // and tasks stand where they are of use
+        let tasks = made.text.contains("## Goals and open tasks\n");
+        assert_eq!(tasks, intent != Intent::Recall, "{intent:?}: {}", made.text);
+    }
+    assert!(pack(Intent::Plan).text.contains("book the physiotherapist"), "{}", pack(Intent::Plan).text);
+    assert!(!pack(Intent::Nudge).text.contains("## What was said"), "a nudge is short");
+}
