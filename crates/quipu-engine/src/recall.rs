@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
@@ -32,6 +33,8 @@ pub struct RecallOptions {
     pub validity: Option<Validity>,
     /// What it is for; without it the question's own words decide.
     pub intent: Option<Intent>,
+    /// What "last week" is counted from; without it the clock's time.
+    pub now: Option<Timestamp>,
     /// Write down how each stage decided.
     pub explain: bool,
 }
@@ -47,6 +50,7 @@ impl RecallOptions {
             at: When::Now,
             validity: None,
             intent: None,
+            now: None,
             explain: false,
         }
     }
@@ -162,7 +166,7 @@ pub(crate) fn find(
     let start = started();
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
     let filter = Filter { sessions, kinds: options.kinds.clone() };
-    let (text, now) = (options.query.clone(), Some(engine.clock.now()));
+    let (text, now) = (options.query.clone(), options.now.or_else(|| Some(engine.clock.now())));
     let query = Query { text, k: options.k, now, filter, validity: options.validity, intent: options.intent };
     let plan = Plan::new(index, query)?;
     let planned = micros(start);

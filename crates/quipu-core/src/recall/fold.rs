@@ -88,7 +88,9 @@ impl Folder<'_> {
                 behind || matches!(self.groups[at].lead, Lead::Source(_))
             }),
         };
-        if let Some(at) = known.or_else(|| self.by_text.get(&text).copied()) {
+        // Two people may say the same words; an item that repeats what is told already does not answer twice.
+        let repeated = || self.by_text.get(&text).copied().filter(|_| matches!(lead, Lead::Derived(_)));
+        if let Some(at) = known.or_else(repeated) {
             let group = &mut self.groups[at];
             if !group.also.contains(&id) {
                 group.also.push(id);
