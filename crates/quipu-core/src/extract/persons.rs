@@ -76,7 +76,7 @@ impl People {
     }
 
     fn known(&self, groups: &Captures<'_>, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
-        let end = groups.get(0)?.end();
+        let end = groups.name("next").map_or(groups.get(0)?.end(), |next| next.start());
         let word = |name: &str| groups.name(name).map(|found| found.as_str());
         let other = |name: String, sure: f64, relation: Option<&str>| Who {
             name,
