@@ -259,6 +259,9 @@ impl Rules {
             return Vec::new();
         }
         let group = |name: &str| found.groups.name(name).map(|found| found.as_str().trim());
+        if group("approach").is_some_and(|approach| self.objects.points(approach)) {
+            return Vec::new();
+        }
         let tried = |successful: Option<bool>| TaskNews::Tried {
             approach: group("approach").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
             outcome: group("outcome").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
