@@ -102,7 +102,10 @@ impl Rules {
         let rule = &found.rule.text;
         // "You love it" is as often a guess as a claim.
         let guess = found.who.second && !rule.single;
-        if guess || (!rule.third && !found.who.first) {
+        // Where somebody was born is told of strangers, in books.
+        let stranger = !found.who.first && found.who.relation.is_none() && rule.past == "holds";
+        let idle = found.rule.unless.as_ref().is_some_and(|unless| unless.is_match(clause.text));
+        if guess || stranger || idle || (!rule.third && !found.who.first) {
             return Claims::default();
         }
         let dated = clause.times.iter().any(|named| named.role == Role::At && !named.lasts && !named.vague);

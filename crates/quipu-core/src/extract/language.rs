@@ -317,6 +317,9 @@ pub(super) struct RuleText {
     #[serde(default = "verb")]
     pub(super) over: Reach,
     pub(super) patterns: Vec<String>,
+    /// It says nothing in a clause with these words: "the concert on Saturday was …" is over.
+    #[serde(default)]
+    pub(super) unless: Option<String>,
     /// A relation; `{relation}` where the table of relations says which.
     #[serde(default)]
     pub(super) predicate: String,

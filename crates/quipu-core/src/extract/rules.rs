@@ -73,6 +73,7 @@ pub(super) struct Besides {
 pub(super) struct Rule {
     pub(super) text: RuleText,
     pub(super) groups: Vec<String>,
+    pub(super) unless: Option<Pattern>,
 }
 
 /// Rules that read the same stretch of a text.
@@ -183,7 +184,8 @@ impl RuleSet {
                 all.push(compiled);
             }
             check_groups(text, &groups)?;
-            set.rules.push(Rule { text: text.clone(), groups: groups.into_iter().collect() });
+            let unless = text.unless.as_ref().map(|unless| patterns.one(&text.id, unless)).transpose()?;
+            set.rules.push(Rule { text: text.clone(), groups: groups.into_iter().collect(), unless });
         }
         set.patterns = AnyOf::of(all);
         Ok(set)
