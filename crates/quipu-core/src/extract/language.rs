@@ -49,6 +49,8 @@ pub(super) struct Split {
     pub(super) clauses: Vec<String>,
     /// What stands between a clause and a verb without a subject of its own.
     pub(super) verbs: String,
+    /// Words that are no clause yet: "last week my dad", before "and I …".
+    pub(super) unfinished: String,
     /// What is cut before a clause about whoever the clause before it ends with.
     pub(super) relative: String,
     /// A question at the end of a sentence that began as a claim.

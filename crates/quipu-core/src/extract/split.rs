@@ -20,6 +20,7 @@ pub(super) struct Splitter {
     abbreviation: Pattern,
     clauses: Vec<Pattern>,
     verbs: Pattern,
+    unfinished: Pattern,
     relative: Pattern,
     question_tail: Pattern,
 }
@@ -36,6 +37,7 @@ impl Splitter {
             abbreviation: patterns.one("split.abbreviations", &format!(r"(?:^|[\s(])(?:{abbreviations}|\p{{L}})$"))?,
             clauses,
             verbs: patterns.one("split.verbs", &words.verbs)?,
+            unfinished: patterns.start("split.unfinished", &words.unfinished)?,
             relative: patterns.one("split.relative", &words.relative)?,
             question_tail: patterns.one("split.question_tail", &words.question_tail)?,
         })
@@ -73,7 +75,7 @@ impl Splitter {
         let mut clauses = Vec::new();
         let mut from = sentence.start;
         for cut in cuts {
-            if cut.start >= from {
+            if cut.start >= from && !self.unfinished.is_match(&text[from..cut.end]) {
                 clauses.push(from..cut.start);
                 from = cut.end;
             }
