@@ -118,7 +118,8 @@ impl Objects {
         }
         let end = self.end(kind, text, range.clone(), others);
         let raw = text[range.start..end].trim_matches(is_edge);
-        let is = |pattern: &Option<Pattern>, words: &str| pattern.as_ref().is_some_and(|pattern| pattern.is_match(words));
+        let is =
+            |pattern: &Option<Pattern>, words: &str| pattern.as_ref().is_some_and(|pattern| pattern.is_match(words));
         if is(&kind.pointing, raw) || is(&kind.not_before, text[end..].trim_start()) {
             return Vec::new();
         }

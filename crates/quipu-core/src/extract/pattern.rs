@@ -52,8 +52,12 @@ impl<'a> Patterns<'a> {
     pub(super) fn one(&self, owner: &str, pattern: &str) -> Result<Pattern, Refusal> {
         let spelled = self.spell(owner, pattern, 0)?;
         let needles = needles(&spelled);
-        let pattern =
-            Pattern { spelled: spelled.replace('\'', "['’]"), needles, compiled: OnceLock::new(), wide: OnceLock::new() };
+        let pattern = Pattern {
+            spelled: spelled.replace('\'', "['’]"),
+            needles,
+            compiled: OnceLock::new(),
+            wide: OnceLock::new(),
+        };
         if self.checks {
             pattern.build(false).map_err(|error| wrong(owner, &error.to_string()))?;
         }

@@ -86,7 +86,10 @@ impl People {
     pub(super) fn last(&self, words: &str, reading: &Reading<'_>) -> Option<Who> {
         let starts = words.match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
         // The longest: "my cousin Anna" is more than "Anna".
-        let ends = |from: usize| self.subject(&words[from..], reading, &[]).filter(|(_, end)| from + end >= words.trim_end_matches([' ', ',']).len());
+        let ends = |from: usize| {
+            self.subject(&words[from..], reading, &[])
+                .filter(|(_, end)| from + end >= words.trim_end_matches([' ', ',']).len())
+        };
         starts.chain([0]).filter_map(ends).map(|(who, _)| who).filter(|who| !who.first && !who.second).last()
     }
 

@@ -206,7 +206,8 @@ impl<'a> Reader<'a> {
     fn is_of_another(&self, set: &RuleSet, at: usize, clause: &Clause<'_>) -> bool {
         let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
         let subject = || self.who(clause, self.lead_end(clause), &Before::default());
-        anywhere && !self.rules.own.is_match(clause.text) && subject().is_some_and(|(who, _)| !who.first)
+        // The "my" of "my brother" does not count.
+        anywhere && subject().is_some_and(|(who, verb)| !who.first && !self.rules.own.is_match(&clause.text[verb..]))
     }
 
     /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
