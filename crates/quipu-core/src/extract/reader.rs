@@ -78,6 +78,11 @@ impl<'a> Reader<'a> {
             if !state.is && self.rules.splitter.is_relative(&text[last.end..clause.start]) {
                 state.who = self.rules.people.last(&text[last], self.reading);
                 state.passed = state.who.is_none();
+                if state.passed {
+                    self.pass(clause.clone(), "somebody");
+                    (state.first, last) = (false, clause);
+                    continue;
+                }
             }
             self.clause(text, clause.clone(), &sentence, &mut state);
             state.first = false;
