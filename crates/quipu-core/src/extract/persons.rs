@@ -82,14 +82,11 @@ impl People {
         self.subjects.iter().find_map(|subject| self.known(&subject.captures(clause)?, reading, met))
     }
 
-    /// The person the words end with: "the other day I met my cousin Anna".
-    pub(super) fn last(&self, words: &str, reading: &Reading<'_>) -> Option<Who> {
-        let starts = words.match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
+    /// The person `words[..end]` ends with, as in "the other day I met my cousin Anna"; what follows may tell a name.
+    pub(super) fn last(&self, words: &str, end: usize, reading: &Reading<'_>) -> Option<Who> {
+        let starts = words[..end].match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
+        let ends = |from: usize| self.subject(&words[from..], reading, &[]).filter(|(_, to)| from + to >= end);
         // The longest: "my cousin Anna" is more than "Anna".
-        let ends = |from: usize| {
-            self.subject(&words[from..], reading, &[])
-                .filter(|(_, end)| from + end >= words.trim_end_matches([' ', ',']).len())
-        };
         starts.chain([0]).filter_map(ends).map(|(who, _)| who).filter(|who| !who.first && !who.second).last()
     }
 

@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         let mut last = sentence.start..sentence.start;
         for clause in self.rules.splitter.clauses(text, sentence.clone()) {
             if !state.is && self.rules.splitter.is_relative(&text[last.end..clause.start]) {
-                state.who = self.rules.people.last(&text[last], self.reading);
+                state.who = self.rules.people.last(&text[last.start..clause.start], last.len(), self.reading);
                 state.passed = state.who.is_none();
                 if state.passed {
                     self.pass(clause.clone(), "somebody");
