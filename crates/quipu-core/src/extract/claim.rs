@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use regex::Captures;
 
 use super::language::{How, Mark, Need, News, Role};
@@ -102,12 +103,16 @@ impl Rules {
         let rule = &found.rule.text;
         // "You love it" is as often a guess as a claim.
         let guess = found.who.second && !rule.single;
-        if guess || (!rule.third && !found.who.first) {
+        // Where somebody was born is told of strangers, in books.
+        let stranger = !found.who.first && found.who.relation.is_none() && rule.past == "holds";
+        let idle = found.rule.unless.as_ref().is_some_and(|unless| unless.is_match(clause.text));
+        if guess || stranger || idle || (!rule.third && !found.who.first) {
             return Claims::default();
         }
         let dated = clause.times.iter().any(|named| named.role == Role::At && !named.lasts && !named.vague);
+        let past = |said_at| clause.time(&[Role::At], true).is_some_and(|(_, time)| is_over(time, said_at));
         match rule.needs {
-            Some(Need::Date) if !dated => return Claims::default(),
+            Some(Need::Date) if !dated || (rule.ahead && clause.said_at.is_some_and(past)) => return Claims::default(),
             Some(Need::Frequency) if clause.often.is_none() => return Claims::default(),
             _ => {}
         }
@@ -259,6 +264,9 @@ impl Rules {
             return Vec::new();
         }
         let group = |name: &str| found.groups.name(name).map(|found| found.as_str().trim());
+        if group("approach").is_some_and(|approach| self.objects.points(approach)) {
+            return Vec::new();
+        }
         let tried = |successful: Option<bool>| TaskNews::Tried {
             approach: group("approach").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
             outcome: group("outcome").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
@@ -286,6 +294,14 @@ impl Rules {
         };
         self.objects_of(clause, found).into_iter().map(of).collect()
     }
+}
+
+/// True if a day lies before the one something was said on; a week, month or year that is not over begins before it, too.
+fn is_over(begins: Timestamp, said_at: Timestamp) -> bool {
+    let [begins, said] = [begins, said_at].map(|time| time.to_zoned(TimeZone::UTC).date());
+    let first = |month: i8| (begins.year(), begins.month(), begins.day()) == (said.year(), month, 1);
+    let week = said.iso_week_date().first_of_week().is_ok_and(|monday| monday.date() == begins);
+    begins < said && !first(1) && !first(said.month()) && !week
 }
 
 /// From when to when it held.

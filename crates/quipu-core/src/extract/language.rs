@@ -49,6 +49,10 @@ pub(super) struct Split {
     pub(super) clauses: Vec<String>,
     /// What stands between a clause and a verb without a subject of its own.
     pub(super) verbs: String,
+    /// Words that are no clause yet: "last week my dad", before "and I …".
+    pub(super) unfinished: String,
+    /// What is cut before a clause about whoever the clause before it ends with.
+    pub(super) relative: String,
     /// A question at the end of a sentence that began as a claim.
     pub(super) question_tail: String,
 }
@@ -67,6 +71,9 @@ pub(super) struct Aside {
     pub(super) reason: String,
     pub(super) over: Reach,
     pub(super) pattern: String,
+    /// But not with these words: "if I ask for a recipe, never …" is a rule.
+    #[serde(default)]
+    pub(super) unless: Option<String>,
 }
 
 /// How much a mark, or a rule, covers.
@@ -213,6 +220,8 @@ pub(super) struct ObjectWords {
     pub(super) joins: String,
     /// Not an object.
     pub(super) vague: String,
+    /// What was tried, if it begins with this, is said elsewhere.
+    pub(super) stand_in: String,
     /// `not …` at the end: what is corrected.
     pub(super) contrast: String,
 }
@@ -233,6 +242,9 @@ pub(super) struct ObjectKind {
     /// Not if all of it begins with this: "the colours" are those in sight.
     #[serde(default)]
     pub(super) pointing: Option<String>,
+    /// Not if this follows: "make" says nothing without the "it" that was cut off.
+    #[serde(default)]
+    pub(super) not_before: Option<String>,
     /// Besides the common cut.
     #[serde(default)]
     pub(super) cut: Option<String>,
@@ -307,6 +319,9 @@ pub(super) struct RuleText {
     #[serde(default = "verb")]
     pub(super) over: Reach,
     pub(super) patterns: Vec<String>,
+    /// It says nothing in a clause with these words: "the concert on Saturday was …" is over.
+    #[serde(default)]
+    pub(super) unless: Option<String>,
     /// A relation; `{relation}` where the table of relations says which.
     #[serde(default)]
     pub(super) predicate: String,

@@ -23,6 +23,7 @@ pub(super) struct Objects {
     compounds: Vec<String>,
     joins: Pattern,
     vague: Pattern,
+    stand_in: Pattern,
     contrast: Pattern,
     kinds: BTreeMap<String, Kind>,
     tables: BTreeMap<String, BTreeMap<String, String>>,
@@ -36,6 +37,7 @@ struct Kind {
     plain_shape: Option<Pattern>,
     reject: Option<Pattern>,
     pointing: Option<Pattern>,
+    not_before: Option<Pattern>,
     cut: Option<Pattern>,
 }
 
@@ -71,6 +73,7 @@ impl Objects {
                 plain_shape: some(&kind.plain_shape, true)?,
                 reject: some(&kind.reject, false)?,
                 pointing: some(&kind.pointing, true)?,
+                not_before: some(&kind.not_before, true)?,
                 cut: some(&kind.cut, false)?,
                 words: ObjectKind {
                     table: kind.table.clone(),
@@ -79,6 +82,7 @@ impl Objects {
                     plain_shape: None,
                     reject: None,
                     pointing: None,
+                    not_before: None,
                     cut: None,
                     ..*kind
                 },
@@ -93,6 +97,7 @@ impl Objects {
             compounds: words.compounds.iter().map(|word| word.to_lowercase()).collect(),
             joins: patterns.one("object.joins", &words.joins)?,
             vague: patterns.one("object.vague", &format!("^(?:{})$", words.vague))?,
+            stand_in: patterns.start("object.stand_in", &words.stand_in)?,
             contrast: patterns.one("object.contrast", &words.contrast)?,
             kinds,
             tables: language.tables.clone(),
@@ -111,9 +116,11 @@ impl Objects {
             let raw = text[range].trim_matches(is_edge);
             return self.accept(kind, raw, raw).into_iter().collect();
         }
-        let raw = &text[range.start..self.end(kind, text, range, others)];
-        let raw = raw.trim_matches(is_edge);
-        if kind.pointing.as_ref().is_some_and(|pointing| pointing.is_match(raw)) {
+        let end = self.end(kind, text, range.clone(), others);
+        let raw = text[range.start..end].trim_matches(is_edge);
+        let is =
+            |pattern: &Option<Pattern>, words: &str| pattern.as_ref().is_some_and(|pattern| pattern.is_match(words));
+        if is(&kind.pointing, raw) || is(&kind.not_before, text[end..].trim_start()) {
             return Vec::new();
         }
         let parts = if kind.words.several { self.parts(raw, kind.shape.is_some()) } else { vec![raw] };
@@ -136,6 +143,11 @@ impl Objects {
         let wrong = self.contrast.captures(rest)?.name("not")?.as_str().trim_matches(is_edge);
         let wrong = self.plain(wrong);
         (!wrong.is_empty() && !wrong.contains(MASK)).then(|| wrong.to_owned())
+    }
+
+    /// True if the words only point at something said elsewhere.
+    pub(super) fn points(&self, words: &str) -> bool {
+        self.stand_in.is_match(words)
     }
 
     /// True if the last word of it, or all of it, stands in a list.

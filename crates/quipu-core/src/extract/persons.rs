@@ -7,6 +7,9 @@ use super::pattern::{Pattern, Patterns};
 use super::{Reading, USER};
 use crate::refusal::Refusal;
 
+/// Words of the name and the relation of one person.
+const LAST_WORDS_MAX: usize = 6;
+
 /// Reads persons.
 #[derive(Debug)]
 pub(super) struct People {
@@ -47,6 +50,10 @@ impl Who {
         Self { name: reading.speaker.to_owned(), first: true, second: false, sure: 1.0, relation: None }
     }
 
+    pub(super) fn other(name: String, sure: f64) -> Self {
+        Self { name, first: false, second: false, sure, relation: None }
+    }
+
     /// The user of a summary.
     pub(super) fn user(sure: f64) -> Self {
         Self { name: USER.to_owned(), first: true, second: false, sure, relation: None }
@@ -75,15 +82,20 @@ impl People {
         self.subjects.iter().find_map(|subject| self.known(&subject.captures(clause)?, reading, met))
     }
 
+    /// The person `words[..end]` ends with, as in "the other day I met my cousin Anna"; what follows may tell a name.
+    pub(super) fn last(&self, words: &str, end: usize, reading: &Reading<'_>) -> Option<Who> {
+        let starts = words[..end].match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
+        let ends = |from: usize| self.subject(&words[from..], reading, &[]).filter(|(_, to)| from + to >= end);
+        // The longest: "my cousin Anna" is more than "Anna".
+        starts.chain([0]).filter_map(ends).map(|(who, _)| who).filter(|who| !who.first && !who.second).last()
+    }
+
     fn known(&self, groups: &Captures<'_>, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
-        let end = groups.get(0)?.end();
+        let end = groups.name("next").map_or(groups.get(0)?.end(), |next| next.start());
         let word = |name: &str| groups.name(name).map(|found| found.as_str());
         let other = |name: String, sure: f64, relation: Option<&str>| Who {
-            name,
-            first: false,
-            second: false,
-            sure,
             relation: relation.map(str::to_lowercase),
+            ..Who::other(name, sure)
         };
         let who = if word("first").is_some() {
             Who::speaker(reading)

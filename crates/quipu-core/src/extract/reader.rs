@@ -34,6 +34,8 @@ struct Before {
     governs: bool,
     passed: bool,
     first: bool,
+    /// Its verb is a form of "be": what it ends with is its subject.
+    is: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -71,9 +73,20 @@ impl<'a> Reader<'a> {
             return;
         }
         let mut state = Before { first: true, ..Before::default() };
+        let mut last = sentence.start..sentence.start;
         for clause in self.rules.splitter.clauses(text, sentence.clone()) {
-            self.clause(text, clause, &sentence, &mut state);
+            if !state.is && self.rules.splitter.is_relative(&text[last.end..clause.start]) {
+                state.who = self.rules.people.last(&text[last.start..clause.start], last.len(), self.reading);
+                state.passed = state.who.is_none();
+                if state.passed {
+                    self.pass(clause.clone(), "somebody");
+                    (state.first, last) = (false, clause);
+                    continue;
+                }
+            }
+            self.clause(text, clause.clone(), &sentence, &mut state);
             state.first = false;
+            last = clause;
         }
         // "my brother (Tom)" stands in two clauses.
         for tie in self.rules.people.ties(&text[sentence.clone()], self.reading) {
@@ -86,7 +99,7 @@ impl<'a> Reader<'a> {
 
     /// Why something is no claim, if it is none.
     fn aside(&self, text: &str, over: &[Reach]) -> Option<(String, Reach)> {
-        let mark = self.rules.asides.iter().find(|mark| over.contains(&mark.over) && mark.pattern.is_match(text))?;
+        let mark = self.rules.asides.iter().find(|mark| over.contains(&mark.over) && mark.is_in(text))?;
         Some((mark.reason.clone(), mark.over))
     }
 
@@ -129,6 +142,7 @@ impl<'a> Reader<'a> {
         }
         for tie in self.rules.people.ties(words, self.reading) {
             self.tie(&tie, &range, words);
+            self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
         }
         if self.whole(text, &range, Reach::Clause) {
             before.who = Some(Who::speaker(self.reading));
@@ -139,6 +153,7 @@ impl<'a> Reader<'a> {
         let Some((who, verb)) = self.who(&clause, body, before) else { return };
         self.meet(&who);
         before.passed = false;
+        before.is = self.rules.before_verbs.read(&clause.text[verb..]).0.be();
         self.verbs(&clause, verb, who, open, before);
     }
 
@@ -196,7 +211,8 @@ impl<'a> Reader<'a> {
     fn is_of_another(&self, set: &RuleSet, at: usize, clause: &Clause<'_>) -> bool {
         let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
         let subject = || self.who(clause, self.lead_end(clause), &Before::default());
-        anywhere && !self.rules.own.is_match(clause.text) && subject().is_some_and(|(who, _)| !who.first)
+        // The "my" of "my brother" does not count.
+        anywhere && subject().is_some_and(|(who, verb)| !who.first && !self.rules.own.is_match(&clause.text[verb..]))
     }
 
     /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
@@ -234,7 +250,7 @@ impl<'a> Reader<'a> {
         if self.rules.elided_first.is_match(words) {
             return Some((Who { sure: 0.85, ..Who::speaker(self.reading) }, body));
         }
-        let flat = self.summary && self.rules.elided_third.is_match(words);
+        let flat = before.first && self.summary && self.rules.elided_third.is_match(words);
         flat.then(|| (Who::user(0.9), body))
     }
 

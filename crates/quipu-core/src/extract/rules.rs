@@ -51,6 +51,13 @@ pub(super) struct Mark {
     pub(super) reason: String,
     pub(super) over: Reach,
     pub(super) pattern: Pattern,
+    pub(super) unless: Option<Pattern>,
+}
+
+impl Mark {
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.pattern.is_match(text) && !self.unless.as_ref().is_some_and(|unless| unless.is_match(text))
+    }
 }
 
 /// A claim that comes with another.
@@ -66,6 +73,7 @@ pub(super) struct Besides {
 pub(super) struct Rule {
     pub(super) text: RuleText,
     pub(super) groups: Vec<String>,
+    pub(super) unless: Option<Pattern>,
 }
 
 /// Rules that read the same stretch of a text.
@@ -176,7 +184,8 @@ impl RuleSet {
                 all.push(compiled);
             }
             check_groups(text, &groups)?;
-            set.rules.push(Rule { text: text.clone(), groups: groups.into_iter().collect() });
+            let unless = text.unless.as_ref().map(|unless| patterns.one(&text.id, unless)).transpose()?;
+            set.rules.push(Rule { text: text.clone(), groups: groups.into_iter().collect(), unless });
         }
         set.patterns = AnyOf::of(all);
         Ok(set)
@@ -230,8 +239,10 @@ fn check_groups(rule: &RuleText, groups: &BTreeSet<String>) -> Result<(), Refusa
 
 fn marks(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<Mark>, Refusal> {
     let compile = |aside: &super::language::Aside| {
-        let pattern = patterns.one(&format!("asides.{}", aside.reason), &aside.pattern)?;
-        Ok(Mark { reason: aside.reason.clone(), over: aside.over, pattern })
+        let owner = format!("asides.{}", aside.reason);
+        let pattern = patterns.one(&owner, &aside.pattern)?;
+        let unless = aside.unless.as_ref().map(|unless| patterns.one(&owner, unless)).transpose()?;
+        Ok(Mark { reason: aside.reason.clone(), over: aside.over, pattern, unless })
     };
     language.asides.iter().map(compile).collect()
 }

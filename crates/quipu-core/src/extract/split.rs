@@ -20,6 +20,8 @@ pub(super) struct Splitter {
     abbreviation: Pattern,
     clauses: Vec<Pattern>,
     verbs: Pattern,
+    unfinished: Pattern,
+    relative: Pattern,
     question_tail: Pattern,
 }
 
@@ -35,6 +37,8 @@ impl Splitter {
             abbreviation: patterns.one("split.abbreviations", &format!(r"(?:^|[\s(])(?:{abbreviations}|\p{{L}})$"))?,
             clauses,
             verbs: patterns.one("split.verbs", &words.verbs)?,
+            unfinished: patterns.start("split.unfinished", &words.unfinished)?,
+            relative: patterns.one("split.relative", &words.relative)?,
             question_tail: patterns.one("split.question_tail", &words.question_tail)?,
         })
     }
@@ -71,7 +75,7 @@ impl Splitter {
         let mut clauses = Vec::new();
         let mut from = sentence.start;
         for cut in cuts {
-            if cut.start >= from {
+            if cut.start >= from && !self.unfinished.is_match(&text[from..cut.end]) {
                 clauses.push(from..cut.start);
                 from = cut.end;
             }
@@ -83,6 +87,11 @@ impl Splitter {
     /// Where a verb without a subject may begin within a clause: the conjunction before it.
     pub(super) fn joints(&self, clause: &str) -> Vec<Range<usize>> {
         self.verbs.find_iter(clause).map(|found| found.range()).collect()
+    }
+
+    /// True if what was cut before a clause makes it one about the end of the clause before it.
+    pub(super) fn is_relative(&self, cut: &str) -> bool {
+        self.relative.is_match(cut)
     }
 
     /// Where the question at the end of a sentence begins that did not begin as one.

@@ -28,8 +28,8 @@ const RECALL_MIN: f64 = 0.70;
 const RECALL_MIN_MORE: f64 = 0.55;
 /// Floors for texts the rules have not seen: what was reached, so that it cannot fall. The aim is the two bounds above, and
 /// is not reached yet; raise these, never lower them.
-const PRECISION_FLOOR_UNSEEN: f64 = 0.88;
-const RECALL_FLOOR_UNSEEN: f64 = 0.60;
+const PRECISION_FLOOR_UNSEEN: f64 = 0.91;
+const RECALL_FLOOR_UNSEEN: f64 = 0.65;
 
 /// Reads every text with `read` and compares.
 fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
