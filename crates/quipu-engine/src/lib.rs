@@ -24,6 +24,7 @@ mod remember;
 mod retract;
 mod review;
 mod understand;
+mod unread;
 mod upkeep;
 
 pub mod backup;
@@ -60,7 +61,7 @@ pub use retract::{close_fact, merge, retract, score_fact};
 pub use revert::{preview_revert, revert};
 pub use review::{Waiting, decide_review, reviews, undo_review};
 pub use status::{Status, doctor, status, users};
-pub use understand::{Reread, reread};
+pub use understand::{Reread, read_unread, reread};
 pub use upkeep::{Progress, Rebuilt, Watch, rebuild, snapshot};
 pub use verify::{VerifyReport, verify};
 pub use versions::{core_at, show};

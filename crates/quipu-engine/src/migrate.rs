@@ -26,6 +26,7 @@ use crate::keeper::Keeper;
 use crate::novelty::Values;
 use crate::remember::redact;
 use crate::understand::{self, Cause};
+use crate::unread;
 use crate::upkeep;
 
 /// What came of flat text.
@@ -85,9 +86,11 @@ pub fn migrate(
         return tried(engine, extractor, &mut memory, &draft, &source);
     }
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
+    let running = unread::begin(engine, &keeper)?;
     let receipt = commit::commit_one(engine, &keeper, None, &mut |_| Ok(draft.clone()))?;
     let cause = Cause { event: Some(receipt.event_id), reference: Some("migrate".to_owned()) };
     let understood = understand::understand(engine, &keeper, source.id, &cause)?;
+    running.finish(understood.is_empty())?;
     let episodes = backfill(engine, &keeper, &source)?;
     upkeep::after_append(engine, &keeper, true, &mut |_| {});
     let state = keeper.read();

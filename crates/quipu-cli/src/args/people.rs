@@ -109,6 +109,13 @@ pub(crate) struct Score {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Reread {
+    /// Only what was recorded and never read, because a command was cut short
+    #[arg(long)]
+    pub(crate) unread: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Write {
     /// A JSON file with facts, notes, tasks, tenets; `-` reads standard input
     pub(crate) file: PathBuf,

@@ -9,7 +9,7 @@ use quipu_engine::{Conflict, Error, FactOptions, FactShown, Receipt, Result, Sto
 
 use super::{Session, render};
 use crate::args::Form;
-use crate::args::people::{Close, Facts, Merge, Migrate, Retract, ReviewAction, Score, Write};
+use crate::args::people::{Close, Facts, Merge, Migrate, Reread, Retract, ReviewAction, Score, Write};
 
 /// What came of something said, a line each.
 pub(super) fn understood(all: &Understanding) -> String {
@@ -253,11 +253,13 @@ pub(super) fn score(session: &Session<'_>, args: &Score) -> Result<()> {
     done(session, &receipt)
 }
 
-pub(super) fn reread(session: &Session<'_>) -> Result<()> {
-    let found = quipu_engine::reread(&session.engine, &session.user)?;
+pub(super) fn reread(session: &Session<'_>, args: &Reread) -> Result<()> {
+    let (engine, user) = (&session.engine, &session.user);
+    let found = if args.unread { quipu_engine::read_unread(engine, user) } else { quipu_engine::reread(engine, user) }?;
+    let how = if args.unread { "read" } else { "read again" };
     session
         .printer
-        .report(&found, |found| format!("{} sources read again\n{}", found.sources, understood(&found.understood)))
+        .report(&found, |found| format!("{} sources {how}\n{}", found.sources, understood(&found.understood)))
 }
 
 pub(super) fn write(session: &Session<'_>, args: &Write) -> Result<()> {

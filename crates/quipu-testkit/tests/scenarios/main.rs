@@ -7,6 +7,7 @@ mod limits;
 mod reading;
 mod repeating;
 mod reverting;
+mod unread;
 mod verifying;
 
 use quipu_core::id::UserId;
