@@ -23,6 +23,7 @@ mod recall;
 mod remember;
 mod retract;
 mod review;
+mod scan;
 mod understand;
 mod unread;
 mod upkeep;

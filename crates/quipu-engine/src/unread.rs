@@ -11,7 +11,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quipu_core::event::{Actor, Change, Event, Header};
 use quipu_core::id::{EventId, ItemId, Seq};
-use quipu_core::ledger;
 use quipu_core::limit;
 use quipu_core::writing::Understanding;
 
@@ -20,6 +19,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::keeper::Keeper;
 use crate::ports::{Checkpoint, Projection, UserLedger};
+use crate::scan;
 use crate::understand::{self, Cause, READ_BY};
 
 /// Name of the position among a ledger's projections.
@@ -209,32 +209,13 @@ fn due(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
     let mut told = Told::default();
     let head = keeper.read().memory.seq();
     let mut writer = keeper.writer();
-    ledger_each(writer.ledger.as_mut(), from + 1..=head, &mut |event| told.meet(event))?;
+    scan::events(writer.ledger.as_mut(), from + 1..=head, &mut |event| told.meet(&event))?;
     let asked = |(source, seq): (ItemId, Seq)| {
         let (cause, event) = told.asked.get(&seq)?;
         let read = told.read.contains(&source) || told.lost.contains(event);
         (!read).then(|| (source, seq, cause.clone()))
     };
     Ok(recorded.into_iter().filter_map(asked).collect())
-}
-
-fn ledger_each(
-    ledger: &mut dyn UserLedger,
-    range: std::ops::RangeInclusive<Seq>,
-    each: &mut dyn FnMut(&Event),
-) -> Result<()> {
-    let mut fault = None;
-    ledger.read(range, &mut |sealed| match ledger::open(&sealed) {
-        Ok(event) => {
-            each(&event);
-            true
-        }
-        Err(error) => {
-            fault = Some(error);
-            false
-        }
-    })?;
-    fault.map_or(Ok(()), |error| Err(error.into()))
 }
 
 /// What events say about readings.
