@@ -6,6 +6,7 @@
 
 pub mod ports;
 
+mod answered;
 mod blame;
 mod commit;
 mod context;
@@ -55,7 +56,7 @@ pub use fork::{chosen, fork, pick};
 pub use ingest::{IngestOptions, IngestReport, ingest};
 pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why};
 pub use log::{LogOptions, log};
-pub use migrate::{Migration, migrate};
+pub use migrate::{MigrateOptions, Migration, migrate};
 pub use recall::{Answer, LeftOut, RecallOptions, RecallReport, Timing, recall};
 pub use remember::{RememberOptions, Utterance, remember};
 pub use retract::{close_fact, merge, retract, score_fact};

@@ -56,7 +56,7 @@ pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause
             _ => return Ok(nothing),
         }
     };
-    record(engine, keeper, extractor.id(), source, found, cause)
+    record(engine, keeper, &Found { reader: extractor.id(), source, done: &|_| false }, found, cause)
 }
 
 /// True for what people said; not for what others said, and not for what was ready-made.
@@ -65,27 +65,34 @@ pub(crate) fn is_read(held: &Held) -> bool {
     source.role == Role::User && source.is_item() && source.native_id.as_deref() != Some(WRITTEN)
 }
 
+/// What was found in a source, by whom.
+pub(crate) struct Found<'a> {
+    pub(crate) reader: &'a str,
+    pub(crate) source: ItemId,
+    /// Says which portions were recorded before.
+    pub(crate) done: &'a dyn Fn(&Extraction) -> bool,
+}
+
 /// Decides on what was found in a source, and records it: one event for some candidates at a time.
 pub(crate) fn record(
     engine: &Engine,
     keeper: &Keeper,
-    reader: &str,
-    source: ItemId,
-    found: Extraction,
+    found: &Found<'_>,
+    candidates: Extraction,
     cause: &Cause,
 ) -> Result<Understanding> {
     let mut all = Understanding::default();
     let echo = keeper.echo();
-    for part in parts(found) {
+    for part in parts(candidates).into_iter().filter(|part| !(found.done)(part)) {
         let mut report = Understanding::default();
         commit::commit(engine, keeper, None, &mut |state| {
-            let Some(held) = state.memory.get(source) else { return Ok(Vec::new()) };
+            let Some(held) = state.memory.get(found.source) else { return Ok(Vec::new()) };
             let (changes, understood) = decide(engine, (&echo, &keeper.values), &state.memory, held, &part);
             report = understood;
             if changes.is_empty() {
                 return Ok(Vec::new());
             }
-            Ok(vec![draft(reader, held, cause, changes)])
+            Ok(vec![draft(found.reader, held, cause, changes)])
         })?;
         all.extend(report);
     }

@@ -258,6 +258,24 @@ impl Drawn {
         }
     }
 
+    /// The places in sources it rests on.
+    pub fn places(&self) -> Vec<Evidence> {
+        match self {
+            Self::FactAsserted { fact, .. } => fact.evidence.clone(),
+            Self::FactSeen { evidence, .. } => vec![*evidence],
+            Self::FactChanged(change) => change.evidence.into_iter().collect(),
+            Self::CandidatesRefused { refused } => refused.iter().map(|one| one.evidence).collect(),
+            Self::TaskOpened(task) => task.evidence.clone(),
+            Self::TaskChanged(change) => {
+                let attempt = change.attempt.iter().flat_map(|attempt| attempt.evidence.iter().copied());
+                change.evidence.into_iter().chain(attempt).collect()
+            }
+            Self::NoteRecorded(note) => note.evidence.clone(),
+            Self::NoteSeconded { evidence, .. } => evidence.iter().copied().collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The items it is about, for a history of one of them.
     pub fn is_about(&self, item: ItemId) -> bool {
         let displaced = matches!(self, Self::FactAsserted { ends, .. } if ends.contains(&item));

@@ -6,6 +6,7 @@ mod forking;
 mod limits;
 mod reading;
 mod repeating;
+mod retrying;
 mod reverting;
 mod unread;
 mod verifying;
