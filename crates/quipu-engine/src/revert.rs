@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
+use crate::episodes;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper, State};
 use crate::recall::{self, RecallOptions};
@@ -84,6 +85,7 @@ pub fn revert(
         })
     })?;
     commit::level(engine, &keeper, &before)?;
+    episodes::retell(engine, &keeper, &before, receipt.event_id)?;
     let difference = difference(&before, &keeper.read().memory);
     receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
     Ok((receipt, difference))

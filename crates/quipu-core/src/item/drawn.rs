@@ -43,7 +43,7 @@ pub enum Drawn {
         /// Which, and why; never the value itself.
         refused: Vec<Refused>,
     },
-    /// A stretch of a session was summed up; an episode of the same name takes the place of the earlier one.
+    /// A stretch of a session was summed up. Nothing, if a turn of it is told already: the first episode stays.
     EpisodeRecorded(Box<Episode>),
     /// A task, goal or problem came up.
     TaskOpened(Box<Task>),

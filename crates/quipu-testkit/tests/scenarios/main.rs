@@ -8,6 +8,7 @@ mod reading;
 mod repeating;
 mod retrying;
 mod reverting;
+mod telling;
 mod unread;
 mod verifying;
 
