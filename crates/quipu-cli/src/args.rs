@@ -107,7 +107,7 @@ pub(crate) enum Command {
     /// Give a fact your own score from 0 to 10
     Score(people::Score),
     /// Read everything that was said again, with the rules of today
-    Reread,
+    Reread(people::Reread),
     /// Write ready-made facts, tasks, notes and tenets from a JSON file, through the same gate
     Write(people::Write),
     /// Turn flat summaries into facts, patches and episodes

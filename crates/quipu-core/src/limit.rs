@@ -30,6 +30,10 @@ pub const VALUES_COMPARED_MAX: usize = 256;
 pub const VALUES_KEPT_MAX: usize = 4096;
 /// Largest statement about an item, in bytes of JSON.
 pub const ITEM_BYTES_MAX: usize = 64 * 1024;
+/// Sources left unread that one more turn reads before its own; the rest waits for the next.
+pub const UNREAD_PER_TURN_MAX: usize = 64;
+/// Events after which the position of reading is saved although the ledger alone still tells it.
+pub const UNSAVED_READINGS_MAX: u64 = 64;
 /// Most notes kept at a time.
 pub const NOTES_MAX: usize = 100;
 /// Items one write may bring.

@@ -6,12 +6,12 @@ use quipu_core::core_document::Patch;
 use quipu_core::event::{Change, ChangeRef, Event};
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::{Drawn, Fact};
-use quipu_core::ledger;
 use quipu_core::predicate::{normal, slug};
 use serde_json::Value;
 
 use crate::error::Result;
 use crate::ports::UserLedger;
+use crate::scan;
 
 /// What is gone, while the ledger is read from its start to its end: what follows from something comes after it.
 #[derive(Default)]
@@ -44,26 +44,11 @@ pub(crate) struct Derived {
 pub(crate) fn with_derived(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result<Derived> {
     let head = ledger.head()?.seq;
     let mut gone = Gone { changes: wanted, ..Gone::default() };
-    let mut fault = None;
-    ledger.read(1..=head, &mut |sealed| match ledger::open(&sealed) {
-        Ok(event) => {
-            gone.meet(&event);
-            true
-        }
-        Err(error) => {
-            fault = Some(error);
-            false
-        }
-    })?;
-    match fault {
-        Some(error) => Err(error.into()),
-        None => {
-            gone.settle_patches();
-            let sources_left = gone.read_from.difference(&gone.items).copied().collect();
-            let said_again = gone.said_again.difference(&gone.items).copied().collect();
-            Ok(Derived { changes: gone.changes, sources_left, said_again })
-        }
-    }
+    scan::events(ledger, 1..=head, &mut |event| gone.meet(&event))?;
+    gone.settle_patches();
+    let sources_left = gone.read_from.difference(&gone.items).copied().collect();
+    let said_again = gone.said_again.difference(&gone.items).copied().collect();
+    Ok(Derived { changes: gone.changes, sources_left, said_again })
 }
 
 impl Gone {

@@ -3,12 +3,13 @@
 //! A predicate over state, not a queue: a stretch is told once no later turn can change it, or once its session is over.
 //! Telling the same stretch again gives the same episode.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::episode::{self, SegmentOptions, Turn};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
-use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::item::{Drawn, Episode};
 use quipu_core::limit;
 use quipu_core::memory::Held;
@@ -19,6 +20,10 @@ use crate::error::Result;
 use crate::keeper::{Keeper, State};
 use crate::upkeep;
 
+/// Why an episode is recorded.
+const TOLD: &str = "told by rules";
+/// Why one is recorded after a revert or an erasure, which is the event's cause.
+const TOLD_AGAIN: &str = "told again by rules";
 /// How many turns come together before a session that goes on is looked at again.
 const TURNS_BETWEEN_LOOKS: usize = 8;
 
@@ -75,15 +80,76 @@ pub(crate) fn tell(
         let Some(last) = held.last() else { return Ok(Vec::new()) };
         let silent = last.source.said_at.is_some_and(|last| episode::is_over(last, engine.now(), &options));
         let told = told(&state.memory, session, first, &held, over.unwrap_or(silent), &options)?;
-        let changes: Vec<Change> =
-            told.into_iter().map(|one| Change::Drawn(Drawn::EpisodeRecorded(Box::new(one)))).collect();
-        let draft = |changes: &[Change]| Draft {
-            origin: Origin { session: session.map(str::to_owned), ..Origin::of(SourceKind::Inferred) },
-            rationale: Some("told by rules".to_owned()),
-            ..Draft::new(Actor::System, SourceKind::Inferred, changes.to_vec())
-        };
-        Ok(changes.chunks(limit::EPISODES_PER_EVENT).map(draft).collect())
+        Ok(drafts(session, told, None))
     })
+}
+
+/// Tells again what a revert or an erasure left untold: an event may tell several episodes, and goes as a whole with one
+/// of their turns. Episodes that were reverted themselves stay away.
+pub(crate) fn retell(engine: &Engine, keeper: &Keeper, before: &Memory, cause: EventId) -> Result<Vec<Receipt>> {
+    if before.items().episodes().next().is_none() {
+        // Where nobody tells anything, nothing is told again.
+        return Ok(Vec::new());
+    }
+    let (sessions, loose) = {
+        let state = keeper.read();
+        let after = &state.memory;
+        let gone = |one: &&Episode| {
+            let made_by = before.items().made_by(one.id);
+            after.items().episode(one.id).is_none() && made_by.is_some_and(|seq| !after.skipped().contains(&seq))
+        };
+        let mut loose: BTreeSet<ItemId> =
+            before.items().episodes().filter(gone).flat_map(|one| one.sources.iter().copied()).collect();
+        let back = after.sources().iter().map(|held| held.source.id).filter(|&id| before.find(id).is_none());
+        loose.extend(back);
+        let found = loose.iter().filter_map(|&id| after.get(id));
+        let sessions: BTreeSet<Option<String>> =
+            found.map(|held| held.source.session.as_deref().map(str::to_owned)).collect();
+        (sessions, loose)
+    };
+    let mut receipts = Vec::new();
+    for session in sessions {
+        receipts.extend(commit::commit(engine, keeper, None, &mut |state: &State| {
+            let told = told_anew(&state.memory, session.as_deref(), &loose, engine.now())?;
+            Ok(drafts(session.as_deref(), told, Some(cause)))
+        })?);
+    }
+    Ok(receipts)
+}
+
+/// The episodes of the untold stretches of a session in which one of these sources stands.
+fn told_anew(memory: &Memory, session: Option<&str>, loose: &BTreeSet<ItemId>, now: Timestamp) -> Result<Vec<Episode>> {
+    let options = SegmentOptions::default();
+    let mut turns: Vec<&Held> = turns_backwards(memory, session).collect();
+    turns.reverse();
+    let is_told = |held: &&Held| memory.items().told_by(held.source.id).is_some();
+    let mut all = Vec::new();
+    let mut first = 0;
+    for stretch in turns.chunk_by(|one, next| is_told(one) == is_told(next)) {
+        let last = stretch.last();
+        if last.is_some_and(|held| !is_told(held)) && stretch.iter().any(|held| loose.contains(&held.source.id)) {
+            // A stretch before told ones does not go on; the last one may.
+            let ended = first + stretch.len() < turns.len();
+            let said = last.and_then(|held| held.source.said_at);
+            let over = ended || said.is_some_and(|last| episode::is_over(last, now, &options));
+            all.extend(told(memory, session, first as u32, stretch, over, &options)?);
+        }
+        first += stretch.len();
+    }
+    Ok(all)
+}
+
+/// Episodes as events of a few each.
+fn drafts(session: Option<&str>, told: Vec<Episode>, cause: Option<EventId>) -> Vec<Draft> {
+    let changes: Vec<Change> =
+        told.into_iter().map(|one| Change::Drawn(Drawn::EpisodeRecorded(Box::new(one)))).collect();
+    let draft = |changes: &[Change]| Draft {
+        origin: Origin { session: session.map(str::to_owned), ..Origin::of(SourceKind::Inferred) },
+        rationale: Some(cause.map_or(TOLD, |_| TOLD_AGAIN).to_owned()),
+        caused_by: cause.into_iter().collect(),
+        ..Draft::new(Actor::System, SourceKind::Inferred, changes.to_vec())
+    };
+    changes.chunks(limit::EPISODES_PER_EVENT).map(draft).collect()
 }
 
 fn turns_untold<'a>(memory: &'a Memory, session: Option<&str>) -> Vec<&'a Held> {
@@ -95,14 +161,11 @@ fn turns_untold_from<'a>(memory: &'a Memory, session: Option<&str>) -> (u32, Vec
     let mut untold: Vec<&Held> = Vec::new();
     let mut place = 0;
     for held in turns_backwards(memory, session).take(limit::TURNS_UNTOLD_MAX) {
+        if let Some(told) = memory.items().told_by(held.source.id) {
+            place = told.turn_range.1 + 1;
+            break;
+        }
         untold.push(held);
-        let Some(told) = memory.items().episode(named_after(held.source.id)) else { continue };
-        // It starts here, and tells those that were met before it, up to its last.
-        let last = told.sources.last();
-        let until = untold.iter().position(|held| Some(&held.source.id) == last).unwrap_or(0);
-        untold.truncate(until);
-        place = told.turn_range.1 + 1;
-        break;
     }
     untold.reverse();
     (place, untold)

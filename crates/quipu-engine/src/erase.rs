@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::commit;
 use crate::derived;
 use crate::engine::Engine;
+use crate::episodes;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper};
 use crate::ports::UserLedger;
@@ -86,7 +87,7 @@ pub fn erase(
     let keeper = engine.keeper(user, false)?;
     let wanted = resolve(&keeper, targets)?;
     let before = keeper.read().memory.clone();
-    let (event_seq, erased, derived) = {
+    let (event_id, event_seq, erased, derived) = {
         // Nothing may be read out of what goes between the search for what follows from it and its end.
         let mut writer = keeper.writer();
         let derived = derived::with_derived(writer.ledger.as_mut(), wanted)?;
@@ -102,7 +103,7 @@ pub fn erase(
         // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
         commit::reload(engine, &keeper, &mut writer)?;
         keeper.forget_texts();
-        (sealed.seq, erased, derived)
+        (sealed.id, sealed.seq, erased, derived)
     };
     // Who erases a fact, not the words, does not want it read out of other words again.
     let is_source = |target: &EraseTarget| match target {
@@ -112,6 +113,7 @@ pub fn erase(
     let said_again = if targets.iter().all(is_source) { derived.said_again } else { BTreeSet::new() };
     let sources_left = derived.sources_left;
     let understood = mend(engine, &keeper, &before, said_again)?;
+    episodes::retell(engine, &keeper, &before, event_id)?;
     let lag = upkeep::after_append(engine, &keeper, true, watch);
     let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];

@@ -12,9 +12,10 @@ use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::limit;
 use quipu_core::source::{Role, Source};
+use quipu_core::writing::Understanding;
 use serde::Serialize;
 
-use crate::commit;
+use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
@@ -22,6 +23,7 @@ use crate::import::{self, Batch, Fault, Format, Input, ReadError, ReadOptions};
 use crate::keeper::{Keeper, State};
 use crate::remember;
 use crate::understand::{self, Cause};
+use crate::unread::{self, WORDS_ONLY};
 use crate::upkeep::{self, Progress, Watch};
 
 /// How to ingest.
@@ -98,6 +100,14 @@ pub struct IngestReport {
     pub left_out: BTreeMap<&'static str, u64>,
     /// What stopped the import before its end.
     pub stopped_by: Option<String>,
+}
+
+impl IngestReport {
+    fn count(&mut self, understood: &Understanding) {
+        self.facts += understood.asserted.len() as u64;
+        self.waiting += understood.reviews.len() as u64;
+        self.refused += understood.refused.len() as u64;
+    }
 }
 
 /// Imports a file; for texts and notes also a folder, and for what is exported as an archive the archive or its folder.
@@ -232,11 +242,7 @@ impl Run<'_> {
             self.count_new(&user, &batch.sources)?
         } else {
             let kind = if self.options.own_words { SourceKind::UserSaid } else { SourceKind::Imported };
-            let new = record(self.engine, &user, &batch.sources, &self.report.reference, kind)?;
-            if self.options.extract && new > 0 {
-                self.understand(&user, &batch.sources)?;
-            }
-            new
+            self.record(&user, &batch.sources, kind)?
         };
         self.recorded += new;
         watch(Progress::Imported(self.recorded));
@@ -265,16 +271,32 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn understand(&mut self, user: &UserId, sources: &[Source]) -> Result<()> {
-        let keeper = self.engine.keeper(user, false)?;
-        let cause = Cause { event: None, reference: Some(self.report.reference.clone()) };
-        for source in sources {
-            let understood = understand::understand(self.engine, &keeper, source.id, &cause)?;
-            self.report.facts += understood.asserted.len() as u64;
-            self.report.waiting += understood.reviews.len() as u64;
-            self.report.refused += understood.refused.len() as u64;
+    /// Records what is new, and reads it where that is wanted, after what an earlier run left unread.
+    fn record(&mut self, user: &UserId, sources: &[Source], kind: SourceKind) -> Result<u64> {
+        let reference = self.report.reference.clone();
+        let keeper = self.engine.keeper(user, true)?;
+        if !self.options.extract {
+            return Ok(recorded(&record(self.engine, &keeper, sources, (&reference, kind), Some(WORDS_ONLY))?));
         }
-        Ok(())
+        self.catch_up(&keeper)?;
+        let running = unread::begin(self.engine, &keeper)?;
+        let receipts = record(self.engine, &keeper, sources, (&reference, kind), None)?;
+        let mut traceless = false;
+        for receipt in &receipts {
+            let cause = Cause { event: Some(receipt.event_id), reference: Some(reference.clone()) };
+            for &source in &receipt.items {
+                let understood = understand::understand(self.engine, &keeper, source, &cause)?;
+                traceless |= understood.is_empty();
+                self.report.count(&understood);
+            }
+        }
+        running.finish(traceless)?;
+        Ok(recorded(&receipts))
+    }
+
+    fn catch_up(&mut self, keeper: &Keeper) -> Result<()> {
+        let report = &mut self.report;
+        unread::catch_up(self.engine, keeper, usize::MAX, &mut |_, understood| report.count(&understood)).map(drop)
     }
 
     fn count_new(&self, user: &UserId, sources: &[Source]) -> Result<u64> {
@@ -320,6 +342,7 @@ impl Run<'_> {
         for user in users {
             let keeper = self.engine.keeper(&user, false)?;
             if self.options.extract {
+                self.catch_up(&keeper)?;
                 self.tell(&user, &keeper)?;
             }
             upkeep::catch_up(self.engine, &keeper, watch)?;
@@ -329,20 +352,32 @@ impl Run<'_> {
     }
 }
 
-/// Records those of the sources that are not known yet. Returns how many; they are durable then, and searchable after
-/// the next catch-up.
-fn record(engine: &Engine, user: &UserId, sources: &[Source], reference: &str, kind: SourceKind) -> Result<u64> {
-    let keeper = engine.keeper(user, true)?;
-    let mut recorded = 0;
+/// Records those of the sources that are not known yet; they are durable then, and searchable after the next catch-up.
+fn record(
+    engine: &Engine,
+    keeper: &Keeper,
+    sources: &[Source],
+    from: (&str, SourceKind),
+    rationale: Option<&str>,
+) -> Result<Vec<Receipt>> {
+    let mut receipts = Vec::new();
     for chunk in sources.chunks(limit::IMPORT_TURNS_PER_EVENT * limit::IMPORT_EVENTS_PER_COMMIT) {
-        let receipts = commit::commit(engine, &keeper, None, &mut |state| Ok(drafts(state, chunk, reference, kind)))?;
-        let items = receipts.iter().flat_map(|receipt| &receipt.items);
-        recorded += items.filter(|id| id.kind != ItemKind::Import).count() as u64;
+        receipts.extend(commit::commit(engine, keeper, None, &mut |state| Ok(drafts(state, chunk, from, rationale)))?);
     }
-    Ok(recorded)
+    Ok(receipts)
 }
 
-fn drafts(state: &State, sources: &[Source], reference: &str, kind: SourceKind) -> Vec<Draft> {
+/// How many sources were recorded; the record of the import itself is none.
+fn recorded(receipts: &[Receipt]) -> u64 {
+    receipts.iter().flat_map(|receipt| &receipt.items).filter(|id| id.kind != ItemKind::Import).count() as u64
+}
+
+fn drafts(
+    state: &State,
+    sources: &[Source],
+    (reference, kind): (&str, SourceKind),
+    rationale: Option<&str>,
+) -> Vec<Draft> {
     let fresh: Vec<&Source> = sources.iter().filter(|source| state.memory.find(source.id).is_none()).collect();
     let mark = import_mark(reference);
     let mut first = state.memory.find(mark.id).is_none().then_some(mark);
@@ -353,7 +388,7 @@ fn drafts(state: &State, sources: &[Source], reference: &str, kind: SourceKind) 
         let shared = session.filter(|name| sources.iter().all(|source| source.session.as_deref() == Some(name)));
         let origin =
             Origin { kind, reference: Some(reference.to_owned()), session: shared.map(str::to_owned), author: None };
-        Draft { origin, ..Draft::new(Actor::User, kind, changes) }
+        Draft { origin, rationale: rationale.map(str::to_owned), ..Draft::new(Actor::User, kind, changes) }
     };
     by_session(&fresh).into_iter().map(event).collect()
 }
@@ -391,11 +426,12 @@ pub fn record_sources(
     batches: impl Iterator<Item = Vec<Source>>,
     reference: &str,
 ) -> Result<u64> {
-    let mut recorded = 0;
-    for batch in batches {
-        recorded += record(engine, user, &batch, reference, SourceKind::Imported)?;
-    }
     let keeper = engine.keeper(user, true)?;
+    let mut count = 0;
+    for batch in batches {
+        let from = (reference, SourceKind::Imported);
+        count += recorded(&record(engine, &keeper, &batch, from, Some(WORDS_ONLY))?);
+    }
     upkeep::catch_up(engine, &keeper, &mut |_| {})?;
-    Ok(recorded)
+    Ok(count)
 }

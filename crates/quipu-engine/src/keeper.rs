@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::novelty::Values;
 use crate::ports::UserLedger;
+use crate::unread::Unread;
 use crate::upkeep;
 
 /// What readers see: a memory, what it knows of its events, and the index over its items. Always at one version.
@@ -53,6 +54,8 @@ pub(crate) struct Keeper {
     shown: Mutex<VecDeque<String>>,
     /// Vectors of values, for novelty.
     pub(crate) values: Values,
+    /// How far what was said has been read.
+    pub(crate) unread: Unread,
 }
 
 impl Keeper {
@@ -64,12 +67,14 @@ impl Keeper {
         let memory = fold_to(ledger.as_mut(), user, &history, head)?;
         let index = upkeep::load_index(engine, ledger.as_mut(), &memory)?;
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
+        let unread = Unread::load(ledger.as_mut(), head)?;
         let writer = Mutex::new(Writer { ledger, snapshot_seq });
         Ok(Self {
             writer,
             state: RwLock::new(State { derived: DerivedIndex::of(memory.items()), memory, history, index }),
             shown: Mutex::default(),
             values: Values::default(),
+            unread,
         })
     }
 

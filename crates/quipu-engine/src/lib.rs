@@ -6,6 +6,7 @@
 
 pub mod ports;
 
+mod answered;
 mod blame;
 mod commit;
 mod context;
@@ -23,7 +24,9 @@ mod recall;
 mod remember;
 mod retract;
 mod review;
+mod scan;
 mod understand;
+mod unread;
 mod upkeep;
 
 mod answers;
@@ -55,14 +58,14 @@ pub use fork::{chosen, fork, pick};
 pub use ingest::{IngestOptions, IngestReport, ingest};
 pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why};
 pub use log::{LogOptions, log};
-pub use migrate::{Migration, migrate};
+pub use migrate::{MigrateOptions, Migration, migrate};
 pub use recall::{RecallOptions, RecallReport, Timing, recall};
 pub use remember::{RememberOptions, Utterance, remember};
 pub use retract::{close_fact, merge, retract, score_fact};
 pub use revert::{preview_revert, revert};
 pub use review::{Waiting, decide_review, reviews, undo_review};
 pub use status::{Status, doctor, status, users};
-pub use understand::{Reread, reread};
+pub use understand::{Reread, read_unread, reread};
 pub use upkeep::{Progress, Rebuilt, Watch, rebuild, snapshot};
 pub use verify::{VerifyReport, verify};
 pub use versions::{core_at, show};

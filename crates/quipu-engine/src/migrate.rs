@@ -11,7 +11,7 @@ use quipu_core::Memory;
 use quipu_core::episode::{self, Turn};
 use quipu_core::event::{Actor, Change, Draft, Event, Header, Origin, SourceKind};
 use quipu_core::guard::Echo;
-use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::item::{Drawn, Episode};
 use quipu_core::limit;
 use quipu_core::source::{Role, Source};
@@ -19,20 +19,25 @@ use quipu_core::writing::Understanding;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::commit;
+use crate::answered;
+use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::Keeper;
 use crate::novelty::Values;
 use crate::remember::redact;
 use crate::understand::{self, Cause};
+use crate::unread;
 use crate::upkeep;
+use crate::versions::{self, When};
 
 /// What came of flat text.
 #[derive(Debug, Clone, Serialize)]
 pub struct Migration {
     /// True if nothing was recorded because only a report was asked for.
     pub dry_run: bool,
+    /// True if the same request was answered before and nothing was appended now.
+    pub replayed: bool,
     /// The source that holds the text, word for word.
     pub source: ItemId,
     /// What came of it, one by one.
@@ -45,17 +50,23 @@ pub struct Migration {
     pub not_understood: Vec<String>,
 }
 
+/// How to migrate.
+#[derive(Debug, Clone, Default)]
+pub struct MigrateOptions {
+    /// When the text was written; unknown stays unknown.
+    pub said_at: Option<Timestamp>,
+    /// Only report what would come of it.
+    pub dry_run: bool,
+    /// Sending the same text with the same key again has no second effect, and gets the first answer.
+    pub idempotency_key: Option<String>,
+}
+
 /// Turns a flat summary the user stands by into structure.
 ///
 /// # Errors
-/// `Invalid` for an empty or too long text; `Refused` without an extractor; else as for every append.
-pub fn migrate(
-    engine: &Engine,
-    user: &UserId,
-    text: &str,
-    said_at: Option<Timestamp>,
-    dry_run: bool,
-) -> Result<Migration> {
+/// `Invalid` for an empty or too long text; `Refused` without an extractor, or if the idempotency key was used for another
+/// request or for one of which something was erased since; else as for every append.
+pub fn migrate(engine: &Engine, user: &UserId, text: &str, options: &MigrateOptions) -> Result<Migration> {
     let Some(extractor) = engine.extractor.as_deref() else {
         return Err(Error::Refused("nothing reads facts here: no extractor is configured".to_owned()));
     };
@@ -65,17 +76,20 @@ pub fn migrate(
         topic: None,
         role: Role::User,
         author: None,
-        said_at: said_at.map(quipu_core::time::to_micros),
+        said_at: options.said_at.map(quipu_core::time::to_micros),
         text: text.trim().into(),
         artifacts: Vec::new(),
         native_id: None,
     };
+    // The request is what was sent, before secrets are taken out of it.
+    let request = source.content_hash();
+    let idempotency = commit::idempotency(options.idempotency_key.as_deref(), &[b"migrate", request.as_bytes()]);
     redact(&mut source);
     let draft = Draft {
         origin: Origin { reference: Some("migrate".to_owned()), ..Origin::of(SourceKind::UserSaid) },
         ..Draft::new(Actor::User, SourceKind::UserSaid, vec![Change::SourceRecorded(source.clone())])
     };
-    if dry_run {
+    if options.dry_run {
         source.check()?;
         let mut memory = match engine.keeper(user, false) {
             Ok(keeper) => keeper.read().memory.clone(),
@@ -85,13 +99,39 @@ pub fn migrate(
         return tried(engine, extractor, &mut memory, &draft, &source);
     }
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
-    let receipt = commit::commit_one(engine, &keeper, None, &mut |_| Ok(draft.clone()))?;
+    let running = unread::begin(engine, &keeper)?;
+    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
+    if receipt.replayed {
+        running.finish(false)?;
+        return again(engine, &keeper, &receipt);
+    }
     let cause = Cause { event: Some(receipt.event_id), reference: Some("migrate".to_owned()) };
     let understood = understand::understand(engine, &keeper, source.id, &cause)?;
-    let episodes = backfill(engine, &keeper, &source)?;
+    running.finish(understood.is_empty())?;
+    let episodes = backfill(engine, &keeper, &source, receipt.event_id)?;
     upkeep::after_append(engine, &keeper, true, &mut |_| {});
     let state = keeper.read();
-    Ok(report(&state.memory, &source, understood, &episodes, false))
+    Ok(report(state.memory.core(), source.id, understood, &episodes))
+}
+
+/// The answer of the first time. What an interrupted migration left undone is done now.
+fn again(engine: &Engine, keeper: &Keeper, receipt: &Receipt) -> Result<Migration> {
+    unread::catch_up(engine, keeper, usize::MAX, &mut |_, _| {})?;
+    let mut effects = answered::effects(keeper, receipt)?;
+    let then = versions::memory_at(keeper, When::Seq(receipt.seq))?;
+    let Some(held) = then.sources().last().filter(|held| held.seq == receipt.seq) else {
+        return Err(Error::Bug(format!("event {} recorded no source", receipt.seq)));
+    };
+    // Every text has a sentence, so a migration that came to its end has told one; one that was taken back is not told.
+    let is_there = keeper.read().memory.find(held.source.id).is_some();
+    if effects.episodes().is_empty() && is_there {
+        backfill(engine, keeper, &held.source, receipt.event_id)?;
+        upkeep::after_append(engine, keeper, true, &mut |_| {});
+        effects = answered::effects(keeper, receipt)?;
+    }
+    let then = versions::memory_at(keeper, When::Seq(effects.version))?;
+    let understood = effects.understanding(&then);
+    Ok(Migration { replayed: true, ..report(then.core(), held.source.id, understood, &effects.episodes()) })
 }
 
 /// What it would be, on a copy of the memory.
@@ -113,7 +153,7 @@ fn tried(
         apply(engine, memory, Draft { changes, ..draft.clone() });
     }
     let episodes = told(memory, source, &mut |kind| engine.new_item_id(kind))?;
-    Ok(report(memory, source, understood, &episodes, true))
+    Ok(Migration { dry_run: true, ..report(memory.core(), source.id, understood, &episodes) })
 }
 
 /// Folds in what was not recorded.
@@ -137,7 +177,7 @@ fn apply(engine: &Engine, memory: &mut Memory, draft: Draft) {
     memory.apply(Event { header, hash: memory.head(), changes });
 }
 
-fn backfill(engine: &Engine, keeper: &Keeper, source: &Source) -> Result<Vec<Episode>> {
+fn backfill(engine: &Engine, keeper: &Keeper, source: &Source, cause: EventId) -> Result<Vec<Episode>> {
     let mut episodes = Vec::new();
     commit::commit(engine, keeper, None, &mut |state| {
         episodes = told(&state.memory, source, &mut |kind| engine.new_item_id(kind))?;
@@ -145,6 +185,7 @@ fn backfill(engine: &Engine, keeper: &Keeper, source: &Source) -> Result<Vec<Epi
         let draft = |some: &[Episode]| Draft {
             origin: Origin { reference: Some("migrate".to_owned()), ..Origin::of(SourceKind::Inferred) },
             rationale: Some("sentences of the summary, kept".to_owned()),
+            caused_by: vec![cause],
             ..Draft::new(Actor::System, SourceKind::Inferred, some.iter().map(change).collect())
         };
         Ok(episodes.chunks(limit::EPISODES_PER_EVENT).map(draft).collect())
@@ -177,20 +218,15 @@ fn told(memory: &Memory, source: &Source, name: &mut dyn FnMut(ItemKind) -> Item
     Ok(all)
 }
 
-fn report(
-    memory: &Memory,
-    source: &Source,
-    understood: Understanding,
-    episodes: &[Episode],
-    dry_run: bool,
-) -> Migration {
+fn report(core: &Value, source: ItemId, understood: Understanding, episodes: &[Episode]) -> Migration {
     let read = |one: &&Episode| one.facts.is_empty();
     let sentence = |one: &Episode| one.summary.clone();
     Migration {
-        dry_run,
-        source: source.id,
+        dry_run: false,
+        replayed: false,
+        source,
         understood,
-        core: memory.core().clone(),
+        core: core.clone(),
         episodes: episodes.iter().map(|one| (sentence(one), one.related_paths.clone())).collect(),
         not_understood: episodes.iter().filter(read).map(sentence).collect(),
     }

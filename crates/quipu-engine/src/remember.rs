@@ -4,13 +4,17 @@ use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::guard;
 use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::limit;
 use quipu_core::source::{Artifact, Role, Source};
+use quipu_core::writing::Understanding;
 
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::Result;
+use crate::keeper::Keeper;
 use crate::understand::{self, Cause};
+use crate::unread::{self, Running};
 use crate::upkeep;
 
 /// Something that was just said.
@@ -54,7 +58,7 @@ pub struct RememberOptions {
     pub idempotency_key: Option<String>,
     /// Why this is recorded.
     pub rationale: Option<String>,
-    /// Return once it is durable; recall may then lag until the next command.
+    /// Return once it is durable; recall may then lag until the next command, which also reads it.
     pub durable_only: bool,
 }
 
@@ -71,19 +75,14 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
     let (draft, redacted) = draft(engine, said, options);
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
+    let running = unread::begin(engine, &keeper)?;
     let mut receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
     receipt.redacted = redacted;
-    if !options.durable_only && !receipt.replayed {
-        let cause = Cause { event: Some(receipt.event_id), reference: None };
-        for source in receipt.items.clone() {
-            match understand::understand(engine, &keeper, source, &cause) {
-                Ok(understood) => receipt.understood.extend(understood),
-                // The words are safe; what they mean can be read again.
-                Err(error) => receipt.lag = Some(format!("it is recorded, but was not understood: {error}")),
-            }
-        }
-    }
     if !options.durable_only {
+        // The words are safe; what they mean is read another time.
+        if let Err(error) = read_all(engine, &keeper, running, said.role, &mut receipt) {
+            receipt.lag = Some(format!("it is recorded, but was not understood yet: {error}"));
+        }
         if engine.extractor.is_some()
             && let Err(error) = episodes::after_turn(engine, &keeper)
         {
@@ -93,6 +92,31 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
         receipt.lag = receipt.lag.or(lag);
     }
     Ok(receipt)
+}
+
+/// Reads what was said, after what was left unread before it.
+fn read_all(engine: &Engine, keeper: &Keeper, running: Running<'_>, role: Role, receipt: &mut Receipt) -> Result<()> {
+    let own = receipt.items.clone();
+    let mut understood = Understanding::default();
+    if receipt.replayed {
+        // Nothing was recorded now, so it may be read with what is owed.
+        running.finish(false)?;
+        unread::catch_up(engine, keeper, limit::UNREAD_PER_TURN_MAX, &mut |source, found| {
+            if own.contains(&source) {
+                understood.extend(found);
+            }
+        })?;
+    } else {
+        let cause = Cause { event: Some(receipt.event_id), reference: None };
+        unread::catch_up(engine, keeper, limit::UNREAD_PER_TURN_MAX, &mut |_, _| {})?;
+        for source in own {
+            understood.extend(understand::understand(engine, keeper, source, &cause)?);
+        }
+        let traceless = role == Role::User && understood.is_empty();
+        running.finish(traceless)?;
+    }
+    receipt.understood = understood;
+    Ok(())
 }
 
 /// Decides what is recorded, and names the kinds of secrets that were taken out of it.

@@ -9,7 +9,7 @@ use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::items;
-use crate::keeper::State;
+use crate::keeper::{Keeper, State};
 use crate::upkeep;
 
 /// Takes an item back. A fact's value is not read out of old sources again.
@@ -71,22 +71,29 @@ fn by_hand(
     decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
 ) -> Result<Receipt> {
     let keeper = engine.keeper(user, false)?;
-    let mut receipts = commit::commit(engine, &keeper, None, &mut |state| {
-        let (patches, decided): (Vec<Change>, Vec<Change>) =
-            decide(state)?.into_iter().partition(|change| matches!(change, Change::CorePatched(_)));
-        // What a person decides stands, also where its patch some day no longer applies: the patch is an event of its own.
-        let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());
-        Ok(parts
-            .map(|changes| Draft {
-                rationale: rationale.map(str::to_owned),
-                ..Draft::new(Actor::User, SourceKind::UserEdited, changes)
-            })
-            .collect())
-    })?;
-    if receipts.is_empty() {
-        return Err(Error::Bug("a decision made no event".to_owned()));
-    }
-    let mut receipt = receipts.swap_remove(0);
+    let mut receipt = commit_decided(engine, &keeper, Actor::User, rationale, decide)?;
     receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(receipt)
+}
+
+/// Appends what a person decides. It stands, also where its patch some day no longer applies: the patch is an event of its
+/// own, right after it.
+pub(crate) fn commit_decided(
+    engine: &Engine,
+    keeper: &Keeper,
+    by: Actor,
+    rationale: Option<&str>,
+    decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
+) -> Result<Receipt> {
+    let receipts = commit::commit(engine, keeper, None, &mut |state| {
+        let (patches, decided): (Vec<Change>, Vec<Change>) =
+            decide(state)?.into_iter().partition(|change| matches!(change, Change::CorePatched(_)));
+        let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());
+        let draft = |changes| Draft {
+            rationale: rationale.map(str::to_owned),
+            ..Draft::new(by, SourceKind::UserEdited, changes)
+        };
+        Ok(parts.map(draft).collect())
+    })?;
+    receipts.into_iter().next().ok_or_else(|| Error::Bug("a decision made no event".to_owned()))
 }

@@ -1,16 +1,18 @@
 //! Revert: earlier events no longer count. Nothing is deleted; reverting the revert brings them back.
 
 use quipu_core::difference::{Difference, difference};
-use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::event::{Actor, Change, Draft, Header, SourceKind};
 use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use serde::Serialize;
 
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
+use crate::episodes;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper, State};
 use crate::recall::{self, RecallOptions, Sight};
+use crate::scan;
 use crate::upkeep::{self, Watch};
 use crate::versions::{self, EventRef, When};
 
@@ -83,6 +85,7 @@ pub fn revert(
         })
     })?;
     commit::level(engine, &keeper, &before)?;
+    episodes::retell(engine, &keeper, &before, receipt.event_id)?;
     let difference = difference(&before, &keeper.read().memory);
     receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
     Ok((receipt, difference))
@@ -151,26 +154,15 @@ fn select(keeper: &Keeper, selection: &Selection) -> Result<Vec<Seq>> {
     }
 }
 
-fn scan(keeper: &Keeper, wanted: &dyn Fn(&quipu_core::event::Header) -> bool) -> Result<Vec<Seq>> {
+fn scan(keeper: &Keeper, wanted: &dyn Fn(&Header) -> bool) -> Result<Vec<Seq>> {
     let mut found = Vec::new();
-    let mut fault = None;
     let head = keeper.read().memory.seq();
-    keeper.writer().ledger.read(1..=head, &mut |sealed| match quipu_core::ledger::open_header(&sealed) {
-        Ok(header) => {
-            if wanted(&header) {
-                found.push(header.seq);
-            }
-            true
-        }
-        Err(error) => {
-            fault = Some(error);
-            false
+    scan::headers(keeper.writer().ledger.as_mut(), 1..=head, &mut |header| {
+        if wanted(&header) {
+            found.push(header.seq);
         }
     })?;
-    match fault {
-        Some(error) => Err(error.into()),
-        None => Ok(found),
-    }
+    Ok(found)
 }
 
 /// The events a revert will name; at least one of them still counts.

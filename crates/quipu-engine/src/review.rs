@@ -1,13 +1,14 @@
 //! Review: one queue for everything that waits for a person.
 
-use quipu_core::event::{Actor, Draft, SourceKind};
+use quipu_core::event::Actor;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, Review};
 use serde::Serialize;
 
-use crate::commit::{self, Receipt};
+use crate::commit::Receipt;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::retract;
 use crate::revert::{self, RevertOptions, Selection};
 use crate::upkeep;
 use crate::versions::EventRef;
@@ -72,7 +73,7 @@ pub fn decide_review(
     rationale: Option<&str>,
 ) -> Result<Receipt> {
     let keeper = engine.keeper(user, false)?;
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+    let mut receipt = retract::commit_decided(engine, &keeper, by, rationale, &mut |state| {
         let review = find(state.memory.items(), id)?;
         if by != Actor::User || review.proposer == by {
             return Err(Error::Refused(format!("{} was not proposed by a person and waits for one", review.id)));
@@ -82,9 +83,7 @@ pub fn decide_review(
         {
             return Err(Error::Invalid("an edit needs the value that is right".to_owned()));
         }
-        let changes = engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
-        let rationale = rationale.map(str::to_owned);
-        Ok(Draft { rationale, ..Draft::new(by, SourceKind::UserEdited, changes) })
+        Ok(engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?)
     })?;
     receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(receipt)

@@ -24,12 +24,15 @@ use crate::error::{Error, Result};
 use crate::keeper::Keeper;
 use crate::novelty::{self, Values};
 use crate::ports::Extractor;
+use crate::unread;
 use crate::upkeep;
 
 /// Candidates decided on in one event: far fewer changes than an event may have.
 const CANDIDATES_PER_EVENT: usize = 40;
 /// Native id of a source that holds ready-made items line by line: there is nothing to be read out of it.
 pub(crate) const WRITTEN: &str = "write";
+/// How the rationale of a reading begins.
+pub(crate) const READ_BY: &str = "read by ";
 /// Shorter sentences are too common to be called an echo of what was recalled.
 const ECHO_WORDS_MIN: usize = 6;
 
@@ -53,36 +56,43 @@ pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause
             _ => return Ok(nothing),
         }
     };
-    record(engine, keeper, extractor.id(), source, found, cause)
+    record(engine, keeper, &Found { reader: extractor.id(), source, done: &|_| false }, found, cause)
 }
 
 /// True for what people said; not for what others said, and not for what was ready-made.
-fn is_read(held: &Held) -> bool {
+pub(crate) fn is_read(held: &Held) -> bool {
     let source = &held.source;
     source.role == Role::User && source.is_item() && source.native_id.as_deref() != Some(WRITTEN)
+}
+
+/// What was found in a source, by whom.
+pub(crate) struct Found<'a> {
+    pub(crate) reader: &'a str,
+    pub(crate) source: ItemId,
+    /// Says which portions were recorded before.
+    pub(crate) done: &'a dyn Fn(&Extraction) -> bool,
 }
 
 /// Decides on what was found in a source, and records it: one event for some candidates at a time.
 pub(crate) fn record(
     engine: &Engine,
     keeper: &Keeper,
-    reader: &str,
-    source: ItemId,
-    found: Extraction,
+    found: &Found<'_>,
+    candidates: Extraction,
     cause: &Cause,
 ) -> Result<Understanding> {
     let mut all = Understanding::default();
     let echo = keeper.echo();
-    for part in parts(found) {
+    for part in parts(candidates).into_iter().filter(|part| !(found.done)(part)) {
         let mut report = Understanding::default();
         commit::commit(engine, keeper, None, &mut |state| {
-            let Some(held) = state.memory.get(source) else { return Ok(Vec::new()) };
+            let Some(held) = state.memory.get(found.source) else { return Ok(Vec::new()) };
             let (changes, understood) = decide(engine, (&echo, &keeper.values), &state.memory, held, &part);
             report = understood;
             if changes.is_empty() {
                 return Ok(Vec::new());
             }
-            Ok(vec![draft(reader, held, cause, changes)])
+            Ok(vec![draft(found.reader, held, cause, changes)])
         })?;
         all.extend(report);
     }
@@ -154,7 +164,7 @@ fn draft(reader: &str, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draf
         session: text(&source.session),
         author: text(&source.author),
     };
-    let rationale = Some(format!("read by {reader}"));
+    let rationale = Some(format!("{READ_BY}{reader}"));
     let caused_by = cause.event.into_iter().collect();
     Draft { origin, rationale, caused_by, ..Draft::new(Actor::System, held.from, changes) }
 }
@@ -227,6 +237,22 @@ pub fn reread(engine: &Engine, user: &UserId) -> Result<Reread> {
         all.sources += 1;
     }
     upkeep::after_append(engine, &keeper, true, &mut |_| {});
+    Ok(all)
+}
+
+/// Reads what was recorded and never read, because the process ended in between or the reader failed. Nothing is read
+/// twice, and nothing that was not to be read.
+///
+/// # Errors
+/// As for every append, and what the reader said; what was not read is read another time.
+pub fn read_unread(engine: &Engine, user: &UserId) -> Result<Reread> {
+    let keeper = engine.keeper(user, false)?;
+    let mut all = Reread::default();
+    unread::catch_up(engine, &keeper, usize::MAX, &mut |_, understood| {
+        all.sources += 1;
+        all.understood.extend(understood);
+    })?;
+    upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(all)
 }
 

@@ -184,7 +184,9 @@ pub(crate) fn checkpoint(engine: &Engine, keeper: &Keeper, now: bool) -> Result<
     let checkpoint = Checkpoint {
         snapshot: Some((seq, state.memory.encode()?)),
         snapshots_kept: limit::SNAPSHOTS_KEPT,
-        projections: vec![(RECALL, write_image(engine, &state.memory, &state.index))],
+        projections: std::iter::once((RECALL, write_image(engine, &state.memory, &state.index)))
+            .chain(keeper.unread.position())
+            .collect(),
         clear_vectors: complete,
     };
     drop(state);

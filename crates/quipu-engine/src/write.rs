@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, SourceKind};
 use quipu_core::extract::{
     Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
 };
@@ -16,17 +16,22 @@ use quipu_core::source::{Role, Source};
 use quipu_core::writing::{Rejection, Understanding};
 use serde::{Deserialize, Serialize};
 
-use crate::commit;
+use crate::answered;
+use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::understand::WRITTEN;
-use crate::understand::{self, Cause};
+use crate::keeper::Keeper;
+use crate::understand::{self, Cause, Found, WRITTEN};
 use crate::upkeep;
+use crate::versions::{self, When};
 
 /// Items somebody made elsewhere.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WriteRequest {
+    /// Writing the same with the same key again has no second effect, and gets the first answer.
+    #[serde(skip_serializing)]
+    pub idempotency_key: Option<String>,
     /// Claims.
     pub facts: Vec<FactIn>,
     /// Insights.
@@ -40,7 +45,7 @@ pub struct WriteRequest {
 }
 
 /// A claim in the words of either vocabulary: `subject, predicate, object` or `s, p, o`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct FactIn {
     /// Whom it is about; the user, if nothing is said.
     #[serde(alias = "s")]
@@ -69,7 +74,7 @@ pub struct FactIn {
 }
 
 /// An insight.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NoteIn {
     /// The insight.
     pub text: String,
@@ -84,7 +89,7 @@ pub struct NoteIn {
 }
 
 /// A task, goal or problem.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TaskIn {
     /// A few words.
     #[serde(alias = "description")]
@@ -101,7 +106,7 @@ pub struct TaskIn {
 }
 
 /// Something that was tried.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AttemptIn {
     /// What.
     pub approach: String,
@@ -113,7 +118,7 @@ pub struct AttemptIn {
 }
 
 /// A line of the self-model.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TenetIn {
     /// What it is.
     pub kind: TenetKind,
@@ -137,8 +142,10 @@ pub struct WriteReport {
     pub rejected: Vec<Rejection>,
     /// The source that holds what was written, word for word; the evidence of it all.
     pub source: ItemId,
-    /// Everything that came of it, one by one.
+    /// Everything that came of it, one by one; of a request that comes again, what the ledger tells of it.
     pub understood: Understanding,
+    /// True if the same request was answered before and nothing was appended now.
+    pub replayed: bool,
 }
 
 /// Writes ready-made items.
@@ -147,30 +154,72 @@ pub struct WriteReport {
 /// may say who the user is, what they like and what they live by without a review.
 ///
 /// # Errors
-/// `Invalid`: nothing to write, more than `limit::WRITE_ITEMS_MAX` items, or an empty value. Else as for every append.
+/// `Invalid`: nothing to write, more than `limit::WRITE_ITEMS_MAX` items, or an empty value. `Refused`: the idempotency key
+/// was used for another request, or for one of which something was erased since. Else as for every append.
 pub fn write(engine: &Engine, user: &UserId, request: &WriteRequest, kind: SourceKind) -> Result<WriteReport> {
-    let WriteRequest { facts, notes, tasks, tenets } = request;
+    let WriteRequest { facts, notes, tasks, tenets, .. } = request;
     let many = facts.len() + notes.len() + tasks.len() + tenets.len();
     if many == 0 || many > limit::WRITE_ITEMS_MAX {
         let bound = limit::WRITE_ITEMS_MAX;
         return Err(Error::Invalid(format!("a write has 1 to {bound} items, this has {many}")));
     }
+    let idempotency = sent(request, kind)?;
     let request = &scrubbed(request);
-    let (source, found) = laid_out(engine, request, kind)?;
+    let (source, found) = laid_out(engine, request, kind, engine.now())?;
     let draft = Draft {
         origin: Origin { reference: Some("write".to_owned()), ..Origin::of(kind) },
         ..Draft::new(actor(kind), kind, vec![Change::SourceRecorded(source.clone())])
     };
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
-    let receipt = commit::commit_one(engine, &keeper, None, &mut |_| Ok(draft.clone()))?;
-    let cause = Cause { event: Some(receipt.event_id), reference: None };
-    let understood = understand::record(engine, &keeper, "write", source.id, found, &cause)?;
+    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
+    if receipt.replayed {
+        return again(engine, &keeper, &receipt, request, kind);
+    }
+    let understood = read(engine, &keeper, &receipt, (source.id, found), &|_| false)?;
     upkeep::after_append(engine, &keeper, false, &mut |_| {});
-    let made = [&understood.asserted, &understood.seen, &understood.tasks, &understood.notes];
-    let mut accepted: Vec<ItemId> = made.into_iter().flatten().map(|outcome| outcome.id).collect();
-    let mut seen = std::collections::BTreeSet::new();
-    accepted.retain(|id| seen.insert(*id));
-    Ok(WriteReport { accepted, rejected: understood.refused.clone(), source: source.id, understood })
+    let effects = answered::effects(&keeper, &receipt)?;
+    let (accepted, rejected) = (effects.accepted(), effects.rejected(&keeper.read().memory));
+    Ok(WriteReport { accepted, rejected, source: source.id, understood, replayed: false })
+}
+
+/// The answer of the first time. What an interrupted write left undone is done now; nothing is judged again.
+fn again(
+    engine: &Engine,
+    keeper: &Keeper,
+    receipt: &Receipt,
+    request: &WriteRequest,
+    kind: SourceKind,
+) -> Result<WriteReport> {
+    let known = answered::effects(keeper, receipt)?;
+    let then = versions::memory_at(keeper, When::Seq(receipt.seq))?;
+    let held = then.sources().last().filter(|held| held.seq == receipt.seq);
+    let missing = || Error::Bug(format!("event {} recorded no source", receipt.seq));
+    let (source, said_at) = held.and_then(|held| Some((held.source.id, held.source.said_at?))).ok_or_else(missing)?;
+    let found = laid_out(engine, request, kind, said_at)?.1;
+    read(engine, keeper, receipt, (source, found), &|part| known.has_any_of(part))?;
+    upkeep::after_append(engine, keeper, false, &mut |_| {});
+    let effects = answered::effects(keeper, receipt)?;
+    let then = versions::memory_at(keeper, When::Seq(effects.version))?;
+    let (accepted, rejected) = (effects.accepted(), effects.rejected(&then));
+    Ok(WriteReport { accepted, rejected, source, understood: effects.understanding(&then), replayed: true })
+}
+
+fn read(
+    engine: &Engine,
+    keeper: &Keeper,
+    receipt: &Receipt,
+    (source, candidates): (ItemId, Extraction),
+    done: &dyn Fn(&Extraction) -> bool,
+) -> Result<Understanding> {
+    let cause = Cause { event: Some(receipt.event_id), reference: None };
+    understand::record(engine, keeper, &Found { reader: "write", source, done }, candidates, &cause)
+}
+
+/// The request as it was sent, for telling another one with the same key apart.
+fn sent(request: &WriteRequest, kind: SourceKind) -> Result<Option<Idempotency>> {
+    let bug = |error: serde_json::Error| Error::Bug(format!("a request cannot be written down: {error}"));
+    let body = serde_json::to_vec(&(kind, request)).map_err(bug)?;
+    Ok(commit::idempotency(request.idempotency_key.as_deref(), &[b"write", &body]))
 }
 
 /// The request without secrets: nothing of it is laid out before they are gone.
@@ -220,12 +269,11 @@ fn actor(kind: SourceKind) -> Actor {
 }
 
 /// Writes the items down as lines of a source, and says what stands on which line.
-fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind) -> Result<(Source, Extraction)> {
+fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Timestamp) -> Result<(Source, Extraction)> {
     let mut page = Page::default();
     let mut found = Extraction::default();
     let own = matches!(kind, SourceKind::UserSaid | SourceKind::UserEdited);
     let usual = if own { 0.95 } else { 0.85 };
-    let now = engine.now();
     for fact in &request.facts {
         let subject = fact.subject.clone().unwrap_or_else(|| USER.to_owned());
         let subject = if normal(&subject) == USER { USER.to_owned() } else { subject };

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use quipu_core::core_document;
+use quipu_core::event::{Actor, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::item::Decision;
 use quipu_core::ledger::{FORMAT, SealedEvent};
 use quipu_core::source::{Artifact, Role, Source};
 use quipu_engine::erase::EraseTarget;
@@ -18,8 +20,9 @@ use quipu_engine::ingest::record_sources;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, PatchOptions, RememberOptions, Utterance, chosen, edit_core, erase, fork, mark, pick, remember,
-    revert,
+    Edit, Engine, FactOptions, PatchOptions, RememberOptions, Utterance, WriteRequest, chosen, decide_review,
+    edit_core, erase, facts, fork, mark, merge, pick, remember, retract, revert, reviews, score_fact, tell_episodes,
+    write,
 };
 use quipu_testkit::{MemoryStore, engine, golden};
 use serde_json::{Value, json};
@@ -37,8 +40,8 @@ fn main() -> ExitCode {
     let store = MemoryStore::new();
     let engine = engine(Box::new(store.clone()));
     let mut kept = 0;
-    for (name, write) in LEDGERS {
-        write(&engine);
+    for (name, make) in LEDGERS {
+        make(&engine);
         kept += usize::from(!save(&folder, name, &events_of(&store, &user(name))));
     }
     if kept == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -63,8 +66,14 @@ fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
 type Write = fn(&Engine);
 
 /// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
-const LEDGERS: [(&str, Write); 5] =
-    [("everyday", everyday), ("unicode", unicode), ("erased", erased), ("forked", forked), ("picked", picked)];
+const LEDGERS: [(&str, Write); 6] = [
+    ("everyday", everyday),
+    ("unicode", unicode),
+    ("erased", erased),
+    ("forked", forked),
+    ("picked", picked),
+    ("drawn", drawn),
+];
 
 fn user(name: &str) -> UserId {
     UserId::parse(name).expect("a user id")
@@ -202,4 +211,48 @@ fn picked(engine: &Engine) {
     let events = [1, 5, 6, 7, 9].map(EventRef::Seq);
     let events = chosen(engine, &user("everyday"), &events).expect("they are there");
     pick(engine, &events, &user("picked"), &mut |_| {}).expect("they are picked");
+}
+
+/// Every change that makes or changes items.
+fn drawn(engine: &Engine) {
+    let me = user("drawn");
+    let put = |body: Value, kind: SourceKind| {
+        let request: WriteRequest = serde_json::from_value(body).expect("a request");
+        write(engine, &me, &request, kind).expect("it is written")
+    };
+    let own = SourceKind::UserEdited;
+    let bike = json!({"title": "fix the bike", "attempts": [{"approach": "new chain", "outcome": "it slips"}]});
+    let note = json!({"text": "Short answers work best in the evening."});
+    put(
+        json!({"facts": [{"p": "lives_in", "o": "Lyon"}, {"p": "likes", "o": "jazz", "confidence": 0.1},
+                {"p": "likes", "o": "tea"}, {"p": "likes", "o": "green tea"}, {"p": "likes", "o": "fado"}],
+            "notes": [note], "tasks": [bike]}),
+        own,
+    );
+    put(json!({"facts": [{"p": "lives_in", "o": "Lyon"}], "notes": [note]}), own);
+    put(json!({"facts": [{"p": "lives_in", "o": "Porto"}]}), SourceKind::ToolOutput);
+    put(json!({"tenets": [{"kind": "value", "text": "Honesty before comfort."}]}), SourceKind::Inferred);
+    let why = Some("as asked");
+    for waiting in reviews(engine, &me, false).expect("they are listed") {
+        let id = waiting.review.id.to_string();
+        decide_review(engine, &me, &id, &Decision::Approved, Actor::User, why).expect("it is decided");
+    }
+    let held = facts(engine, &me, &FactOptions::default()).expect("they are listed");
+    let likes = |what: &str| {
+        let found = held.iter().find(|shown| shown.fact.object == what).expect("it is known");
+        found.fact.id.to_string()
+    };
+    score_fact(engine, &me, &likes("fado"), 9).expect("it is scored");
+    merge(engine, &me, &[likes("green tea")], &likes("tea")).expect("they are merged");
+    retract(engine, &me, &likes("fado"), "no longer").expect("it is retracted");
+    let start: jiff::Timestamp = "2025-03-01T08:00:00Z".parse().expect("a time");
+    for turn in 0..3 {
+        let said = Utterance {
+            session: Some("monday".to_owned()),
+            said_at: Some(start + jiff::SignedDuration::from_mins(turn)),
+            ..Utterance::of_user(format!("Turn {turn} about the garden."))
+        };
+        say(engine, &me, &said, None, None);
+    }
+    tell_episodes(engine, &me).expect("it is told");
 }

@@ -39,7 +39,7 @@ pub fn fold(user: &UserId, events: &[SealedEvent]) -> Result<Value, FormatError>
     let mut memory = Memory::new(user.clone(), history.skipped_at(events.last().map_or(0, |event| event.seq)));
     opened.into_iter().for_each(|event| memory.apply(event));
     let items: Vec<Value> = memory.sources().iter().map(|held| item(&memory, held)).collect();
-    Ok(json!({
+    let mut folded = json!({
         "verification": verifier.finish(),
         "version": memory.seq(),
         "head": memory.head().to_hex().to_string(),
@@ -48,7 +48,13 @@ pub fn fold(user: &UserId, events: &[SealedEvent]) -> Result<Value, FormatError>
         "orphans": memory.orphans(),
         "skipped": memory.skipped(),
         "sessions": memory.sessions().iter().map(|session| json!([session.id, session.sources])).collect::<Vec<_>>(),
-    }))
+    });
+    // Goldens of before anything was drawn do not have this part.
+    if !memory.items().is_empty() {
+        folded["drawn"] =
+            serde_json::to_value(memory.items()).map_err(|error| FormatError::Malformed(error.to_string()))?;
+    }
+    Ok(folded)
 }
 
 fn item(memory: &Memory, held: &quipu_core::memory::Held) -> Value {

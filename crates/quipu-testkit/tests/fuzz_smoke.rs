@@ -110,6 +110,7 @@ fn feed(target: &str, seeds: &[Vec<u8>], body: fn(&[u8])) {
 #[test]
 fn ledger_lines() {
     let mut seeds = files("fuzz/seeds/event_decode");
+    // One of them holds every change about items.
     seeds.extend(files("testdata/golden/v1").into_iter().filter(|bytes| bytes.starts_with(b"{\"quipu_ledger\"")));
     feed("event_decode", &seeds, fuzzing::event_decode);
 }

@@ -35,7 +35,7 @@ fn goldens() -> Vec<(u16, UserId, String, Value)> {
 #[test]
 fn golden_ledgers_fold_to_what_they_always_did() {
     let goldens = goldens();
-    assert!(goldens.len() >= 5, "golden files are missing");
+    assert!(goldens.len() >= 6, "golden files are missing");
     for (format, user, text, expected) in goldens {
         let events = golden::from_lines(&text).unwrap();
         assert!(events.iter().all(|event| event.format == format), "{user}");
@@ -81,7 +81,30 @@ fn golden_ledgers_of_a_format_hold_every_kind_of_change() {
             words.extend(changes.iter().flatten().map(Change::word));
         }
     }
-    let all = ["source_recorded", "core_patched", "item_marked", "reverted", "erased", "forked"];
+    let all = [
+        "source_recorded",
+        "core_patched",
+        "item_marked",
+        "reverted",
+        "erased",
+        "forked",
+        "fact_asserted",
+        "fact_seen",
+        "fact_changed",
+        "value_rejected",
+        "candidates_refused",
+        "episode_recorded",
+        "task_opened",
+        "task_changed",
+        "note_recorded",
+        "note_seconded",
+        "tenet_recorded",
+        "tenet_changed",
+        "review_opened",
+        "review_decided",
+        "item_retracted",
+        "items_merged",
+    ];
     assert_eq!(words, all.into_iter().collect());
     assert!(keys > 0 && holes > 0 && several > 0, "{keys} keys, {holes} erased, {several} of several changes");
 }

@@ -109,12 +109,22 @@ pub(crate) struct Score {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Reread {
+    /// Only what was recorded and never read, because a command was cut short
+    #[arg(long)]
+    pub(crate) unread: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Write {
     /// A JSON file with facts, notes, tasks, tenets; `-` reads standard input
     pub(crate) file: PathBuf,
     /// Who wrote it: user, agent, tool, document or web. Only the user may say who the user is without a review
     #[arg(long, default_value = "user", value_parser = parse_writer)]
     pub(crate) from: quipu_core::event::SourceKind,
+    /// Sending the same again with the same key has no second effect, and gets the first answer
+    #[arg(long, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -127,6 +137,9 @@ pub(crate) struct Migrate {
     /// Only show what would come of it
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Sending the same again with the same key has no second effect, and gets the first answer
+    #[arg(long, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
 }
 
 fn parse_writer(text: &str) -> Result<quipu_core::event::SourceKind, String> {

@@ -5,11 +5,13 @@ use quipu_core::event::Actor;
 use quipu_core::item::{Decision, Fact, FactStatus, Task};
 use quipu_core::writing::{Outcome, Understanding};
 use quipu_engine::versions::When;
-use quipu_engine::{Conflict, Error, FactOptions, FactShown, Receipt, Result, Story, Waiting};
+use quipu_engine::{
+    Conflict, Error, FactOptions, FactShown, MigrateOptions, Receipt, Result, Story, Waiting, WriteRequest,
+};
 
 use super::{Session, render};
 use crate::args::Form;
-use crate::args::people::{Close, Facts, Merge, Migrate, Retract, ReviewAction, Score, Write};
+use crate::args::people::{Close, Facts, Merge, Migrate, Reread, Retract, ReviewAction, Score, Write};
 
 /// What came of something said, a line each.
 pub(super) fn understood(all: &Understanding) -> String {
@@ -253,28 +255,34 @@ pub(super) fn score(session: &Session<'_>, args: &Score) -> Result<()> {
     done(session, &receipt)
 }
 
-pub(super) fn reread(session: &Session<'_>) -> Result<()> {
-    let found = quipu_engine::reread(&session.engine, &session.user)?;
+pub(super) fn reread(session: &Session<'_>, args: &Reread) -> Result<()> {
+    let (engine, user) = (&session.engine, &session.user);
+    let found = if args.unread { quipu_engine::read_unread(engine, user) } else { quipu_engine::reread(engine, user) }?;
+    let how = if args.unread { "read" } else { "read again" };
     session
         .printer
-        .report(&found, |found| format!("{} sources read again\n{}", found.sources, understood(&found.understood)))
+        .report(&found, |found| format!("{} sources {how}\n{}", found.sources, understood(&found.understood)))
 }
 
 pub(super) fn write(session: &Session<'_>, args: &Write) -> Result<()> {
     let text = super::write::text_of(&args.file)?;
-    let request = serde_json::from_str(&text).map_err(|error| {
+    let mut request: WriteRequest = serde_json::from_str(&text).map_err(|error| {
         Error::Invalid(format!("{}: not a write of facts, notes, tasks, tenets: {error}", args.file.display()))
     })?;
+    request.idempotency_key = args.idempotency_key.clone().or(request.idempotency_key);
     let report = quipu_engine::write(&session.engine, &session.user, &request, args.from)?;
     session.printer.report(&report, |report| {
         let (accepted, rejected) = (report.accepted.len(), report.rejected.len());
-        format!("{accepted} accepted, {rejected} rejected\n{}", understood(&report.understood))
+        let again = if report.replayed { " (it was written already)" } else { "" };
+        format!("{accepted} accepted, {rejected} rejected{again}\n{}", understood(&report.understood))
     })
 }
 
 pub(super) fn migrate(session: &Session<'_>, args: &Migrate) -> Result<()> {
     let text = super::write::text_of(&args.file)?;
-    let found = quipu_engine::migrate(&session.engine, &session.user, &text, args.said_at, args.dry_run)?;
+    let options =
+        MigrateOptions { said_at: args.said_at, dry_run: args.dry_run, idempotency_key: args.idempotency_key.clone() };
+    let found = quipu_engine::migrate(&session.engine, &session.user, &text, &options)?;
     session.printer.report(&found, |found| {
         let mut lines = understood(&found.understood);
         for (sentence, paths) in &found.episodes {

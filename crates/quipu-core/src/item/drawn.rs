@@ -43,7 +43,7 @@ pub enum Drawn {
         /// Which, and why; never the value itself.
         refused: Vec<Refused>,
     },
-    /// A stretch of a session was summed up; an episode of the same name takes the place of the earlier one.
+    /// A stretch of a session was summed up. Nothing, if a turn of it is told already: the first episode stays.
     EpisodeRecorded(Box<Episode>),
     /// A task, goal or problem came up.
     TaskOpened(Box<Task>),
@@ -255,6 +255,24 @@ impl Drawn {
             Self::ReviewDecided { review, .. } => vec![*review],
             Self::ItemRetracted { item, .. } => vec![*item],
             Self::ItemsMerged { from, into } => from.iter().copied().chain([*into]).collect(),
+        }
+    }
+
+    /// The places in sources it rests on.
+    pub fn places(&self) -> Vec<Evidence> {
+        match self {
+            Self::FactAsserted { fact, .. } => fact.evidence.clone(),
+            Self::FactSeen { evidence, .. } => vec![*evidence],
+            Self::FactChanged(change) => change.evidence.into_iter().collect(),
+            Self::CandidatesRefused { refused } => refused.iter().map(|one| one.evidence).collect(),
+            Self::TaskOpened(task) => task.evidence.clone(),
+            Self::TaskChanged(change) => {
+                let attempt = change.attempt.iter().flat_map(|attempt| attempt.evidence.iter().copied());
+                change.evidence.into_iter().chain(attempt).collect()
+            }
+            Self::NoteRecorded(note) => note.evidence.clone(),
+            Self::NoteSeconded { evidence, .. } => evidence.iter().copied().collect(),
+            _ => Vec::new(),
         }
     }
 

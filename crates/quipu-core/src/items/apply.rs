@@ -10,6 +10,12 @@ use crate::limit;
 impl Items {
     /// Folds a change in. The caller has checked that what it needs is there.
     pub(crate) fn apply(&mut self, change: Drawn, seq: Seq) {
+        if let Drawn::EpisodeRecorded(episode) = &change
+            && episode.sources.iter().any(|source| self.told_by.contains_key(source))
+        {
+            // A turn is told once. Where a revert of a revert brings a story back, it counts before what was told instead.
+            return;
+        }
         if let Some(made) = change.makes() {
             self.made_by.entry(made).or_insert(seq);
         }
@@ -27,6 +33,7 @@ impl Items {
             }
             Drawn::CandidatesRefused { refused } => self.refused_count += refused.len() as u64,
             Drawn::EpisodeRecorded(episode) => {
+                self.told(&episode);
                 self.episodes.insert(episode.id, *episode);
             }
             Drawn::TaskOpened(task) => {

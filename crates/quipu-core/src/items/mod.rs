@@ -35,6 +35,9 @@ pub struct Items {
     /// Undecided reviews, by what they are about.
     #[serde(skip)]
     undecided: BTreeMap<ItemId, BTreeSet<ItemId>>,
+    /// Turns, by the episode that tells each.
+    #[serde(skip)]
+    told_by: BTreeMap<ItemId, ItemId>,
 }
 
 impl Items {
@@ -61,6 +64,11 @@ impl Items {
     /// One episode.
     pub fn episode(&self, id: ItemId) -> Option<&Episode> {
         self.episodes.get(&id)
+    }
+
+    /// The episode that tells a turn.
+    pub fn told_by(&self, turn: ItemId) -> Option<&Episode> {
+        self.told_by.get(&turn).and_then(|id| self.episodes.get(id))
     }
 
     /// Every task, goal and problem, by id.
@@ -213,6 +221,16 @@ impl Items {
         for review in self.reviews.values().filter(|review| review.decided.is_none()) {
             self.undecided.entry(review.about).or_default().insert(review.id);
         }
+        self.told_by.clear();
+        let episodes = std::mem::take(&mut self.episodes);
+        episodes.values().for_each(|episode| self.told(episode));
+        self.episodes = episodes;
+    }
+
+    /// Notes which turns an episode tells. Of other sources several may tell: each sentence of a summary is one.
+    fn told(&mut self, episode: &Episode) {
+        let turns = episode.sources.iter().filter(|source| source.kind == ItemKind::Turn);
+        self.told_by.extend(turns.map(|&turn| (turn, episode.id)));
     }
 
     /// Bytes in memory, estimated.

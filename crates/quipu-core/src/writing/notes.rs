@@ -20,8 +20,7 @@ impl Work<'_> {
         if candidate.confidence < self.case.policy.confidence_min {
             return self.refuse(candidate.text.clone(), "note", evidence, "not sure enough");
         }
-        let items = self.view.items();
-        let same = items.notes().find(|note| !items.is_hidden(note.id) && says_the_same(&note.text, &candidate.text));
+        let same = self.view.notes().into_iter().find(|note| says_the_same(&note.text, &candidate.text)).cloned();
         if let Some(same) = same {
             if same.evidence.iter().any(|place| place.source == evidence.source) {
                 return;
@@ -35,7 +34,7 @@ impl Work<'_> {
             let note = same.id;
             return self.draw(Drawn::NoteSeconded { note, evidence: Some(evidence) });
         }
-        let live: Vec<&Note> = items.notes().filter(|note| !items.is_hidden(note.id)).collect();
+        let live = self.view.notes();
         if live.len() >= limit::NOTES_MAX {
             // The one nobody agreed with makes room.
             let weakest = live
@@ -68,11 +67,13 @@ impl Work<'_> {
             return self.refuse(candidate.text.clone(), "tenet", evidence, reason);
         }
         let items = self.view.items();
-        let same = items
+        let same = self
+            .view
             .tenets()
-            .find(|tenet| tenet.status != TenetStatus::Outdated && says_the_same(&tenet.text, &candidate.text));
+            .find(|tenet| tenet.status != TenetStatus::Outdated && says_the_same(&tenet.text, &candidate.text))
+            .map(|tenet| tenet.id);
         if let Some(same) = same {
-            return self.refuse(candidate.text.clone(), "tenet", evidence, &format!("{} says the same", same.id));
+            return self.refuse(candidate.text.clone(), "tenet", evidence, &format!("{same} says the same"));
         }
         let own = self.case.standing.trust == Trust::User;
         let mut rests_on = vec![self.case.source];

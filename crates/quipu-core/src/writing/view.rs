@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::id::ItemId;
-use crate::item::{Drawn, Fact, FactStatus, Task};
+use crate::item::{Drawn, Fact, FactStatus, Note, Task, Tenet};
 use crate::items::Items;
 
 /// Items with the changes of an undecided event on top.
@@ -11,13 +11,24 @@ pub(super) struct View<'a> {
     items: &'a Items,
     facts: BTreeMap<ItemId, Fact>,
     tasks: BTreeMap<ItemId, Task>,
+    notes: BTreeMap<ItemId, Note>,
+    tenets: BTreeMap<ItemId, Tenet>,
+    retracted: BTreeSet<ItemId>,
     asked: BTreeSet<ItemId>,
 }
 
 impl<'a> View<'a> {
     /// The items as they are.
     pub(super) fn of(items: &'a Items) -> Self {
-        Self { items, facts: BTreeMap::new(), tasks: BTreeMap::new(), asked: BTreeSet::new() }
+        Self {
+            items,
+            facts: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            tenets: BTreeMap::new(),
+            retracted: BTreeSet::new(),
+            asked: BTreeSet::new(),
+        }
     }
 
     /// The items below.
@@ -37,6 +48,23 @@ impl<'a> View<'a> {
     pub(super) fn open_tasks(&self) -> Vec<&Task> {
         let below = self.items.tasks().filter(|task| !self.tasks.contains_key(&task.id));
         below.chain(self.tasks.values()).filter(|task| !self.items.is_hidden(task.id)).collect()
+    }
+
+    /// Every note that is kept, by id.
+    pub(super) fn notes(&self) -> Vec<&Note> {
+        let below = self.items.notes().filter(|note| !self.notes.contains_key(&note.id));
+        let mut all: Vec<&Note> = below.chain(self.notes.values()).filter(|note| !self.is_hidden(note.id)).collect();
+        all.sort_by_key(|note| note.id);
+        all
+    }
+
+    /// Every line of the self-model, by id below, then in this event.
+    pub(super) fn tenets(&self) -> impl Iterator<Item = &Tenet> {
+        self.items.tenets().chain(self.tenets.values())
+    }
+
+    fn is_hidden(&self, id: ItemId) -> bool {
+        self.retracted.contains(&id) || self.items.is_hidden(id)
     }
 
     /// True if a person is asked about this already.
@@ -79,6 +107,23 @@ impl<'a> View<'a> {
                     task.attempts.extend(change.attempt.clone());
                     self.tasks.insert(task.id, task);
                 }
+            }
+            Drawn::NoteRecorded(note) => {
+                self.notes.insert(note.id, (**note).clone());
+            }
+            Drawn::NoteSeconded { note, evidence } => {
+                let found = self.notes.get(note).or_else(|| self.items.note(*note)).cloned();
+                if let Some(mut note) = found {
+                    note.votes = note.votes.saturating_add(1);
+                    note.evidence.extend(*evidence);
+                    self.notes.insert(note.id, note);
+                }
+            }
+            Drawn::TenetRecorded(tenet) => {
+                self.tenets.insert(tenet.id, (**tenet).clone());
+            }
+            Drawn::ItemRetracted { item, .. } => {
+                self.retracted.insert(*item);
             }
             Drawn::ReviewOpened(review) => {
                 self.asked.insert(review.about);

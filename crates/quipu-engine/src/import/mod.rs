@@ -43,6 +43,7 @@ use batch::Sink;
 use fault::Stop;
 pub use fault::{Fault, ReadError};
 pub use inputs::{Input, each_input};
+use options::ChatFile;
 pub use options::{DateOrder, ReadOptions, Zone};
 pub use report::{Notice, Report};
 
@@ -215,8 +216,8 @@ fn dispatch(
         Format::Markdown => markdown::read(input, start, &text::Place::named(&name, sink.report), sink)?,
         Format::ChatGpt => chatgpt::read(input, start, &name, sink)?,
         Format::Claude => claude::read(input, start, &name, sink)?,
-        Format::WhatsApp => whatsapp::read(input, start, &name, options, sink)?,
-        Format::Telegram => telegram::read(input, start, &name, options, sink)?,
+        Format::WhatsApp => whatsapp::read(input, ChatFile { start, name: &name, options }, sink)?,
+        Format::Telegram => telegram::read(input, ChatFile { start, name: &name, options }, sink)?,
         Format::Mem0 => mem0::read(input, start, &name, sink)?,
         Format::MemoryJsonl => memory_jsonl::read(input, &name, sink)?,
         Format::Folder => {}

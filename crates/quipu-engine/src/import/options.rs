@@ -1,6 +1,7 @@
 //! What a person has to say because the input does not.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -18,6 +19,16 @@ pub struct ReadOptions {
     pub timezone: Option<Zone>,
     /// Whether dates start with the day or the month. Used by WhatsApp.
     pub date_order: Option<DateOrder>,
+}
+
+/// A file of a messenger: what is known of it besides its bytes.
+pub(super) struct ChatFile<'a> {
+    /// How many bytes stood before those that are read.
+    pub(super) start: u64,
+    /// What the file is called.
+    pub(super) name: &'a Arc<str>,
+    /// What a person said about it.
+    pub(super) options: &'a ReadOptions,
 }
 
 /// The rules of a time zone, from the database inside the binary: the same on every machine.

@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::batch::{Filling, Sink};
 use super::draft::Draft;
 use super::fault::Stop;
-use super::options::{Clock, ReadOptions};
+use super::options::{ChatFile, Clock};
 use super::report::Report;
 use super::stream::{self, Shape, Walked};
 use super::{name, when};
@@ -38,9 +38,7 @@ const SHAPE: Shape = Shape {
 /// Reads message by message. What is cut ends the import; a message that cannot be read is skipped.
 pub(super) fn read(
     input: &mut dyn BufRead,
-    start: u64,
-    name: &Arc<str>,
-    options: &ReadOptions,
+    ChatFile { start, name, options }: ChatFile<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stop> {
     let walked = Walked::new(start);

@@ -19,7 +19,7 @@ use quipu_core::source::Artifact;
 use super::batch::{Filling, Sink};
 use super::draft::Draft;
 use super::fault::{Fault, Stop};
-use super::options::{Clock, DateOrder, ReadOptions};
+use super::options::{ChatFile, Clock, DateOrder};
 use super::{name, whole};
 use order::Evidence;
 use stamp::{Stamp, header};
@@ -30,9 +30,7 @@ const FILE_PREFIXES: [&str; 2] = ["WhatsApp Chat with ", "WhatsApp Chat - "];
 /// Reads a chat. Lines before the first message and lines of the system are counted and left out.
 pub(super) fn read(
     input: &mut dyn BufRead,
-    start: u64,
-    name: &Arc<str>,
-    options: &ReadOptions,
+    ChatFile { start, name, options }: ChatFile<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<(), Stop> {
     let text = whole::read(input, start)?;

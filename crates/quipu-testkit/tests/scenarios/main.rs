@@ -3,11 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod answering;
+mod deciding;
 mod forking;
 mod limits;
 mod reading;
 mod repeating;
+mod retrying;
 mod reverting;
+mod telling;
+mod unread;
 mod verifying;
 
 use quipu_core::id::UserId;

@@ -5,6 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
+use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_engine::import::locomo::questions::{self as format, Question, QuestionSet};
 use quipu_engine::import::{Format, ReadError, ReadOptions};
@@ -203,19 +204,23 @@ impl Run {
         self.skipped.evidence_ids_malformed += set.evidence_skipped;
         self.skipped.evidence_ids_mended += set.evidence_mended;
         self.skipped.evidence_ids_unknown += set.evidence_absent;
-        let sessions = session_of_turns(engine, user)?;
+        let conversation = Conversation::of(engine, user)?;
         for asked in &set.questions {
             if asked.category == 5 {
                 self.skipped.category_5 += 1;
                 continue;
             }
-            let wanted: Vec<&str> =
-                asked.evidence.iter().map(String::as_str).filter(|id| sessions.contains_key(*id)).collect();
+            let wanted: Vec<&str> = asked
+                .evidence
+                .iter()
+                .map(String::as_str)
+                .filter(|id| conversation.sessions.contains_key(*id))
+                .collect();
             if wanted.is_empty() {
                 self.skipped.without_evidence += 1;
                 continue;
             }
-            self.ask(engine, user, set, asked, &wanted, &sessions)?;
+            self.ask(engine, user, set, asked, &wanted, &conversation)?;
         }
         Ok(())
     }
@@ -227,16 +232,17 @@ impl Run {
         set: &QuestionSet,
         asked: &Question,
         wanted: &[&str],
-        sessions: &HashMap<String, String>,
+        conversation: &Conversation,
     ) -> Result<()> {
-        let usual = RecallOptions { k: 10, ..RecallOptions::of(&asked.question) };
+        // It is asked when the conversation ends: "two years ago" is counted from there.
+        let usual = RecallOptions { k: 10, now: conversation.end, ..RecallOptions::of(&asked.question) };
         let timing = quipu_engine::recall(engine, user, &usual)?.timing;
         self.without.push(timing.recall_us as f64 / 1e3);
         self.with.push((timing.recall_us + timing.embed_us) as f64 / 1e3);
         let options = RecallOptions { k: DEPTH, ..usual };
         let report = quipu_engine::recall(engine, user, &options)?;
         let turns: Vec<&str> = report.hits.iter().filter_map(|hit| hit.native_id.as_deref()).collect();
-        let wanted_sessions = firsts(wanted.iter().filter_map(|id| sessions.get(*id).map(String::as_str)));
+        let wanted_sessions = firsts(wanted.iter().filter_map(|id| conversation.sessions.get(*id).map(String::as_str)));
         let found_sessions = firsts(report.hits.iter().filter_map(|hit| hit.session_id.as_deref()));
         let marks = Marks::of(&turns, wanted, &found_sessions, &wanted_sessions);
         let detail = Detail {
@@ -261,12 +267,25 @@ fn firsts<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// The session of every turn, by the turn's name in the data.
-fn session_of_turns(engine: &Engine, user: &UserId) -> Result<HashMap<String, String>> {
-    let options =
-        ListOptions { at: quipu_engine::versions::When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
-    let page = quipu_engine::list(engine, user, &options)?;
-    Ok(page.items.into_iter().filter_map(|item| Some((item.native_id?, item.session_id?))).collect())
+/// What is known of a conversation beside its turns' texts.
+struct Conversation {
+    /// The session of each turn.
+    sessions: HashMap<String, String>,
+    /// When the last turn was said.
+    end: Option<Timestamp>,
+}
+
+impl Conversation {
+    fn of(engine: &Engine, user: &UserId) -> Result<Self> {
+        let at = quipu_engine::versions::When::Now;
+        let options = ListOptions { at, session: None, kind: None, offset: 0, limit: usize::MAX };
+        let page = quipu_engine::list(engine, user, &options)?;
+        let end = page.items.iter().filter_map(|item| item.said_at).max();
+        Ok(Self {
+            sessions: page.items.into_iter().filter_map(|item| Some((item.native_id?, item.session_id?))).collect(),
+            end,
+        })
+    }
 }
 
 fn in_words(report: &Report) -> String {

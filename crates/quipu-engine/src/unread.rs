@@ -1,0 +1,254 @@
+//! Unread: what was recorded to be read, and was not, because the process ended or the reader failed in between.
+//!
+//! A predicate over state, not a queue: beside the ledger stands a position up to which everything has been read or need
+//! not be; of the events after it, the ledger itself says what they were read for. Whoever records something to be read
+//! says so before ([`begin`]), and what is not finished is owed: one process at a time works on a ledger, so it is nobody
+//! else's. The position is saved when a reading leaves no event to be found by. If it is lost with the other projections,
+//! everything recorded until then counts as read; `reread` reads it all the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use quipu_core::event::{Actor, Change, Event, Header};
+use quipu_core::id::{EventId, ItemId, Seq};
+use quipu_core::limit;
+use quipu_core::writing::Understanding;
+
+use crate::derived;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::keeper::Keeper;
+use crate::ports::{Checkpoint, Projection, UserLedger};
+use crate::scan;
+use crate::understand::{self, Cause, READ_BY};
+
+/// Name of the position among a ledger's projections.
+pub(crate) const READ: &str = "read";
+/// Why an import recorded words that are not to be read.
+pub(crate) const WORDS_ONLY: &str = "only the words were wanted";
+
+/// How far one user's words have been read.
+pub(crate) struct Unread(Mutex<Standing>);
+
+struct Standing {
+    /// Everything recorded up to here has been read or need not be.
+    settled: Seq,
+    /// Where the store says it stands.
+    saved: Option<Seq>,
+    /// Commands at work; each began at this version.
+    running: BTreeMap<u64, Seq>,
+    begun: u64,
+    /// Something recorded after this was not read.
+    owed: Option<Seq>,
+}
+
+/// A command that records something and reads it. What it does not finish is owed.
+pub(crate) struct Running<'a> {
+    keeper: &'a Keeper,
+    number: u64,
+    left: Option<Seq>,
+}
+
+impl Unread {
+    /// Where a ledger stands when it is opened. Without a position nobody has read here, or what says so is lost.
+    pub(crate) fn load(ledger: &mut dyn UserLedger, head: Seq) -> Result<Self> {
+        let saved = ledger.projection(READ)?.map(|position| position.seq).filter(|&seq| seq <= head);
+        let settled = saved.unwrap_or(head);
+        let owed = (settled < head).then_some(settled);
+        Ok(Self(Mutex::new(Standing { settled, saved, running: BTreeMap::new(), begun: 0, owed })))
+    }
+
+    /// The position as a checkpoint keeps it, if one was ever needed.
+    pub(crate) fn position(&self) -> Option<(&'static str, Projection)> {
+        let standing = self.standing();
+        standing.saved.map(|_| position(standing.settled))
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        // Every change of it is one assignment.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Standing {
+    fn start(&mut self, from: Seq) -> u64 {
+        self.begun += 1;
+        self.running.insert(self.begun, from);
+        self.begun
+    }
+}
+
+fn position(seq: Seq) -> (&'static str, Projection) {
+    (READ, Projection { seq, tag: "1".to_owned(), bytes: Vec::new() })
+}
+
+/// To be called before something is recorded that will be read.
+///
+/// # Errors
+/// What the store said: the position is durable before the words are, or a crash between them would go unnoticed.
+pub(crate) fn begin<'a>(engine: &Engine, keeper: &'a Keeper) -> Result<Running<'a>> {
+    let head = keeper.read().memory.seq();
+    let (number, unsaved) = {
+        let mut standing = keeper.unread.standing();
+        (standing.start(head), standing.saved.is_none().then_some(standing.settled))
+    };
+    let running = Running { keeper, number, left: Some(head) };
+    if let Some(settled) = unsaved
+        && engine.extractor.is_some()
+    {
+        save(keeper, settled)?;
+    }
+    Ok(running)
+}
+
+impl Running<'_> {
+    /// Everything this command recorded has been read. `traceless` if a reading of it left no event to be found by.
+    ///
+    /// # Errors
+    /// What the store said: then it is read once more some day, which changes nothing.
+    pub(crate) fn finish(mut self, traceless: bool) -> Result<()> {
+        self.left = None;
+        self.end(traceless)
+    }
+
+    fn end(&mut self, traceless: bool) -> Result<()> {
+        let head = self.keeper.read().memory.seq();
+        let due = {
+            let mut standing = self.keeper.unread.standing();
+            standing.running.remove(&self.number);
+            standing.owed = standing.owed.into_iter().chain(self.left).min();
+            let settled = standing.running.values().copied().chain(standing.owed).min().unwrap_or(head);
+            standing.settled = standing.settled.max(settled);
+            let settled = standing.settled;
+            // Where nobody has ever read there is no position to keep up.
+            let behind = standing.saved.map_or(0, |saved| settled.saturating_sub(saved));
+            (behind > 0 && (traceless || behind >= limit::UNSAVED_READINGS_MAX)).then_some(settled)
+        };
+        due.map_or(Ok(()), |settled| save(self.keeper, settled))
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if self.keeper.unread.standing().running.contains_key(&self.number) {
+            // An unsaved position only means that something is read once more.
+            let _ = self.end(false);
+        }
+    }
+}
+
+fn save(keeper: &Keeper, settled: Seq) -> Result<()> {
+    let projections = vec![position(settled)];
+    keeper.writer().ledger.checkpoint(&Checkpoint { projections, ..Checkpoint::default() })?;
+    let mut standing = keeper.unread.standing();
+    standing.saved = standing.saved.max(Some(settled));
+    Ok(())
+}
+
+/// Reads what is owed, oldest first, at most so many sources, and says of each what came of it. Returns how many.
+///
+/// # Errors
+/// What the reader or the store said; what was not read is still owed.
+pub(crate) fn catch_up(
+    engine: &Engine,
+    keeper: &Keeper,
+    most: usize,
+    each: &mut dyn FnMut(ItemId, Understanding),
+) -> Result<usize> {
+    if engine.extractor.is_none() {
+        return Ok(0);
+    }
+    let head = keeper.read().memory.seq();
+    let (mut running, from, to) = {
+        let mut standing = keeper.unread.standing();
+        let Some(from) = standing.owed else { return Ok(0) };
+        // What is being recorded just now is read by whoever records it.
+        let to = standing.running.values().copied().min().unwrap_or(head);
+        if to <= from {
+            return Ok(0);
+        }
+        standing.owed = None;
+        let number = standing.start(from);
+        (Running { keeper, number, left: Some(from) }, from, to)
+    };
+    let due = due(keeper, from, to)?;
+    let mut traceless = false;
+    let (mut read, mut last) = (0, from);
+    for (source, seq, cause) in &due {
+        // A position lies between events, so an event is read to its end.
+        if read >= most && *seq != last {
+            running.left = Some(seq - 1);
+            running.end(traceless)?;
+            return Ok(read);
+        }
+        running.left = Some(seq - 1);
+        let understood = understand::understand(engine, keeper, *source, cause)?;
+        traceless |= understood.is_empty();
+        each(*source, understood);
+        (read, last) = (read + 1, *seq);
+    }
+    running.finish(traceless)?;
+    Ok(read)
+}
+
+type Due = (ItemId, Seq, Cause);
+
+/// The sources recorded in `from + 1 ..= to` that were to be read, and of which the ledger knows no reading: not even one
+/// that was taken back or erased.
+fn due(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
+    let recorded: Vec<(ItemId, Seq)> = {
+        let state = keeper.read();
+        let sources = state.memory.sources();
+        let first = sources.partition_point(|held| held.seq <= from);
+        let recorded = sources.iter().skip(first).take_while(|held| held.seq <= to);
+        recorded.filter(|held| understand::is_read(held)).map(|held| (held.source.id, held.seq)).collect()
+    };
+    if recorded.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut told = Told::default();
+    let head = keeper.read().memory.seq();
+    let mut writer = keeper.writer();
+    scan::events(writer.ledger.as_mut(), from + 1..=head, &mut |event| told.meet(&event))?;
+    let asked = |(source, seq): (ItemId, Seq)| {
+        let (cause, event) = told.asked.get(&seq)?;
+        let read = told.read.contains(&source) || told.lost.contains(event);
+        (!read).then(|| (source, seq, cause.clone()))
+    };
+    Ok(recorded.into_iter().filter_map(asked).collect())
+}
+
+/// What events say about readings.
+#[derive(Default)]
+struct Told {
+    /// Events that recorded something to be read.
+    asked: BTreeMap<Seq, (Cause, EventId)>,
+    /// Sources that were read.
+    read: BTreeSet<ItemId>,
+    /// Events something of which was read and erased: nobody knows what, so all of it counts.
+    lost: BTreeSet<EventId>,
+}
+
+impl Told {
+    fn meet(&mut self, event: &Event) {
+        let header = &event.header;
+        if asks(header) && event.changes.iter().flatten().any(|change| matches!(change, Change::SourceRecorded(_))) {
+            let cause = Cause { event: Some(header.id), reference: header.origin.reference.clone() };
+            self.asked.insert(header.seq, (cause, header.id));
+        }
+        let is_reading = header.rationale.as_ref().is_some_and(|why| why.starts_with(READ_BY));
+        if header.actor == Actor::System && is_reading {
+            self.read.extend(derived::sources_of(event));
+            self.read.extend(header.origin.reference.as_ref().and_then(|name| name.parse::<ItemId>().ok()));
+            if event.changes.iter().any(Option::is_none) {
+                self.lost.extend(&header.caused_by);
+            }
+        }
+    }
+}
+
+/// True if what an event recorded is to be read: not what was picked from elsewhere, and not an import of mere words.
+fn asks(header: &Header) -> bool {
+    let imported = header.origin.reference.is_some();
+    header.caused_by.is_empty() && !(imported && header.rationale.as_deref() == Some(WORDS_ONLY))
+}

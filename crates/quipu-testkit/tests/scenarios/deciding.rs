@@ -1,0 +1,100 @@
+//! Deciding: what a person decided stands, and what is decided in one event sees itself.
+
+use std::sync::Arc;
+
+use quipu_core::event::{Actor, SourceKind};
+use quipu_core::item::Decision;
+use quipu_core::limit;
+use quipu_engine::revert::{RevertOptions, Selection};
+use quipu_engine::versions::{EventRef, When};
+use quipu_engine::{
+    Engine, FactOptions, WriteReport, WriteRequest, core_at, decide_review, facts, notes, revert, reviews, tenets,
+    undo_review, write,
+};
+use quipu_models::RuleExtractor;
+use quipu_testkit::{MemoryStore, Rig};
+use serde_json::{Value, json};
+
+use crate::{me, said};
+
+fn reading_engine() -> Engine {
+    Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
+}
+
+fn written(engine: &Engine, body: Value, kind: SourceKind) -> WriteReport {
+    let request: WriteRequest = serde_json::from_value(body).unwrap();
+    write(engine, &me(), &request, kind).unwrap()
+}
+
+/// What holds for a relation: the values of its facts, and what stands in the core document.
+fn held(engine: &Engine, predicate: &str, pointer: &str) -> (Vec<String>, Value) {
+    let asked = FactOptions { predicate: Some(predicate.to_owned()), ..FactOptions::default() };
+    let found = facts(engine, &me(), &asked).unwrap().into_iter().map(|shown| shown.fact.object.clone());
+    let mut found: Vec<String> = found.collect();
+    found.sort();
+    let core = core_at(engine, &me(), When::Now).unwrap();
+    (found, core.pointer(pointer).cloned().unwrap_or(Value::Null))
+}
+
+fn lives_in(engine: &Engine) -> (Vec<String>, Value) {
+    held(engine, "lives_in", "/location/current")
+}
+
+fn likes(engine: &Engine) -> (Vec<String>, Value) {
+    held(engine, "likes", "/preferences/likes")
+}
+
+#[test]
+fn a_decision_stands_when_the_ground_of_its_patch_goes() {
+    // given a decision whose patch adds to a list that something else began
+    let engine = reading_engine();
+    said(&engine, &["I like jazz."]);
+    written(&engine, json!({"facts": [{"p": "likes", "o": "tea"}]}), SourceKind::ToolOutput);
+    let review = reviews(&engine, &me(), false).unwrap()[0].review.id.to_string();
+    decide_review(&engine, &me(), &review, &Decision::Approved, Actor::User, None).unwrap();
+    assert_eq!(likes(&engine), (vec!["jazz".to_owned(), "tea".to_owned()], json!(["jazz", "tea"])));
+    // when that was never said
+    let jazz = Selection::Events([1, 2].map(EventRef::Seq).to_vec());
+    revert(&engine, &me(), &jazz, &RevertOptions::default(), &mut |_| {}).unwrap();
+    // then the decision is not asked for again
+    assert!(reviews(&engine, &me(), false).unwrap().is_empty());
+    assert_eq!(likes(&engine), (vec!["tea".to_owned()], json!(["tea"])));
+}
+
+#[test]
+fn a_decision_is_undone_with_what_followed_from_it() {
+    let engine = reading_engine();
+    said(&engine, &["I live in Lyon."]);
+    let before = lives_in(&engine);
+    written(&engine, json!({"facts": [{"p": "lives_in", "o": "Porto"}]}), SourceKind::ToolOutput);
+    let review = reviews(&engine, &me(), false).unwrap()[0].review.id.to_string();
+    for decision in [Decision::Approved, Decision::Edited { text: "Bern".to_owned() }, Decision::Declined] {
+        decide_review(&engine, &me(), &review, &decision, Actor::User, None).unwrap();
+        undo_review(&engine, &me(), &review).unwrap();
+        assert_eq!(lives_in(&engine), before, "{decision:?}");
+        assert_eq!(reviews(&engine, &me(), false).unwrap().len(), 1, "{decision:?}");
+    }
+}
+
+#[test]
+fn what_is_noted_twice_in_one_event_is_noted_once() {
+    let engine = reading_engine();
+    let line = "Short answers work best in the evening.";
+    let tenet = json!({"kind": "value", "text": "Honesty before comfort."});
+    let body = json!({"notes": [{"text": line}, {"text": line}], "tenets": [tenet, tenet]});
+    let report = written(&engine, body, SourceKind::UserEdited);
+    assert_eq!(notes(&engine, &me(), None).unwrap().len(), 1);
+    assert_eq!(tenets(&engine, &me(), None, true).unwrap().len(), 1);
+    assert_eq!(report.rejected.len(), 1, "{:?}", report.rejected);
+}
+
+#[test]
+fn no_event_brings_more_notes_than_are_kept() {
+    for kind in [SourceKind::UserEdited, SourceKind::Inferred] {
+        let engine = reading_engine();
+        let line = |n: usize| json!({"text": format!("alpha{n} beta{n} gamma{n} delta{n}")});
+        let many: Vec<Value> = (0..limit::NOTES_MAX + 15).map(line).collect();
+        written(&engine, json!({ "notes": many }), kind);
+        assert_eq!(notes(&engine, &me(), None).unwrap().len(), limit::NOTES_MAX, "{kind:?}");
+    }
+}
