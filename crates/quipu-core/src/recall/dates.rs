@@ -58,6 +58,9 @@ struct Agreement {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Agreements(Vec<Agreement>);
 
+/// Stretches up to this long count as a month, longer ones as a year.
+const MONTH_DAYS: i32 = 31;
+
 /// Dates without a year are looked for in at most this many years.
 const YEARS_MAX: i16 = 200;
 
@@ -91,12 +94,18 @@ impl Agreements {
         here.fold(0.0, |best, agreement| best.max(agreement.value))
     }
 
-    /// Days named by "yesterday", "last spring", "two weeks ago": as a day or a month that is written out.
+    /// Days named by "yesterday", "last spring", "two weeks ago": as a day, a month or a year that is written out. "Recently"
+    /// counts for nothing: people say it of what they just heard of.
     pub(super) fn add_interval(&mut self, interval: &Interval) {
+        if interval.vague {
+            return;
+        }
         if let Some(day) = interval.only_day() {
-            add_day(&mut self.0, day.year(), day.month(), day.day());
-        } else if let (Some(from), Some(until)) = (interval.from, interval.until) {
-            add_stretch(&mut self.0, Some(from), until.yesterday().ok(), 0.8);
+            return add_day(&mut self.0, day.year(), day.month(), day.day());
+        }
+        if let (Some(from), Some(last)) = (interval.from, interval.until.and_then(|until| until.yesterday().ok())) {
+            let value = if day_of(last) - day_of(from) <= MONTH_DAYS { 0.8 } else { 0.3 };
+            add_stretch(&mut self.0, Some(from), Some(last), value);
         }
     }
 

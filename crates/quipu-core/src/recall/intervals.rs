@@ -16,11 +16,13 @@ pub struct Interval {
     pub from: Option<Date>,
     /// The day after the last.
     pub until: Option<Date>,
+    /// True for "recently" and "lately", which say little of when.
+    pub vague: bool,
 }
 
 impl Interval {
     fn days(from: Date, until: Date) -> Self {
-        Self { from: Some(from), until: Some(until) }
+        Self { from: Some(from), until: Some(until), vague: false }
     }
 
     fn day(day: Date) -> Option<Self> {
@@ -125,9 +127,9 @@ impl Reader<'_> {
                 continue;
             }
             all.push(match role {
-                "since" => Interval { from: one.from, until: None },
-                "before" | "until" | "till" => Interval { from: None, until: one.from },
-                "after" => Interval { from: one.until, until: None },
+                "since" => open(one.from, None),
+                "before" | "until" | "till" => open(None, one.from),
+                "after" => open(one.until, None),
                 _ => *one,
             });
         }
@@ -164,7 +166,10 @@ impl Reader<'_> {
             }
             "yesterday" => Some((1, Interval::day(self.away(-1)?)?)),
             "tomorrow" => Some((1, Interval::day(self.away(1)?)?)),
-            "recently" | "lately" => Some((1, Interval::days(self.away(-RECENT_DAYS)?, self.away(1)?))),
+            "recently" | "lately" => {
+                let days = Interval::days(self.away(-RECENT_DAYS)?, self.away(1)?);
+                Some((1, Interval { vague: true, ..days }))
+            }
             "last" | "past" | "previous" | "this" | "next" | "current" => self.beside(at),
             "in" | "during" | "over" => self.season_alone(at),
             _ => self.ago(at).or_else(|| self.season_of_year(at)),
@@ -335,7 +340,11 @@ fn span(from: Option<Date>, until: Option<Date>) -> Interval {
         }
         _ => from,
     };
-    Interval { from, until }
+    open(from, until)
+}
+
+fn open(from: Option<Date>, until: Option<Date>) -> Interval {
+    Interval { from, until, vague: false }
 }
 
 const MONTHS: [&str; 12] = [

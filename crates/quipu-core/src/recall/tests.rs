@@ -126,6 +126,7 @@ fn impossible_queries_are_refused() {
     }
 }
 
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 #[test]
 fn today_and_yesterday_need_to_know_now() {
     let index = Index::new(DIMENSIONS, "m");

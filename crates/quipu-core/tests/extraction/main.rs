@@ -24,8 +24,6 @@ const HELD_OUT: &str = include_str!("../../../../testdata/extraction/held_out.js
 
 const PRECISION_MIN: f64 = 0.95;
 const RECALL_MIN: f64 = 0.70;
-/// For the harder texts of `DEV_MORE`, most of which say a thing as few people would.
-const RECALL_MIN_MORE: f64 = 0.55;
 /// Floors for texts the rules have not seen: what was reached, so that it cannot fall. The aim is the two bounds above, and
 /// is not reached yet; raise these, never lower them.
 const PRECISION_FLOOR_UNSEEN: f64 = 0.91;
@@ -68,7 +66,7 @@ fn the_rules_read_the_texts_they_were_written_with() {
     check("dev", &figures, PRECISION_MIN, RECALL_MIN);
     let figures = measure_rules(DEV_MORE);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev, more", &figures, PRECISION_MIN, RECALL_MIN_MORE);
+    check("dev, more", &figures, PRECISION_MIN, RECALL_MIN);
 }
 
 #[test]

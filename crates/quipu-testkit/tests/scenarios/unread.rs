@@ -9,7 +9,7 @@ use quipu_core::source::Role;
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::revert::{RevertOptions, Selection};
-use quipu_engine::versions::{EventRef, When};
+use quipu_engine::versions::EventRef;
 use quipu_engine::{
     ContextOptions, Engine, FactOptions, IngestOptions, LogOptions, RememberOptions, Utterance, context, erase, facts,
     ingest, log, read_unread, remember, revert, status, verify,
@@ -140,7 +140,7 @@ fn what_was_not_to_be_read_is_not_read() {
     said(&engine, &["I live in Lyon."]);
     // given an import of mere words, a pack that came back inside a turn, and words of others
     import(&engine, false);
-    let asked = ContextOptions { query: "Where do I live?".to_owned(), max_tokens: 800, session: None, at: When::Now };
+    let asked = ContextOptions { max_tokens: 800, ..ContextOptions::of("Where do I live?") };
     let pack = context(&engine, &me(), &asked).unwrap();
     house.read();
     house.dies(0, |engine| {
