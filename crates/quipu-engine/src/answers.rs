@@ -17,7 +17,7 @@ use crate::recall::Sight;
 pub struct Answer {
     /// The item.
     pub id: ItemId,
-    /// What it is: `turn`, `fact`, `episode` …
+    /// What it is: `turn`, `fact`, `ep` …
     pub kind: &'static str,
     /// From 0 to 1: the raw score as a share of the highest possible.
     pub score: f32,

@@ -163,7 +163,7 @@ fn found_first(
 }
 
 fn evidence(answer: &Answer) -> Evidence {
-    let plain = matches!(answer.kind, "turn" | "entry" | "doc" | "episode" | "task" | "tenet");
+    let plain = !matches!(answer.kind, "fact" | "note");
     let mut remarks: Vec<String> = answer.outdated.iter().map(|(_, text)| format!("no longer so: {text}")).collect();
     remarks.extend(answer.contested_by.iter().map(|(id, text)| format!("contested, against {id}: {text}")));
     if answer.kind == "task" {

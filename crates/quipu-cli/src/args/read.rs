@@ -10,7 +10,7 @@ pub(crate) struct Recall {
     /// How many answers
     #[arg(short, default_value_t = 8)]
     pub(crate) k: usize,
-    /// Only these kinds: turn, entry, doc, fact, episode, task, note, tenet
+    /// Only these kinds: turn, entry, doc, fact, ep, task, note, tenet
     #[arg(long, value_delimiter = ',', value_name = "KIND")]
     pub(crate) kind: Vec<String>,
     #[command(flatten)]

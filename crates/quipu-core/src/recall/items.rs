@@ -29,6 +29,9 @@ pub struct DerivedHit {
     pub arms: Arms,
 }
 
+/// From this cosine on a passage speaks for an item none of whose words were asked for.
+const NEAR_COSINE: f32 = 0.3;
+
 /// Sources of one item that are looked at beside those that were scored already.
 const WITNESSES_MAX: usize = 8;
 
@@ -59,10 +62,16 @@ impl Desk<'_> {
         let mut all: Vec<DerivedHit> = nominees
             .into_iter()
             .map(|(id, arms)| self.hit(id, arms, self.derived.own(&own, id), witnesses.get(&id).copied()))
-            .filter(|hit| hit.score > 0.0)
+            .filter(|hit| hit.score > 0.0 && self.speaks(hit))
             .collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         all
+    }
+
+    /// True if its own words answer, or the passage it was read from is near in meaning: its session or date alone say
+    /// nothing about it.
+    fn speaks(&self, hit: &DerivedHit) -> bool {
+        hit.contributions.n > 0.0 || hit.contributions.x >= self.weights.x * NEAR_COSINE
     }
 
     fn admits(&self, id: ItemId) -> bool {
