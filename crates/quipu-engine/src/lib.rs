@@ -19,6 +19,7 @@ mod episodes;
 mod error;
 mod items;
 mod keeper;
+mod meaning;
 mod novelty;
 mod recall;
 mod remember;

@@ -6,13 +6,14 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::{self as stages, DerivedHit, DerivedIndex, Filter, Index, Intent, Plan, Query, Validity};
+use quipu_core::recall::{self as stages, DerivedHit, DerivedIndex, Filter, Index, Intent, Meaning, Plan, Query, Validity};
 use serde::Serialize;
 
 use crate::answers::{self, Answer, LeftOut};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::keeper::State;
+use crate::meaning;
 use crate::upkeep;
 use crate::versions::{self, View, When};
 
@@ -171,9 +172,9 @@ pub(crate) fn find(
     let plan = Plan::new(index, query)?;
     let planned = micros(start);
     let start = started();
-    let (vector, degraded) = match engine.embedder.embed(&[&plan.first_person_text]) {
-        Ok(mut vectors) => (vectors.pop(), None),
-        Err(error) => (None, Some(format!("{error}; only words, dates and speakers were used"))),
+    let (meaning, degraded) = match meaning::of_question(engine.embedder.as_ref(), &plan.first_person_text) {
+        Ok(meaning) => (meaning, None),
+        Err(error) => (Meaning::default(), Some(format!("{error}; only words, dates and speakers were used"))),
     };
     let embed_us = micros(start);
     let waiting = upkeep::waiting(index);
@@ -182,7 +183,7 @@ pub(crate) fn find(
     let degraded = degraded.or_else(|| (waiting > 0).then(lacking));
     let start = started();
     let how = stages::Options { explain: options.explain, ..stages::Options::default() };
-    let found = stages::recall_all(memory, index, derived, &plan, vector.as_deref(), &how);
+    let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
     let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
     let runners_up = found.trace.detail.iter().flat_map(|detail| &detail.left_out);
     let left_out = runners_up.map(|out| answers::left_out(memory, out)).collect();

@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use quipu_core::Memory;
 use quipu_core::id::UserId;
 use quipu_core::limit;
-use quipu_core::recall::{DerivedIndex, IMAGE_TAG, Index, StoredVector, embedding_key};
+use quipu_core::recall::{DerivedIndex, EmbeddingInput, IMAGE_TAG, Index, StoredVector, TokenCode, embedding_key};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::{Keeper, State};
+use crate::meaning;
 use crate::ports::{Checkpoint, Projection, UserLedger, VectorKey};
 
 /// Name of the index among a ledger's projections.
@@ -81,22 +82,34 @@ pub(crate) fn load_index(engine: &Engine, ledger: &mut dyn UserLedger, memory: &
     if waiting(&index) > 0 {
         let saved: HashMap<VectorKey, Vec<u8>> = ledger.vectors(&tag(engine))?.into_iter().collect();
         let absent: Vec<(u32, VectorKey)> =
-            index.missing(memory.sources(), 0).map(|(passage, text)| (passage, embedding_key(&text))).collect();
+            index.missing(memory.sources(), 0).map(|(passage, input)| (passage, embedding_key(&input.text))).collect();
         for (passage, key) in absent {
-            if let Some((scale, steps)) = saved.get(&key).and_then(|bytes| bytes.split_first_chunk::<4>()) {
-                let steps: Vec<i8> = steps.iter().map(|&step| step.cast_signed()).collect();
-                index.set_stored(passage, &StoredVector { key, scale: f32::from_le_bytes(*scale), steps: &steps });
+            if let Some((scale, steps, codes)) = saved.get(&key).and_then(|bytes| read_single(bytes, index.dimensions())) {
+                index.set_stored(passage, &StoredVector { key, scale, steps: &steps, codes: &codes });
             }
         }
     }
     Ok(index)
 }
 
-/// A vector as it waits for the next checkpoint: scale, then steps.
+/// A vector as it waits for the next checkpoint: scale, then steps, then the codes of the tokens.
 fn single_vector(index: &Index, passage: u32) -> Option<(VectorKey, Vec<u8>)> {
     let vector = index.vector(passage)?;
     let steps = vector.steps.iter().map(|step| step.cast_unsigned());
-    Some((vector.key, vector.scale.to_le_bytes().into_iter().chain(steps).collect()))
+    let codes = vector.codes.as_flattened().iter().flat_map(|word| word.to_le_bytes());
+    Some((vector.key, vector.scale.to_le_bytes().into_iter().chain(steps).chain(codes).collect()))
+}
+
+/// What [`single_vector`] wrote; none if it has another length, and then the passage is embedded again.
+fn read_single(bytes: &[u8], dimensions: usize) -> Option<(f32, Vec<i8>, Vec<TokenCode>)> {
+    let (scale, rest) = bytes.split_first_chunk::<4>()?;
+    let (steps, codes) = rest.split_at_checked(dimensions)?;
+    let (words, left) = codes.as_chunks::<8>();
+    let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    let (codes, half) = words.as_chunks();
+    let whole = left.is_empty() && half.is_empty();
+    let steps = steps.iter().map(|&step| step.cast_signed()).collect();
+    whole.then(|| (f32::from_le_bytes(*scale), steps, codes.to_vec()))
 }
 
 /// Passages without a vector.
@@ -137,15 +150,14 @@ pub(crate) fn catch_up(engine: &Engine, keeper: &Keeper, watch: Watch<'_>) -> Re
         let batch = next_batch(&keeper.read(), from);
         let Some((last, _)) = batch.last() else { return Ok(done) };
         from = last + 1;
-        let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
-        let vectors = engine.embedder.embed(&texts)?;
+        let understood = meaning::of_passages(engine.embedder.as_ref(), &batch)?;
         let mut writer = keeper.writer();
         let saved: Vec<_> = {
             let State { memory, index, .. } = &mut *keeper.write();
-            for ((passage, text), vector) in batch.iter().zip(&vectors) {
+            for ((passage, input), (vector, codes)) in batch.iter().zip(&understood) {
                 // Another command may have changed what stands here while the model worked.
-                if index.embedding_input(memory.sources(), *passage).as_ref() == Some(text) {
-                    index.set_vector(*passage, text, vector);
+                if index.embedding_input(memory.sources(), *passage).as_ref() == Some(input) {
+                    index.set_vector(*passage, &input.text, vector, codes);
                 }
             }
             batch.iter().filter_map(|(passage, _)| single_vector(index, *passage)).collect()
@@ -166,7 +178,7 @@ pub(crate) fn after_append(engine: &Engine, keeper: &Keeper, now: bool, watch: W
 }
 
 /// The next passages to embed, from passage `from` on, with their texts.
-pub(crate) fn next_batch(state: &State, from: u32) -> Vec<(u32, String)> {
+pub(crate) fn next_batch(state: &State, from: u32) -> Vec<(u32, EmbeddingInput)> {
     state.index.missing(state.memory.sources(), from).take(limit::EMBED_BATCH).collect()
 }
 

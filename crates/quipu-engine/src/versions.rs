@@ -9,11 +9,12 @@ use quipu_core::Memory;
 use quipu_core::event::Event;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::{DerivedIndex, Index};
+use quipu_core::recall::{DerivedIndex, EmbeddingInput, Index};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper};
+use crate::meaning;
 use crate::upkeep;
 
 /// A version of a memory, by position or by the time at which Quipu knew it.
@@ -124,11 +125,10 @@ pub(crate) fn memory_at(keeper: &Keeper, when: When) -> Result<Memory> {
 /// A memory at a version, or a supposed one, with an index over it. Texts without a vector are embedded for it.
 pub(crate) fn view(engine: &Engine, keeper: &Keeper, memory: Memory) -> Result<View> {
     let mut index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
-    let absent: Vec<(u32, String)> = index.missing(memory.sources(), 0).collect();
+    let absent: Vec<(u32, EmbeddingInput)> = index.missing(memory.sources(), 0).collect();
     for batch in absent.chunks(limit::EMBED_BATCH) {
-        let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
-        for ((passage, text), vector) in batch.iter().zip(engine.embedder.embed(&texts)?) {
-            index.set_vector(*passage, text, &vector);
+        for ((passage, input), (vector, codes)) in batch.iter().zip(meaning::of_passages(engine.embedder.as_ref(), batch)?) {
+            index.set_vector(*passage, &input.text, &vector, &codes);
         }
     }
     Ok(View { derived: DerivedIndex::of(memory.items()), memory, index })

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use quipu_engine::ports::embedder::EmbedError;
+use quipu_engine::ports::embedder::{EmbedError, Embedded, Token};
 use rten::ThreadPool;
 
-use crate::network::Network;
+use crate::network::{Network, Output};
 use crate::word_piece::WordPiece;
 
 const THREADS_DEFAULT_MAX: usize = 2;
@@ -43,24 +43,54 @@ impl Encoder {
         tokens_max: usize,
         texts: &[&str],
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let batch: Vec<_> = texts.iter().map(|text| tokenizer.encode(text, tokens_max)).collect();
-        if let [text] = batch.as_slice() {
-            let lane = self.next_lane.fetch_add(1, Ordering::Relaxed) % self.lanes.len();
-            return Ok(vec![self.network.run(text, &self.lanes[lane])?]);
-        }
-        self.share_out(&batch)
+        self.each(tokenizer, tokens_max, texts, &|_, output| output.vector)
     }
 
-    fn share_out(&self, batch: &[Vec<i32>]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    /// As [`Encoder::embed`], with the vectors of the tokens.
+    pub(crate) fn embed_tokens(
+        &self,
+        tokenizer: &WordPiece,
+        tokens_max: usize,
+        texts: &[&str],
+    ) -> Result<Vec<Embedded>, EmbedError> {
+        self.each(tokenizer, tokens_max, texts, &|words, output| {
+            let rows = output.tokens.chunks_exact(output.vector.len()).skip(1);
+            let tokens = words.iter().zip(rows).map(|(word, row)| Token { word: word.clone(), vector: row.to_vec() });
+            Embedded { tokens: tokens.collect(), vector: output.vector }
+        })
+    }
+
+    /// Runs every text and keeps of each what is wanted.
+    fn each<T: Send>(
+        &self,
+        tokenizer: &WordPiece,
+        tokens_max: usize,
+        texts: &[&str],
+        keep: &(dyn Fn(&[String], Output) -> T + Sync),
+    ) -> Result<Vec<T>, EmbedError> {
+        let batch: Vec<_> = texts.iter().map(|text| tokenizer.encode_words(text, tokens_max)).collect();
+        if let [(ids, words)] = batch.as_slice() {
+            let lane = self.next_lane.fetch_add(1, Ordering::Relaxed) % self.lanes.len();
+            return Ok(vec![keep(words, self.network.run(ids, &self.lanes[lane])?)]);
+        }
+        self.share_out(&batch, keep)
+    }
+
+    fn share_out<T: Send>(
+        &self,
+        batch: &[(Vec<i32>, Vec<String>)],
+        keep: &(dyn Fn(&[String], Output) -> T + Sync),
+    ) -> Result<Vec<T>, EmbedError> {
         // Longest first, so that no thread starts on a long text when the others have finished.
         let mut order: Vec<usize> = (0..batch.len()).collect();
-        order.sort_by_key(|&text| std::cmp::Reverse(batch[text].len()));
+        order.sort_by_key(|&text| std::cmp::Reverse(batch[text].0.len()));
 
         let next = AtomicUsize::new(0);
-        let work = |lane: &Arc<ThreadPool>| -> Result<Vec<(usize, Vec<f32>)>, EmbedError> {
+        let work = |lane: &Arc<ThreadPool>| -> Result<Vec<(usize, T)>, EmbedError> {
             let mut done = Vec::new();
             while let Some(&text) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push((text, self.network.run(&batch[text], lane)?));
+                let (ids, words) = &batch[text];
+                done.push((text, keep(words, self.network.run(ids, lane)?)));
             }
             Ok(done)
         };

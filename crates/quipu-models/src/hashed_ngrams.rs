@@ -1,4 +1,4 @@
-use quipu_engine::ports::embedder::{EmbedError, Embedder, EmbeddingModel};
+use quipu_engine::ports::embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
 
 use crate::network::unit;
 
@@ -53,6 +53,15 @@ impl Embedder for HashedNgrams {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Vec<Embedded>, EmbedError> {
+        let token = |word: &str| Token { word: word.to_lowercase(), vector: self.vector(word) };
+        let embedded = |text: &&str| Embedded {
+            vector: self.vector(text),
+            tokens: words(text).take(self.model.tokens_max).map(token).collect(),
+        };
+        Ok(texts.iter().map(embedded).collect())
     }
 
     fn count_tokens(&self, text: &str) -> usize {

@@ -1,7 +1,7 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
-use quipu_engine::ports::embedder::{EmbedError, Embedder, EmbeddingModel};
+use quipu_engine::ports::embedder::{EmbedError, Embedded, Embedder, EmbeddingModel};
 
 use crate::encoder::{Encoder, threads_default};
 use crate::network::{Network, Pooling};
@@ -82,6 +82,10 @@ impl Embedder for MiniLm {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.encoder()?.embed(self.tokenizer()?, self.model.tokens_max, texts)
+    }
+
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Vec<Embedded>, EmbedError> {
+        self.encoder()?.embed_tokens(self.tokenizer()?, self.model.tokens_max, texts)
     }
 
     fn count_tokens(&self, text: &str) -> usize {

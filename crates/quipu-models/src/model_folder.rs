@@ -3,7 +3,7 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use quipu_engine::ports::embedder::{EmbedError, Embedder, EmbeddingModel};
+use quipu_engine::ports::embedder::{EmbedError, Embedded, Embedder, EmbeddingModel};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -74,6 +74,10 @@ impl Embedder for ModelFolder {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         self.encoder.embed(&self.tokenizer, self.model.tokens_max, texts)
+    }
+
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Vec<Embedded>, EmbedError> {
+        self.encoder.embed_tokens(&self.tokenizer, self.model.tokens_max, texts)
     }
 
     fn count_tokens(&self, text: &str) -> usize {

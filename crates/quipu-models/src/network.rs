@@ -23,6 +23,14 @@ enum Fill {
     Zeros,
 }
 
+/// What a run gives.
+pub(crate) struct Output {
+    /// Of length 1.
+    pub(crate) vector: Vec<f32>,
+    /// One after the other, start and end token included; empty if the graph pools by itself.
+    pub(crate) tokens: Vec<f32>,
+}
+
 /// The graph of an encoder, ready to run.
 pub(crate) struct Network {
     graph: Model,
@@ -68,8 +76,8 @@ impl Network {
         Ok(Self { graph, inputs, output, pooling })
     }
 
-    /// The vector of one text, of length 1.
-    pub(crate) fn run(&self, token_ids: &[i32], threads: &Arc<ThreadPool>) -> Result<Vec<f32>, EmbedError> {
+    /// The vector of one text and those of its tokens.
+    pub(crate) fn run(&self, token_ids: &[i32], threads: &Arc<ThreadPool>) -> Result<Output, EmbedError> {
         let tokens = token_ids.len();
         let inputs = self
             .inputs
@@ -87,16 +95,17 @@ impl Network {
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
         let outputs = self.graph.run(inputs, &[self.output], Some(options));
         let output = outputs.map_err(failed)?.pop().ok_or_else(|| failed("no output"))?;
-        let pooled = self.pool(output, tokens)?;
-        unit(pooled).ok_or_else(|| failed("the vector has no direction"))
+        let (pooled, tokens) = self.pool(output, tokens)?;
+        let vector = unit(pooled).ok_or_else(|| failed("the vector has no direction"))?;
+        Ok(Output { vector, tokens })
     }
 
-    fn pool(&self, output: Value, tokens: usize) -> Result<Vec<f32>, EmbedError> {
+    fn pool(&self, output: Value, tokens: usize) -> Result<(Vec<f32>, Vec<f32>), EmbedError> {
         let rank = output.ndim();
         if rank == 2 {
             // The graph pools by itself.
             let ([rows, _], vector) = output.into_shape_vec::<f32, 2>().map_err(failed)?;
-            return if rows == 1 { Ok(vector) } else { Err(failed("not one vector a text")) };
+            return if rows == 1 { Ok((vector, Vec::new())) } else { Err(failed("not one vector a text")) };
         }
         let ([texts, rows, dimensions], values) = output.into_shape_vec::<f32, 3>().map_err(failed)?;
         if texts != 1 || rows != tokens || dimensions == 0 {
@@ -113,7 +122,7 @@ impl Network {
                 *sum += value;
             }
         }
-        Ok(pooled)
+        Ok((pooled, values))
     }
 }
 

@@ -28,19 +28,27 @@ impl WordPiece {
     }
 
     /// Token ids with start and end token, at most `tokens_max` of them. Reads no further in the text than it must.
+    #[cfg(test)]
     pub(crate) fn encode(&self, text: &str, tokens_max: usize) -> Vec<i32> {
+        self.encode_words(text, tokens_max).0
+    }
+
+    /// As [`WordPiece::encode`], with the word each token between start and end is a piece of.
+    pub(crate) fn encode_words(&self, text: &str, tokens_max: usize) -> (Vec<i32>, Vec<String>) {
         let pieces_max = tokens_max.saturating_sub(2);
-        let mut ids = vec![self.start];
+        let (mut ids, mut words) = (vec![self.start], Vec::new());
         let _ = self.rules.each_word(text, WORD_CHARS_MAX, |word| {
             self.push_pieces(word, &mut ids);
+            words.resize(ids.len() - 1, word.to_owned());
             if ids.len() > pieces_max {
                 return ControlFlow::Break(());
             }
             ControlFlow::Continue(())
         });
         ids.truncate(pieces_max + 1);
+        words.truncate(pieces_max);
         ids.push(self.end);
-        ids
+        (ids, words)
     }
 
     /// How many tokens the whole text takes, start and end token included.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel};
+use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel};
 
 /// Hands every call on to another embedder, and counts it.
 pub struct CountingEmbedder {
@@ -38,6 +38,12 @@ impl Embedder for CountingEmbedder {
         self.calls.fetch_add(1, Ordering::SeqCst);
         self.texts.fetch_add(texts.len() as u64, Ordering::SeqCst);
         self.inner.embed(texts)
+    }
+
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Vec<Embedded>, EmbedError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        self.texts.fetch_add(texts.len() as u64, Ordering::SeqCst);
+        self.inner.embed_tokens(texts)
     }
 
     fn count_tokens(&self, text: &str) -> usize {

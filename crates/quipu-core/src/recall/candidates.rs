@@ -94,6 +94,10 @@ pub(super) struct Evidence<'a> {
     pub(super) words: &'a WordScores,
     pub(super) dates: &'a Agreements,
     pub(super) vector: Option<&'a QueryVector>,
+    /// The author the question names.
+    pub(super) speaker: Option<u32>,
+    /// The question asks for a time.
+    pub(super) asks_when: bool,
 }
 
 /// How much of its session's score counts when passages are nominated by their words, as when they are scored.

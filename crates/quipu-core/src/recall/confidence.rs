@@ -3,7 +3,7 @@
 use super::dense::DenseRows;
 use super::fold::{Group, Lead};
 use super::index::Index;
-use super::score::Weights;
+use super::score::Features;
 use crate::limit;
 
 /// Two passages with this cosine say about the same.
@@ -22,7 +22,7 @@ pub fn confidence(base: f64, cosine: f32, votes: u32, reliability: f64) -> f64 {
 }
 
 /// Counts for every answer the cosine of its passage and the passages that agree with it.
-pub(super) fn count_votes(index: &Index, weights: &Weights, groups: &mut [Group]) {
+pub(super) fn count_votes(index: &Index, weights: &Features, groups: &mut [Group]) {
     let passages: Vec<Option<u32>> = groups.iter().map(|group| passage(index, &group.lead)).collect();
     let among: Vec<u32> = passages.iter().flatten().copied().take(limit::NOMINEES_PER_ARM).collect();
     for (group, passage) in groups.iter_mut().zip(passages) {

@@ -1,6 +1,8 @@
 //! The passages' vectors: 8 bits a dimension with one scale a vector, and the signs as a first stage.
 
+use super::late::TokenCode;
 use super::scan;
+use crate::limit;
 
 /// Names the exact text a vector was made from, so that a rebuilt index need not embed it again.
 pub type EmbeddingKey = [u8; 16];
@@ -22,6 +24,8 @@ pub struct StoredVector<'a> {
     pub scale: f32,
     /// The vector in steps of `scale`, from −127 to 127.
     pub steps: &'a [i8],
+    /// The codes of its tokens; none if the model hands out no tokens.
+    pub codes: &'a [TokenCode],
 }
 
 /// A query's vector in the same shape as the stored ones.
@@ -39,6 +43,8 @@ pub(super) struct DenseRows {
     pub(super) scales: Vec<f32>,
     pub(super) signs: Vec<u64>,
     pub(super) keys: Vec<EmbeddingKey>,
+    /// The codes of each passage's tokens.
+    pub(super) codes: Vec<Box<[TokenCode]>>,
     /// One bit a passage.
     pub(super) present: Vec<u64>,
     pub(super) present_count: usize,
@@ -57,6 +63,7 @@ impl DenseRows {
             scales: Vec::new(),
             signs: Vec::new(),
             keys: Vec::new(),
+            codes: Vec::new(),
             present: Vec::new(),
             present_count: 0,
         }
@@ -69,6 +76,7 @@ impl DenseRows {
         extend(&mut self.signs, sign_words(self.dimensions), 0);
         extend(&mut self.scales, 1, 0.0);
         extend(&mut self.keys, 1, [0; 16]);
+        extend(&mut self.codes, 1, Box::default());
         if passage.is_multiple_of(64) {
             self.present.push(0);
         }
@@ -78,6 +86,11 @@ impl DenseRows {
         bit(&self.present, passage)
     }
 
+    /// True if the model of these vectors hands out tokens.
+    pub(super) fn has_codes(&self) -> bool {
+        self.codes.iter().any(|codes| !codes.is_empty())
+    }
+
     pub(super) fn get(&self, passage: u32) -> Option<StoredVector<'_>> {
         let at = passage as usize;
         let row = at * self.dimensions..(at + 1) * self.dimensions;
@@ -85,13 +98,15 @@ impl DenseRows {
             key: self.keys[at],
             scale: self.scales[at],
             steps: &self.steps[row],
+            codes: &self.codes[at],
         })
     }
 
     /// Keeps a vector; false if there is no such passage or the vector has the wrong length.
     pub(super) fn set(&mut self, passage: u32, vector: &StoredVector<'_>) -> bool {
         let at = passage as usize;
-        if at >= self.scales.len() || vector.steps.len() != self.dimensions || !vector.scale.is_finite() {
+        let fits = vector.steps.len() == self.dimensions && vector.codes.len() <= limit::TOKEN_CODES_MAX;
+        if at >= self.scales.len() || !fits || !vector.scale.is_finite() {
             return false;
         }
         self.steps[at * self.dimensions..(at + 1) * self.dimensions].copy_from_slice(vector.steps);
@@ -99,6 +114,7 @@ impl DenseRows {
         write_signs(vector.steps, &mut self.signs[at * words..(at + 1) * words]);
         self.scales[at] = vector.scale;
         self.keys[at] = vector.key;
+        self.codes[at] = vector.codes.into();
         self.present_count += usize::from(!self.is_present(passage));
         self.present[at / 64] |= 1 << (at % 64);
         true
@@ -171,6 +187,8 @@ impl DenseRows {
             + (self.scales.capacity() * 4)
             + (self.signs.capacity() + self.present.capacity()) * 8
             + self.keys.capacity() * 16
+            + self.codes.capacity() * size_of::<Box<[TokenCode]>>()
+            + self.codes.iter().map(|codes| size_of_val(&**codes)).sum::<usize>()
     }
 }
 
@@ -240,7 +258,7 @@ mod tests {
         for passage in 0..count {
             rows.push_empty();
             if let Some((scale, steps)) = quantise(&clustered(u64::from(passage), 384)) {
-                assert!(rows.set(passage, &StoredVector { key: [1; 16], scale, steps: &steps }));
+                assert!(rows.set(passage, &StoredVector { key: [1; 16], scale, steps: &steps, codes: &[] }));
             }
         }
         rows
@@ -284,8 +302,8 @@ mod tests {
                 && quantise(&[f32::INFINITY; 3]).is_none()
         );
         assert!(rows.query(&[1.0; 4]).is_none());
-        assert!(!rows.set(0, &StoredVector { key: [0; 16], scale: 1.0, steps: &[1, 2] }));
-        assert!(!rows.set(1, &StoredVector { key: [0; 16], scale: 1.0, steps: &[1, 2, 3] }));
+        assert!(!rows.set(0, &StoredVector { key: [0; 16], scale: 1.0, steps: &[1, 2], codes: &[] }));
+        assert!(!rows.set(1, &StoredVector { key: [0; 16], scale: 1.0, steps: &[1, 2, 3], codes: &[] }));
         assert!(rows.get(0).is_none());
     }
 }

@@ -9,11 +9,13 @@ use thiserror::Error;
 
 use super::dense::{DenseRows, EmbeddingKey, sign_words};
 use super::index::{Index, NO_DAY, NONE, PassageColumns};
+use super::late::TokenCode;
 use super::words::{Posting, Texts, WordIndex};
 use crate::id::{ItemId, ItemKind};
+use crate::limit;
 
 /// Names the layout; an image with another tag is not read but made again from the sources.
-pub const IMAGE_TAG: &[u8; 8] = b"qpindx01";
+pub const IMAGE_TAG: &[u8; 8] = b"qpindx02";
 
 const CHECKSUM_BYTES: usize = 16;
 
@@ -40,7 +42,7 @@ struct Image<'a> {
     author: ByteBuf,
     day: ByteBuf,
     #[serde(borrow)]
-    question: &'a Bytes,
+    marks: &'a Bytes,
     #[serde(borrow)]
     sessions: Vec<&'a str>,
     #[serde(borrow)]
@@ -58,6 +60,8 @@ struct Image<'a> {
     keys: &'a Bytes,
     signs: ByteBuf,
     present: ByteBuf,
+    code_counts: ByteBuf,
+    codes: ByteBuf,
 }
 
 impl Index {
@@ -77,7 +81,7 @@ impl Index {
             session: flat(columns.session.iter().map(|n| n.to_le_bytes())),
             author: flat(columns.author.iter().map(|n| n.to_le_bytes())),
             day: flat(columns.day.iter().map(|n| n.to_le_bytes())),
-            question: Bytes::new(&columns.question),
+            marks: Bytes::new(&columns.marks),
             sessions: self.sessions.iter().map(AsRef::as_ref).collect(),
             authors: self.authors.iter().map(AsRef::as_ref).collect(),
             terms,
@@ -90,6 +94,8 @@ impl Index {
             keys: Bytes::new(bytemuck::cast_slice(&self.dense.keys)),
             signs: flat(self.dense.signs.iter().map(|n| n.to_le_bytes())),
             present: flat(self.dense.present.iter().map(|n| n.to_le_bytes())),
+            code_counts: flat(self.dense.codes.iter().map(|codes| (codes.len() as u32).to_le_bytes())),
+            codes: flat(self.dense.codes.iter().flat_map(|codes| codes.as_flattened()).map(|n| n.to_le_bytes())),
         };
         let mut bytes = IMAGE_TAG.to_vec();
         bytes.extend([0; CHECKSUM_BYTES]);
@@ -138,7 +144,7 @@ impl Index {
             session: u32s(&image.session)?,
             author: u32s(&image.author)?,
             day: array(&image.day)?.map(i32::from_le_bytes).collect(),
-            question: image.question.to_vec(),
+            marks: image.marks.to_vec(),
             ordinal,
         };
         index.check_columns()?;
@@ -158,7 +164,7 @@ impl Index {
             columns.session.len(),
             columns.author.len(),
             columns.day.len(),
-            columns.question.len(),
+            columns.marks.len(),
         ];
         check(lengths.iter().all(|&length| length == count), "columns of different lengths")?;
         check(columns.ordinal.is_sorted(), "passages out of order")?;
@@ -323,6 +329,7 @@ fn read_dense(image: &Image<'_>, passages: usize) -> Result<DenseRows> {
         scales: array(&image.scales)?.map(f32::from_le_bytes).collect(),
         signs: u64s(&image.signs)?,
         keys,
+        codes: read_codes(image)?,
         present_count: present.iter().map(|word| word.count_ones() as usize).sum(),
         present,
     };
@@ -331,10 +338,28 @@ fn read_dense(image: &Image<'_>, passages: usize) -> Result<DenseRows> {
         Some(dense.steps.len()) == rows(dimensions) && Some(dense.signs.len()) == rows(sign_words(dimensions)),
         "vectors of another length",
     )?;
-    check(dense.scales.len() == passages && dense.keys.len() == passages, "vectors without a passage")?;
+    let lengths = [dense.scales.len(), dense.keys.len(), dense.codes.len()];
+    check(lengths.iter().all(|&length| length == passages), "vectors without a passage")?;
     check(dense.present.len() == passages.div_ceil(64), "a mask of another length")?;
     let beyond = dense.present.last().is_some_and(|last| !passages.is_multiple_of(64) && last >> (passages % 64) != 0);
     check(!beyond, "a vector without a passage")?;
     check(dense.scales.iter().all(|scale| scale.is_finite()), "a vector without a length")?;
     Ok(dense)
+}
+
+fn read_codes(image: &Image<'_>) -> Result<Vec<Box<[TokenCode]>>> {
+    let words = u64s(&image.codes)?;
+    let (mut rest, left) = words.as_chunks();
+    check(left.is_empty(), "half a code")?;
+    let mut take = |count: u32| {
+        let (own, after) = rest
+            .split_at_checked(count as usize)
+            .filter(|_| count as usize <= limit::TOKEN_CODES_MAX)
+            .ok_or(ImageError("codes cut short"))?;
+        rest = after;
+        Ok(own.into())
+    };
+    let codes = u32s(&image.code_counts)?.into_iter().map(&mut take).collect::<Result<_>>()?;
+    check(rest.is_empty(), "codes without a passage")?;
+    Ok(codes)
 }

@@ -6,9 +6,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::dense::{DenseRows, EmbeddingKey, StoredVector, embedding_key, quantise};
+use super::late::TokenCode;
 use super::passages::{self, searchable};
 use super::plan::Filter;
 use super::tokens;
+use super::when;
 use super::words::WordIndex;
 use crate::id::{ItemId, ItemKind};
 use crate::memory::Held;
@@ -20,9 +22,22 @@ pub(super) const NONE: u32 = u32::MAX;
 /// No day.
 pub(super) const NO_DAY: i32 = i32::MIN;
 
+/// Marks of a passage, added up.
+pub(super) const ASKS: u8 = 1;
+pub(super) const SAYS_WHEN: u8 = 2;
+
 /// What an embedder is given at most, in bytes, as far as the passage before is concerned: about 256 tokens of English.
 /// The passage itself is never cut.
 const EMBEDDING_INPUT_BYTES: usize = 1000;
+
+/// What an embedder is given for a passage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbeddingInput {
+    /// The passage before it in the session, then the passage, each with its speaker.
+    pub text: String,
+    /// Where the passage itself begins.
+    pub own: usize,
+}
 
 /// The sources an index was built from, by ordinal.
 pub trait Sources {
@@ -56,8 +71,8 @@ pub(super) struct PassageColumns {
     pub(super) author: Vec<u32>,
     /// Days since 1970, or [`NO_DAY`].
     pub(super) day: Vec<i32>,
-    /// 1 if it ends with a question mark.
-    pub(super) question: Vec<u8>,
+    /// [`ASKS`] if it ends with a question mark, [`SAYS_WHEN`] if it names a time.
+    pub(super) marks: Vec<u8>,
 }
 
 /// An author's name in lower-case words.
@@ -159,14 +174,15 @@ impl Index {
         for range in passages::cut(&text) {
             // What counts is how the words end, not the caption after them.
             let words_end = if range.contains(&source.text.len()) { source.text.len() } else { range.end };
-            let question = passages::is_question(&text[range.start..words_end]);
+            let asks = if passages::is_question(&text[range.start..words_end]) { ASKS } else { 0 };
+            let says = if when::says_when(&tokens::words(&text[range.clone()])) { SAYS_WHEN } else { 0 };
             self.words.add(session, &text[range.clone()]);
             self.dense.push_empty();
-            self.push(ordinal, range, session.unwrap_or(NONE), author, day, question);
+            self.push(ordinal, range, session.unwrap_or(NONE), author, day, asks | says);
         }
     }
 
-    fn push(&mut self, ordinal: u32, range: Range<usize>, session: u32, author: u32, day: i32, question: bool) {
+    fn push(&mut self, ordinal: u32, range: Range<usize>, session: u32, author: u32, day: i32, marks: u8) {
         let columns = &mut self.passages;
         let number = columns.ordinal.len() as u32;
         let mut previous = NONE;
@@ -184,7 +200,7 @@ impl Index {
         columns.session.push(session);
         columns.author.push(author);
         columns.day.push(day);
-        columns.question.push(u8::from(question));
+        columns.marks.push(marks);
     }
 
     pub(super) fn intern_session(&mut self, session: &Arc<str>) -> u32 {
@@ -265,15 +281,20 @@ impl Index {
     /// speaker. The passage itself is whole; of the one before it, what fits from its end.
     ///
     /// None if there is no such passage or its source is not in `sources`.
-    pub fn embedding_input<S: Sources + ?Sized>(&self, sources: &S, passage: u32) -> Option<String> {
+    pub fn embedding_input<S: Sources + ?Sized>(&self, sources: &S, passage: u32) -> Option<EmbeddingInput> {
         let (source, text) = self.passage_text(sources, passage)?;
         let own = format!("{}: {text}", source.speaker());
         let previous = self.passages.previous[passage as usize];
-        let Some((before, before_text)) = self.passage_text(sources, previous) else { return Some(own) };
+        let alone = |text| Some(EmbeddingInput { text, own: 0 });
+        let Some((before, before_text)) = self.passage_text(sources, previous) else { return alone(own) };
         let room = EMBEDDING_INPUT_BYTES.saturating_sub(own.len() + before.speaker().len() + 3);
         let from = before_text.len().saturating_sub(room);
         let kept = &before_text[passages::ceil_char_boundary(&before_text, from)..];
-        if kept.is_empty() { Some(own) } else { Some(format!("{}: {kept}\n{own}", before.speaker())) }
+        if kept.is_empty() {
+            return alone(own);
+        }
+        let before = format!("{}: {kept}\n", before.speaker());
+        Some(EmbeddingInput { own: before.len(), text: before + &own })
     }
 
     fn passage_text<'a, S: Sources + ?Sized>(
@@ -296,19 +317,20 @@ impl Index {
         &'a self,
         sources: &'a S,
         from: u32,
-    ) -> impl Iterator<Item = (u32, String)> + 'a {
+    ) -> impl Iterator<Item = (u32, EmbeddingInput)> + 'a {
         let until = if self.dimensions() == 0 { 0 } else { self.passage_count() as u32 };
         let absent = (from..until).filter(|&passage| !self.dense.is_present(passage));
         absent.filter_map(move |passage| Some((passage, self.embedding_input(sources, passage)?)))
     }
 
-    /// Keeps the vector of a passage, made from exactly `embedded`. It need not have length 1.
+    /// Keeps the vector of a passage and the codes of its tokens, made from exactly `embedded`. The vector need not have
+    /// length 1.
     ///
     /// False, and nothing is kept, if there is no such passage, the length is wrong or the vector has no direction.
-    pub fn set_vector(&mut self, passage: u32, embedded: &str, vector: &[f32]) -> bool {
+    pub fn set_vector(&mut self, passage: u32, embedded: &str, vector: &[f32], codes: &[TokenCode]) -> bool {
         match quantise(vector) {
             Some((scale, steps)) => {
-                self.set_stored(passage, &StoredVector { key: embedding_key(embedded), scale, steps: &steps })
+                self.set_stored(passage, &StoredVector { key: embedding_key(embedded), scale, steps: &steps, codes })
             }
             None => false,
         }
@@ -334,7 +356,7 @@ impl Index {
         let present = (0..old.passage_count() as u32).filter_map(|passage| Some((old.vector(passage)?.key, passage)));
         let by_key: HashMap<EmbeddingKey, u32> = present.collect();
         let wanted: Vec<(u32, EmbeddingKey)> =
-            self.missing(sources, 0).map(|(passage, text)| (passage, embedding_key(&text))).collect();
+            self.missing(sources, 0).map(|(passage, input)| (passage, embedding_key(&input.text))).collect();
         let found = wanted.into_iter().filter_map(|(passage, key)| Some((passage, old.vector(*by_key.get(&key)?)?)));
         found.filter(|(passage, vector)| self.dense.set(*passage, vector)).count()
     }
@@ -357,7 +379,7 @@ impl Index {
         let items = self.items.capacity() * size_of::<ItemId>();
         numbers
             + columns.day.capacity() * 4
-            + columns.question.capacity()
+            + columns.marks.capacity()
             + names
             + items
             + self.words.bytes()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::candidates::{Arm, Arms, Evidence};
 use super::derived::{DerivedIndex, sources};
 use super::plan::Plan;
-use super::score::{Contributions, Weights, contributions};
+use super::score::{Contributions, Features, features, score_max};
 use super::select::{Hit, Scored};
 use crate::id::{ItemId, ItemKind};
 use crate::memory::Memory;
@@ -41,7 +41,7 @@ pub(super) struct Desk<'a> {
     pub(super) derived: &'a DerivedIndex,
     pub(super) evidence: &'a Evidence<'a>,
     pub(super) plan: &'a Plan,
-    pub(super) weights: &'a Weights,
+    pub(super) weights: &'a Features,
 }
 
 impl Desk<'_> {
@@ -72,6 +72,10 @@ impl Desk<'_> {
     /// nothing about it.
     fn speaks(&self, hit: &DerivedHit) -> bool {
         hit.contributions.n > 0.0 || hit.contributions.x >= self.weights.x * NEAR_COSINE
+    }
+
+    fn score(&self, features: &Features) -> f32 {
+        features.weighed(self.weights).sum()
     }
 
     fn admits(&self, id: ItemId) -> bool {
@@ -109,10 +113,10 @@ impl Desk<'_> {
         &self,
         scored: &[Scored],
         ids: impl Iterator<Item = ItemId>,
-    ) -> BTreeMap<ItemId, (u32, Contributions)> {
+    ) -> BTreeMap<ItemId, (u32, Features)> {
         let index = self.evidence.index;
         let ordinals = &index.passages.ordinal;
-        let mut known: BTreeMap<u32, Contributions> = BTreeMap::new();
+        let mut known: BTreeMap<u32, Features> = BTreeMap::new();
         let mut wanted: Vec<(ItemId, Vec<u32>)> = Vec::new();
         let mut absent: BTreeSet<u32> = BTreeSet::new();
         for id in ids {
@@ -121,7 +125,7 @@ impl Desk<'_> {
             for ordinal in all {
                 let at = scored.binary_search_by_key(&ordinal, |one| ordinals[one.passage as usize]);
                 if let Ok(at) = at {
-                    known.insert(ordinal, scored[at].contributions);
+                    known.insert(ordinal, scored[at].features);
                 } else if looked_at < WITNESSES_MAX {
                     looked_at += 1;
                     absent.insert(ordinal);
@@ -144,13 +148,13 @@ impl Desk<'_> {
             None => vec![0.0; passages.len()],
         };
         for (&passage, cosine) in passages.iter().zip(cosines) {
-            let found = contributions(self.evidence, self.plan.speaker_number(), self.weights, passage, cosine);
+            let found = features(self.evidence, passage, cosine);
             let best = known.entry(ordinals[passage as usize]).or_insert(found);
-            if found.sum() > best.sum() {
+            if self.score(&found) > self.score(best) {
                 *best = found;
             }
         }
-        let besides = |found: &Contributions| found.sum() - found.n - found.isq;
+        let besides = |found: &Features| self.score(&Features { n: 0.0, isq: 0.0, ..*found });
         let best = |(id, of_item): (ItemId, Vec<u32>)| {
             let found = of_item.into_iter().filter_map(|ordinal| Some((ordinal, *known.get(&ordinal)?)));
             let best = found.max_by(|a, b| besides(&a.1).total_cmp(&besides(&b.1)).then(b.0.cmp(&a.0)));
@@ -159,18 +163,19 @@ impl Desk<'_> {
         wanted.into_iter().filter_map(best).collect()
     }
 
-    fn hit(&self, id: ItemId, arms: Arms, own: f32, witness: Option<(u32, Contributions)>) -> DerivedHit {
+    fn hit(&self, id: ItemId, arms: Arms, own: f32, witness: Option<(u32, Features)>) -> DerivedHit {
         let mut made_of = witness.map(|(_, found)| found).unwrap_or_default();
-        made_of.n = self.weights.n * own;
+        made_of.n = own;
         made_of.isq = 0.0;
         if let Some(fact) = (id.kind == ItemKind::Fact).then(|| self.memory.items().fact(id)).flatten() {
             let started = fact.valid_from.map_or(0.0, |from| self.evidence.dates.of(time::day_number(from)));
-            made_of.date = made_of.date.max(self.weights.date * started);
+            made_of.date = made_of.date.max(started);
             if self.plan.speaker.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&fact.subject)) {
-                made_of.spk = self.weights.spk;
+                made_of.spk = 1.0;
             }
         }
-        let (score, highest) = (made_of.sum(), self.weights.score_max());
+        let made_of = made_of.weighed(self.weights);
+        let (score, highest) = (made_of.sum(), score_max(self.weights));
         let relevance = if highest > 0.0 { (score / highest).clamp(0.0, 1.0) } else { 0.0 };
         DerivedHit { id, score, relevance, contributions: made_of, witness: witness.map(|(ordinal, _)| ordinal), arms }
     }

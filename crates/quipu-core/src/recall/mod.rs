@@ -18,6 +18,7 @@ mod index;
 mod intent;
 mod intervals;
 mod items;
+mod late;
 mod passages;
 mod plan;
 mod scan;
@@ -26,6 +27,7 @@ mod select;
 pub(crate) mod tokens;
 mod trace;
 mod validity;
+mod when;
 mod words;
 
 pub use candidates::{Arm, Arms};
@@ -35,12 +37,13 @@ pub use dense::{EmbeddingKey, StoredVector, embedding_key};
 pub use derived::{DerivedIndex, touched};
 pub use fold::{Group, Lead};
 pub use image::{IMAGE_TAG, ImageError};
-pub use index::{Index, Sources};
+pub use index::{EmbeddingInput, Index, Sources};
 pub use intent::Intent;
 pub use intervals::Interval;
 pub use items::DerivedHit;
+pub use late::{QueryTokens, TokenCode, token_codes};
 pub use plan::{Filter, Plan, Query};
-pub use score::{Contributions, Weights};
+pub use score::{Contributions, Features, Weights, score_max};
 pub use select::Hit;
 pub use trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
 pub use validity::Validity;
@@ -88,6 +91,16 @@ pub struct Found {
     pub trace: Trace,
 }
 
+/// A question as an embedder understands it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Meaning {
+    /// The vector of [`Plan::first_person_text`] by the index's model. Without one, or with one that does not fit, meaning
+    /// counts 0 for every passage and the trace says so; the same holds for a passage without a vector.
+    pub vector: Option<Vec<f32>>,
+    /// Its tokens, if the model hands them out. Without them there is no second stage.
+    pub tokens: Option<QueryTokens>,
+}
+
 /// Finds what answers a question, among the sources of a memory and among what was drawn from them.
 ///
 /// As [`recall`], which looks at sources alone.
@@ -96,14 +109,16 @@ pub fn recall_all(
     index: &Index,
     derived: &DerivedIndex,
     plan: &Plan,
-    query_vector: Option<&[f32]>,
+    meaning: &Meaning,
     options: &Options,
 ) -> Found {
     let mut drawn = Vec::new();
     // Sources that stand behind a statement take no place of their own.
     let places = if derived.is_empty() { plan.k } else { 2 * plan.k.max(limit::NOMINEES_PER_ARM) };
-    let found = stages(index, plan, places, query_vector, options, &mut |evidence, scored, hits| {
-        let desk = items::Desk { memory, derived, evidence, plan, weights: &options.weights };
+    let mut weights = options.weights.first;
+    let found = stages(index, plan, places, meaning, options, &mut |evidence, used, scored, hits| {
+        weights = *used;
+        let desk = items::Desk { memory, derived, evidence, plan, weights: used };
         if !derived.is_empty() {
             drawn = desk.found(scored, hits);
         }
@@ -114,26 +129,23 @@ pub fn recall_all(
     let wanted = |hit: &Hit| plan.filter.admits_kind(index.items[hit.ordinal as usize].kind);
     let hits = found.hits.into_iter().filter(wanted).collect();
     let mut groups = fold::fold(memory, derived, hits, drawn.clone(), plan);
-    confidence::count_votes(index, &options.weights, &mut groups);
+    confidence::count_votes(index, &weights, &mut groups);
     Found { groups, derived: drawn, trace }
 }
 
 /// Finds the items that answer a question.
-///
-/// `query_vector` is the vector of [`Plan::first_person_text`] by the index's model. Without one, or with one that does not
-/// fit, meaning counts 0 for every passage and the trace says so; the same holds for a passage without a vector.
-pub fn recall(index: &Index, plan: &Plan, query_vector: Option<&[f32]>, options: &Options) -> Recall {
-    stages(index, plan, plan.k, query_vector, options, &mut |_, _, _| {})
+pub fn recall(index: &Index, plan: &Plan, meaning: &Meaning, options: &Options) -> Recall {
+    stages(index, plan, plan.k, meaning, options, &mut |_, _, _, _| {})
 }
 
 /// Looks at what was scored, before it is forgotten.
-type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &[select::Scored], &[Hit]);
+type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[select::Scored], &[Hit]);
 
 fn stages(
     index: &Index,
     plan: &Plan,
     places: usize,
-    query_vector: Option<&[f32]>,
+    meaning: &Meaning,
     options: &Options,
     look: Look<'_>,
 ) -> Recall {
@@ -142,18 +154,33 @@ fn stages(
     let (first, last) = index.days.unwrap_or_default();
     let mut dates = Agreements::new(&plan.dates, first, last);
     plan.intervals.iter().filter(|_| plan.dates.is_empty()).for_each(|interval| dates.add_interval(interval));
-    let vector = query_vector.and_then(|vector| index.dense.query(vector));
-    let evidence = Evidence { index, allowed: &allowed, words: &words, dates: &dates, vector: vector.as_ref() };
+    let vector = meaning.vector.as_ref().and_then(|vector| index.dense.query(vector));
+    let evidence = Evidence {
+        index,
+        allowed: &allowed,
+        words: &words,
+        dates: &dates,
+        vector: vector.as_ref(),
+        speaker: plan.speaker_number(),
+        asks_when: plan.asks_when,
+    };
     let candidates = Candidates::nominate(&evidence, options.exhaustive_passages_max);
-    let scored = select::score(&evidence, &candidates, plan.speaker_number(), &options.weights);
-    let selected = select::select(index, &scored, places, &options.weights, options.explain);
-    look(&evidence, &scored, &selected.hits);
+    let mut scored = select::score(&evidence, &candidates, &options.weights.first);
+    // Tokens are compared where the question and the memory have them; a model that hands out none leaves one stage.
+    let tokens = meaning.tokens.as_ref().filter(|_| vector.is_some() && index.dense.has_codes());
+    let (weights, compared) = match tokens {
+        Some(tokens) => (&options.weights.late, select::rescore(index, tokens, &mut scored, &options.weights.late)),
+        None => (&options.weights.first, 0),
+    };
+    let selected = select::select(index, &scored, places, weights, options.explain);
+    look(&evidence, weights, &scored, &selected.hits);
     let trace = Trace {
         passages: index.passage_count(),
         allowed: allowed.iter().map(|word| word.count_ones() as usize).sum(),
         arms: candidates.counts.iter().map(|&(arm, nominated)| ArmCount { arm, nominated }).collect(),
         scored: candidates.passages.len(),
         dense: vector.is_some(),
+        compared,
         derived: 0,
         derived_scored: 0,
         without_vector: index.passage_count() - index.vector_count(),

@@ -12,6 +12,7 @@ use super::intent::Intent;
 use super::intervals::{self, Interval};
 use super::tokens::{self, Word};
 use super::validity::Validity;
+use super::when;
 use crate::id::ItemKind;
 use crate::limit;
 use crate::refusal::Refusal;
@@ -74,6 +75,8 @@ pub struct Plan {
     pub dates: Vec<NamedDate>,
     /// Stretches of time it names relative to today.
     pub intervals: Vec<Interval>,
+    /// True if it asks for a time.
+    pub asks_when: bool,
     /// What it is for.
     pub intent: Intent,
     /// What to embed: the question as the named authors would put it.
@@ -126,6 +129,7 @@ impl Plan {
             dates,
             intent: query.intent.unwrap_or_else(|| Intent::of(&words)),
             intervals,
+            asks_when: when::asks_when(&words),
             first_person_text: first_person(&query.text, &words, &mentions),
             named,
             k: query.k,

@@ -56,6 +56,21 @@ pub(super) fn hammings(query: &[u64], rows: &[u64], found: &mut Vec<u16>) {
     }
 }
 
+/// For every code how many of its bits are set, and how many are set in each plane too, a plane counting twice the one
+/// before it.
+pub(super) fn overlaps(planes: &[[u64; 3]; 4], codes: &[[u64; 3]], found: &mut Vec<(u32, u32)>) {
+    found.clear();
+    match level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx512 => unsafe { overlaps_avx512(planes, codes, found) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `level` found the instruction set.
+        Level::Avx2 => unsafe { overlaps_avx2(planes, codes, found) },
+        Level::Portable => overlaps_portable(planes, codes, found),
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     #[cfg(target_arch = "x86_64")]
@@ -116,6 +131,8 @@ macro_rules! compiled_for_each_level {
 compiled_for_each_level!(dots_body, dots_portable, dots_avx2, dots_avx512, (query: &[i8], rows: &[i8], found: &mut Vec<i32>));
 compiled_for_each_level!(dots_at_body, dots_at_portable, dots_at_avx2, dots_at_avx512, (query: &[i8], rows: &[i8], chosen: &[u32], found: &mut Vec<i32>));
 compiled_for_each_level!(hammings_body, hammings_portable, hammings_avx2, hammings_avx512, (query: &[u64], rows: &[u64], found: &mut Vec<u16>));
+
+compiled_for_each_level!(overlaps_body, overlaps_portable, overlaps_avx2, overlaps_avx512, (planes: &[[u64; 3]; 4], codes: &[[u64; 3]], found: &mut Vec<(u32, u32)>));
 
 // Plain loops, no closures: what is passed to an adapter becomes a function of its own, compiled without the instruction
 // set. Nothing wraps up to 131,071 dimensions; checking for it in every step would keep the loops from being vectorised.
@@ -182,6 +199,21 @@ fn differing(a: &[u64], b: &[u64]) -> u16 {
         sum = sum.wrapping_add((a ^ b).count_ones());
     }
     sum as u16
+}
+
+#[inline(always)]
+fn overlaps_body(planes: &[[u64; 3]; 4], codes: &[[u64; 3]], found: &mut Vec<(u32, u32)>) {
+    found.resize(codes.len(), (0, 0));
+    for (found, code) in found.iter_mut().zip(codes) {
+        let (mut ones, mut weighted) = (0u32, 0u32);
+        for word in 0..3 {
+            ones = ones.wrapping_add(code[word].count_ones());
+            for plane in 0..4 {
+                weighted = weighted.wrapping_add((planes[plane][word] & code[word]).count_ones() << plane);
+            }
+        }
+        *found = (ones, weighted);
+    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use super::candidates::{Arms, Candidates, Evidence};
 use super::index::Index;
-use super::score::{Contributions, Weights, contributions};
+use super::late::{Coverage, QueryTokens};
+use super::score::{Contributions, Features, features, score_max};
 use super::trace::{LeftOut, Reason};
+use crate::limit;
 
 /// Runners-up an explanation lists.
 const LEFT_OUT_MAX: usize = 20;
@@ -33,7 +35,7 @@ pub struct Hit {
 pub(super) struct Scored {
     pub(super) passage: u32,
     score: f32,
-    pub(super) contributions: Contributions,
+    pub(super) features: Features,
     arms: Arms,
 }
 
@@ -46,8 +48,7 @@ pub(super) struct Selected {
 pub(super) fn score(
     evidence: &Evidence<'_>,
     candidates: &Candidates,
-    speaker: Option<u32>,
-    weights: &Weights,
+    weights: &Features,
 ) -> Vec<Scored> {
     let dense = &evidence.index.dense;
     let cosines = match evidence.vector {
@@ -58,8 +59,8 @@ pub(super) fn score(
     let ordinals = &evidence.index.passages.ordinal;
     let mut best: Vec<Scored> = Vec::with_capacity(candidates.passages.len());
     for ((&passage, &arms), cosine) in candidates.passages.iter().zip(&candidates.arms).zip(cosines) {
-        let contributions = contributions(evidence, speaker, weights, passage, cosine);
-        let scored = Scored { passage, score: contributions.sum(), contributions, arms };
+        let features = features(evidence, passage, cosine);
+        let scored = Scored { passage, score: features.weighed(weights).sum(), features, arms };
         match best.last_mut() {
             Some(last) if ordinals[last.passage as usize] == ordinals[passage as usize] => {
                 if scored.score > last.score {
@@ -72,8 +73,27 @@ pub(super) fn score(
     best
 }
 
+/// Compares the tokens of the best with the question's, and scores all anew.
+pub(super) fn rescore(index: &Index, query: &QueryTokens, scored: &mut [Scored], weights: &Features) -> usize {
+    let mut best: Vec<usize> = (0..scored.len()).collect();
+    let better = |a: &usize, b: &usize| scored[*b].score.total_cmp(&scored[*a].score).then(a.cmp(b));
+    if best.len() > limit::LATE_PASSAGES {
+        best.select_nth_unstable_by(limit::LATE_PASSAGES, better);
+        best.truncate(limit::LATE_PASSAGES);
+    }
+    let compared = best.len();
+    let mut coverage = Coverage::new(index, query);
+    for at in best {
+        (scored[at].features.late, scored[at].features.late_near) = coverage.of(scored[at].passage);
+    }
+    for one in scored {
+        one.score = one.features.weighed(weights).sum();
+    }
+    compared
+}
+
 /// The `k` best items for which anything speaks, best first, ties broken by id.
-pub(super) fn select(index: &Index, scored: &[Scored], k: usize, weights: &Weights, explain: bool) -> Selected {
+pub(super) fn select(index: &Index, scored: &[Scored], k: usize, weights: &Features, explain: bool) -> Selected {
     let wanted = if explain { k + LEFT_OUT_MAX } else { k };
     let id = |scored: &Scored| index.items[index.passages.ordinal[scored.passage as usize] as usize];
     let better = |a: &&Scored, b: &&Scored| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)));
@@ -85,20 +105,20 @@ pub(super) fn select(index: &Index, scored: &[Scored], k: usize, weights: &Weigh
     scored.sort_unstable_by(better);
     let found = scored.iter().take(k).take_while(|scored| scored.score > 0.0).count();
     let ordinal = |scored: &Scored| index.passages.ordinal[scored.passage as usize];
-    let score_max = weights.score_max();
+    let score_max = score_max(weights);
     let hit = |scored: &Scored| Hit {
         ordinal: ordinal(scored),
         span: index.span(scored.passage),
         score: scored.score,
         relevance: if score_max > 0.0 { (scored.score / score_max).clamp(0.0, 1.0) } else { 0.0 },
-        contributions: scored.contributions,
+        contributions: scored.features.weighed(weights),
         arms: scored.arms,
         passage: scored.passage,
     };
     let left_out = |scored: &Scored| LeftOut {
         ordinal: ordinal(scored),
         score: scored.score,
-        contributions: scored.contributions,
+        contributions: scored.features.weighed(weights),
         arms: scored.arms,
         reason: if scored.score > 0.0 { Reason::BelowTheBest } else { Reason::NoEvidence },
     };

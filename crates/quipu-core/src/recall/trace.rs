@@ -24,6 +24,8 @@ pub struct Trace {
     pub scored: usize,
     /// True if meaning counted: the question had a vector that fits this index.
     pub dense: bool,
+    /// Passages whose tokens were compared with the question's; 0 if the model hands out none.
+    pub compared: usize,
     /// Passages without a vector; for them meaning counts 0.
     pub without_vector: usize,
     /// Items drawn from sources.

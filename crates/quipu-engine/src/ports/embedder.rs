@@ -27,6 +27,24 @@ pub enum EmbedError {
     Unavailable(String),
 }
 
+/// A text's vector with those of its tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded {
+    /// Of length 1.
+    pub vector: Vec<f32>,
+    /// The tokens in order, start and end token left out. Empty if the model hands out none.
+    pub tokens: Vec<Token>,
+}
+
+/// One token of a text, in its place: the same word has another vector in another sentence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Token {
+    /// The word it is a piece of, as the model's tokenizer sees it.
+    pub word: String,
+    /// Of any length.
+    pub vector: Vec<f32>,
+}
+
 /// Turns texts into unit vectors, in process or remotely.
 ///
 /// The same text gives the same vector, whatever else is in the batch.
@@ -41,6 +59,15 @@ pub trait Embedder: Send + Sync {
     /// # Errors
     /// Any [`EmbedError`]; then no vector is returned.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
+
+    /// As [`Embedder::embed`], with the vectors of the tokens where the model has them.
+    ///
+    /// # Errors
+    /// As [`Embedder::embed`].
+    fn embed_tokens(&self, texts: &[&str]) -> Result<Vec<Embedded>, EmbedError> {
+        let vectors = self.embed(texts)?;
+        Ok(vectors.into_iter().map(|vector| Embedded { vector, tokens: Vec::new() }).collect())
+    }
 
     /// How many of the model's tokens the text takes, special tokens included.
     fn count_tokens(&self, text: &str) -> usize;

@@ -6,7 +6,7 @@ pub mod extractor;
 pub mod ledger_store;
 
 pub use clock::{Clock, Entropy};
-pub use embedder::{EmbedError, Embedder, EmbeddingModel};
+pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
 pub use extractor::{ExtractError, Extractor};
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,

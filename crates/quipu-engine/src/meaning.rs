@@ -1,0 +1,35 @@
+//! What an embedder makes of passages and questions, in the shape recall keeps and asks for.
+
+use quipu_core::recall::{EmbeddingInput, Meaning, QueryTokens, TokenCode, token_codes};
+
+use crate::error::Result;
+use crate::ports::{EmbedError, Embedder, Token};
+
+/// A passage's vector, and the codes of its own tokens: those of the passage before it are only there to be understood by.
+pub(crate) type Understood = (Vec<f32>, Vec<TokenCode>);
+
+/// Embeds passages.
+pub(crate) fn of_passages(embedder: &dyn Embedder, inputs: &[(u32, EmbeddingInput)]) -> Result<Vec<Understood>> {
+    let texts: Vec<&str> = inputs.iter().map(|(_, input)| input.text.as_str()).collect();
+    let embedded = embedder.embed_tokens(&texts)?;
+    // Start and end token are counted, and are not among the tokens.
+    let apart = embedder.count_tokens("");
+    let own = |input: &EmbeddingInput| match input.own {
+        0 => 0,
+        own => embedder.count_tokens(&input.text[..own]).saturating_sub(apart),
+    };
+    let codes = |tokens: &[Token], from: usize| token_codes(tokens.iter().skip(from).map(word_and_vector));
+    let understood = inputs.iter().zip(embedded);
+    Ok(understood.map(|((_, input), made)| (made.vector, codes(&made.tokens, own(input)))).collect())
+}
+
+/// Embeds a question.
+pub(crate) fn of_question(embedder: &dyn Embedder, text: &str) -> std::result::Result<Meaning, EmbedError> {
+    let made = embedder.embed_tokens(&[text])?.pop();
+    let tokens = made.as_ref().and_then(|made| QueryTokens::new(made.tokens.iter().map(word_and_vector)));
+    Ok(Meaning { tokens, vector: made.map(|made| made.vector) })
+}
+
+fn word_and_vector(token: &Token) -> (&str, &[f32]) {
+    (&token.word, &token.vector)
+}
