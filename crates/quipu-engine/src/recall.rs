@@ -6,7 +6,9 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::recall::{self as stages, DerivedHit, DerivedIndex, Filter, Index, Intent, Meaning, Plan, Query, Validity};
+use quipu_core::recall::{
+    self as stages, DerivedHit, DerivedIndex, Filter, Index, Intent, Meaning, Plan, Query, Validity,
+};
 use serde::Serialize;
 
 use crate::answers::{self, Answer, LeftOut};

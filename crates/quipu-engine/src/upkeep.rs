@@ -84,7 +84,9 @@ pub(crate) fn load_index(engine: &Engine, ledger: &mut dyn UserLedger, memory: &
         let absent: Vec<(u32, VectorKey)> =
             index.missing(memory.sources(), 0).map(|(passage, input)| (passage, embedding_key(&input.text))).collect();
         for (passage, key) in absent {
-            if let Some((scale, steps, codes)) = saved.get(&key).and_then(|bytes| read_single(bytes, index.dimensions())) {
+            if let Some((scale, steps, codes)) =
+                saved.get(&key).and_then(|bytes| read_single(bytes, index.dimensions()))
+            {
                 index.set_stored(passage, &StoredVector { key, scale, steps: &steps, codes: &codes });
             }
         }

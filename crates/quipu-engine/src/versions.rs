@@ -127,7 +127,9 @@ pub(crate) fn view(engine: &Engine, keeper: &Keeper, memory: Memory) -> Result<V
     let mut index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
     let absent: Vec<(u32, EmbeddingInput)> = index.missing(memory.sources(), 0).collect();
     for batch in absent.chunks(limit::EMBED_BATCH) {
-        for ((passage, input), (vector, codes)) in batch.iter().zip(meaning::of_passages(engine.embedder.as_ref(), batch)?) {
+        for ((passage, input), (vector, codes)) in
+            batch.iter().zip(meaning::of_passages(engine.embedder.as_ref(), batch)?)
+        {
             index.set_vector(*passage, &input.text, &vector, &codes);
         }
     }

@@ -6,6 +6,7 @@ use std::thread;
 use quipu_engine::ports::embedder::{EmbedError, Embedded, Token};
 use rten::ThreadPool;
 
+use crate::basis::Basis;
 use crate::network::{Network, Output};
 use crate::word_piece::WordPiece;
 
@@ -24,6 +25,8 @@ pub fn threads_default() -> NonZeroUsize {
 /// would change their vectors: int8 activations are scaled by the largest value of the whole batch.
 pub(crate) struct Encoder {
     network: Network,
+    /// Where tokens are projected to.
+    token_basis: Option<Basis>,
     /// Pools of one thread each.
     lanes: Vec<Arc<ThreadPool>>,
     /// Where the next single text runs, so that callers at the same time use different threads.
@@ -33,7 +36,17 @@ pub(crate) struct Encoder {
 impl Encoder {
     pub(crate) fn new(network: Network, threads: NonZeroUsize) -> Self {
         let lane = || Arc::new(ThreadPool::with_num_threads(1));
-        Self { network, lanes: (0..threads.get()).map(|_| lane()).collect(), next_lane: AtomicUsize::new(0) }
+        Self {
+            network,
+            token_basis: None,
+            lanes: (0..threads.get()).map(|_| lane()).collect(),
+            next_lane: AtomicUsize::new(0),
+        }
+    }
+
+    /// Projects tokens before handing them out.
+    pub(crate) fn with_token_basis(self, basis: Basis) -> Self {
+        Self { token_basis: Some(basis), ..self }
     }
 
     /// One vector of length 1 for each text, in order; each text cut at `tokens_max`.
@@ -55,7 +68,11 @@ impl Encoder {
     ) -> Result<Vec<Embedded>, EmbedError> {
         self.each(tokenizer, tokens_max, texts, &|words, output| {
             let rows = output.tokens.chunks_exact(output.vector.len()).skip(1);
-            let tokens = words.iter().zip(rows).map(|(word, row)| Token { word: word.clone(), vector: row.to_vec() });
+            let vector = |row: &[f32]| match &self.token_basis {
+                Some(basis) => basis.project(row),
+                None => row.to_vec(),
+            };
+            let tokens = words.iter().zip(rows).map(|(word, row)| Token { word: word.clone(), vector: vector(row) });
             Embedded { tokens: tokens.collect(), vector: output.vector }
         })
     }

@@ -25,6 +25,7 @@ mod model_folder;
 mod rule_extractor;
 mod rules;
 
+mod basis;
 mod encoder;
 mod network;
 mod vocabulary;

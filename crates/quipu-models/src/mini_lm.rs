@@ -3,6 +3,7 @@ use std::sync::OnceLock;
 
 use quipu_engine::ports::embedder::{EmbedError, Embedded, Embedder, EmbeddingModel};
 
+use crate::basis::Basis;
 use crate::encoder::{Encoder, threads_default};
 use crate::network::{Network, Pooling};
 use crate::vocabulary::Vocabulary;
@@ -10,6 +11,8 @@ use crate::word_piece::WordPiece;
 use crate::word_split::SplitRules;
 
 static WEIGHTS: &[u8] = include_bytes!("../assets/all-MiniLM-L6-v2/model.onnx");
+/// 192 directions of 384 parts, little-endian; see `export/token_basis.py`.
+static TOKEN_BASIS: &[u8] = include_bytes!("../assets/all-MiniLM-L6-v2/token_basis.f32");
 static VOCABULARY: &str = include_str!("../assets/all-MiniLM-L6-v2/vocab.txt");
 
 /// all-MiniLM-L6-v2 in int8, its weights part of the binary. The default embedder.
@@ -63,7 +66,10 @@ impl MiniLm {
 
     fn encoder(&self) -> Result<&Encoder, EmbedError> {
         self.encoder
-            .get_or_init(|| Ok(Encoder::new(Network::from_static(WEIGHTS, Pooling::Mean)?, self.threads)))
+            .get_or_init(|| {
+                let encoder = Encoder::new(Network::from_static(WEIGHTS, Pooling::Mean)?, self.threads);
+                Ok(encoder.with_token_basis(Basis::from_bytes(TOKEN_BASIS, self.model.dimensions)?))
+            })
             .as_ref()
             .map_err(|why| EmbedError::Model(why.clone()))
     }

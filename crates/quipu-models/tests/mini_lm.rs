@@ -50,7 +50,7 @@ fn assets() -> PathBuf {
 #[test]
 fn the_files_are_the_ones_whose_provenance_is_written_down() {
     let provenance = std::fs::read_to_string(assets().join("PROVENANCE.md")).expect("provenance is there");
-    for name in ["model.onnx", "vocab.txt"] {
+    for name in ["model.onnx", "token_basis.f32", "vocab.txt"] {
         let digest = Sha256::digest(std::fs::read(assets().join(name)).expect("the file is there"));
         let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         assert!(provenance.contains(&digest), "{name} is {digest}");
@@ -169,4 +169,31 @@ fn tokens_are_counted_with_the_special_ones() {
     for (text, tokens) in [("", 2), ("hello", 3), ("unaffable", 5), ("don't", 5), ("[SEP]", 5)] {
         assert_eq!(embedder().count_tokens(text), tokens, "{text}");
     }
+}
+
+#[test]
+fn tokens_come_with_their_words_and_mean_what_they_mean_in_their_place() {
+    let texts =
+        ["She unpacked her suitcase, naïvely.", "The river bank was muddy.", "He went to the bank for a loan.", ""];
+    let made = embedder().embed_tokens(&texts).expect("the model runs");
+    let vectors = embed(&texts);
+    for ((text, made), vector) in texts.iter().zip(&made).zip(&vectors) {
+        assert_eq!(bits(&made.vector), bits(vector), "{text}");
+        assert_eq!(made.tokens.len(), embedder().count_tokens(text) - embedder().count_tokens(""), "{text}");
+        assert!(made.tokens.iter().all(|token| token.vector.len() == 192));
+    }
+    let words: Vec<&str> = made[0].tokens.iter().map(|token| token.word.as_str()).collect();
+    assert_eq!(words.first(), Some(&"she"));
+    assert_eq!(words.iter().filter(|word| **word == "unpacked").count(), 3, "{words:?}");
+    let token = |text: usize, word: &str| {
+        made[text]
+            .tokens
+            .iter()
+            .find(|token| token.word == word)
+            .map(|token| token.vector.clone())
+            .expect("it is there")
+    };
+    // The basis keeps what tells words apart: a bank is not a bank.
+    let (river, money) = (token(1, "bank"), token(2, "bank"));
+    assert!(cosine(&money, &token(2, "loan")) > cosine(&river, &token(2, "loan")));
 }

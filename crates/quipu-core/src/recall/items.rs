@@ -109,11 +109,7 @@ impl Desk<'_> {
     }
 
     /// For each item the source that speaks most for it, its own words apart.
-    fn witnesses(
-        &self,
-        scored: &[Scored],
-        ids: impl Iterator<Item = ItemId>,
-    ) -> BTreeMap<ItemId, (u32, Features)> {
+    fn witnesses(&self, scored: &[Scored], ids: impl Iterator<Item = ItemId>) -> BTreeMap<ItemId, (u32, Features)> {
         let index = self.evidence.index;
         let ordinals = &index.passages.ordinal;
         let mut known: BTreeMap<u32, Features> = BTreeMap::new();

@@ -141,14 +141,7 @@ pub fn recall(index: &Index, plan: &Plan, meaning: &Meaning, options: &Options) 
 /// Looks at what was scored, before it is forgotten.
 type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[select::Scored], &[Hit]);
 
-fn stages(
-    index: &Index,
-    plan: &Plan,
-    places: usize,
-    meaning: &Meaning,
-    options: &Options,
-    look: Look<'_>,
-) -> Recall {
+fn stages(index: &Index, plan: &Plan, places: usize, meaning: &Meaning, options: &Options, look: Look<'_>) -> Recall {
     let allowed = index.mask(&plan.filter);
     let words = index.words.score(&plan.terms);
     let (first, last) = index.days.unwrap_or_default();
@@ -203,5 +196,7 @@ fn stages(
     Recall { hits: selected.hits, trace }
 }
 
+#[cfg(test)]
+mod late_tests;
 #[cfg(test)]
 mod tests;

@@ -26,7 +26,8 @@ pub struct Features {
     pub isq: f32,
     /// Cosine of the question in the first person and the passage with the one before it, −1 … 1.
     pub x: f32,
-    /// 1 if the question asks for a time and the passage names one.
+    /// If the passage names a time: 1 where the question asks for one, else .2, since what happened is told with its time
+    /// and small talk is not.
     pub when: f32,
     /// How well the passage's tokens cover the question's by meaning, 0 … 1.
     pub late: f32,
@@ -123,6 +124,9 @@ pub fn score_max(weights: &Features) -> f32 {
         + rest.iter().map(|&weight| highest(weight, 1.0)).sum::<f32>()
 }
 
+/// What naming a time counts where no time was asked for.
+const TOLD_WITH_ITS_TIME: f32 = 0.2;
+
 /// The features of one passage whose cosine with the question is `cosine`, its tokens left out.
 pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32) -> Features {
     let columns = &evidence.index.passages;
@@ -141,7 +145,7 @@ pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32) -> Fe
         date: if evidence.dates.is_empty() { 0.0 } else { evidence.dates.of(columns.day[at]) },
         isq: one(marks & ASKS != 0),
         x: cosine,
-        when: one(evidence.asks_when && marks & SAYS_WHEN != 0),
+        when: if evidence.asks_when { 1.0 } else { TOLD_WITH_ITS_TIME } * one(marks & SAYS_WHEN != 0),
         late: 0.0,
         late_near: 0.0,
     }

@@ -45,11 +45,7 @@ pub(super) struct Selected {
 }
 
 /// Scores the candidates and keeps the best passage of each item, in ledger order; among equals the earlier one.
-pub(super) fn score(
-    evidence: &Evidence<'_>,
-    candidates: &Candidates,
-    weights: &Features,
-) -> Vec<Scored> {
+pub(super) fn score(evidence: &Evidence<'_>, candidates: &Candidates, weights: &Features) -> Vec<Scored> {
     let dense = &evidence.index.dense;
     let cosines = match evidence.vector {
         Some(query) if candidates.passages.len() == evidence.index.passage_count() => dense.cosines(query),

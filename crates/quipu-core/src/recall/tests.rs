@@ -32,11 +32,29 @@ fn embed(text: &str) -> Vec<f32> {
     vector
 }
 
+/// Words are their own meaning.
+fn codes(text: &str) -> Vec<TokenCode> {
+    let words = tokens::words(text);
+    let vectors: Vec<Vec<f32>> = words.iter().map(|word| embed(&word.lower)).collect();
+    token_codes(words.iter().zip(&vectors).map(|(word, vector)| (word.lower.as_str(), vector.as_slice())))
+}
+
+/// Gives every passage its vector and codes.
+fn fill(index: &mut Index, sources: &[Source]) {
+    let missing: Vec<(u32, EmbeddingInput)> = index.missing(sources, 0).collect();
+    for (passage, input) in &missing {
+        assert!(index.set_vector(*passage, &input.text, &embed(&input.text), &codes(&input.text[input.own..])));
+    }
+}
+
+fn meaning(text: &str) -> Meaning {
+    Meaning { vector: Some(embed(text)), tokens: None }
+}
+
 fn index(sources: &[Source]) -> Index {
     let mut index = Index::new(DIMENSIONS, "words/v1");
     (0..).zip(sources).for_each(|(ordinal, source)| index.add(ordinal, source));
-    let missing: Vec<(u32, String)> = index.missing(sources, 0).collect();
-    missing.iter().for_each(|(passage, text)| assert!(index.set_vector(*passage, text, &embed(text))));
+    fill(&mut index, sources);
     index
 }
 
@@ -47,7 +65,7 @@ fn plan(index: &Index, text: &str, filter: Filter) -> Plan {
 
 fn ask(index: &Index, text: &str, options: &Options) -> Recall {
     let plan = plan(index, text, Filter::default());
-    recall(index, &plan, Some(&embed(&plan.first_person_text)), options)
+    recall(index, &plan, &meaning(&plan.first_person_text), options)
 }
 
 fn ordinals(recall: &Recall) -> Vec<u32> {
@@ -186,7 +204,7 @@ fn without_a_vector_words_still_answer() {
     assert!(found.trace.dense && found.trace.without_vector == 40 && found.hits.len() == 10);
     assert!(found.hits.iter().all(|hit| hit.contributions.x == 0.0));
     let plan = plan(&bare, "violin and garden", Filter::default());
-    let unavailable = recall(&index(&sources), &plan, None, &Options::default());
+    let unavailable = recall(&index(&sources), &plan, &Meaning::default(), &Options::default());
     assert!(!unavailable.trace.dense);
     assert_eq!(unavailable.hits, found.hits);
 }
@@ -196,7 +214,7 @@ fn nothing_is_returned_for_which_nothing_speaks() {
     let sources = [turn(1, None, "Anna", "Bread."), turn(2, None, "Anna", "Is it bread?")];
     let index = index(&sources);
     let plan = plan(&index, "volcano", Filter::default());
-    let found = recall(&index, &plan, None, &Options { explain: true, ..Options::default() });
+    let found = recall(&index, &plan, &Meaning::default(), &Options { explain: true, ..Options::default() });
     assert_eq!(found.hits, []);
     let left_out = found.trace.detail.map(|detail| detail.left_out).unwrap_or_default();
     assert_eq!(left_out.iter().map(|out| out.reason).collect::<Vec<_>>(), [Reason::NoEvidence; 2]);
@@ -234,7 +252,8 @@ fn neighbours_stay_within_a_session() {
         turn(5, None, "Ben", "garden"),
     ];
     let index = index(&sources);
-    let inputs: Vec<_> = (0..5).filter_map(|passage| index.embedding_input(&sources[..], passage)).collect();
+    let inputs: Vec<_> =
+        (0..5).filter_map(|passage| index.embedding_input(&sources[..], passage)).map(|input| input.text).collect();
     assert_eq!(inputs, ["Anna: violin", "Ben: violin", "Anna: violin\nCleo: garden", "Anna: violin", "Ben: garden"]);
     let found = ask(&index, "violin", &Options::default());
     let previous: Vec<_> =
@@ -252,7 +271,7 @@ fn an_embedding_input_cuts_the_neighbour_only() {
         turn(3, Some("a"), "Cleo", &"p".repeat(1100)),
     ];
     let index = index(&sources);
-    let input = |passage| index.embedding_input(&sources[..], passage).unwrap_or_default();
+    let input = |passage| index.embedding_input(&sources[..], passage).map(|input| input.text).unwrap_or_default();
     assert!(input(1).ends_with(&own) && input(1).starts_with("Anna: éé") && (990..=1000).contains(&input(1).len()));
     assert_eq!(input(2), format!("Cleo: {}", "p".repeat(1100)));
     assert_eq!(index.embedding_input(&sources[..1], 1), None);
@@ -303,7 +322,7 @@ fn filters_act_inside_the_arms() {
         recall(
             &index,
             &plan,
-            Some(&embed(&plan.first_person_text)),
+            &meaning(&plan.first_person_text),
             &Options { exhaustive_passages_max, ..Options::default() },
         )
     };
@@ -379,8 +398,7 @@ proptest! {
         prop_assert_eq!(read.as_ref(), Ok(&part));
         let Ok(mut grown) = read else { return Ok(()) };
         (0..).zip(&sources).for_each(|(ordinal, source)| grown.add(ordinal, source));
-        let missing: Vec<(u32, String)> = grown.missing(&sources[..], 0).collect();
-        missing.iter().for_each(|(passage, text)| assert!(grown.set_vector(*passage, text, &embed(text))));
+        fill(&mut grown, &sources);
         prop_assert_eq!(&grown, &whole);
         prop_assert_eq!(grown.encode(), whole.encode());
     }
@@ -392,7 +410,7 @@ proptest! {
         let query = Query { text: question, k: 5, now: None, filter: Filter::default(), validity: None, intent: None };
         if let Ok(plan) = Plan::new(&index, query) {
             let exhaustive_passages_max = if exhaustive { 10 } else { 0 };
-            let found = recall(&index, &plan, Some(&embed(&plan.first_person_text)), &Options { explain: true, exhaustive_passages_max, ..Options::default() });
+            let found = recall(&index, &plan, &meaning(&plan.first_person_text), &Options { explain: true, exhaustive_passages_max, ..Options::default() });
             prop_assert!(found.hits.len() <= 2);
         }
     }
