@@ -54,6 +54,10 @@ pub const PASSAGE_BYTES_MAX: usize = 1100;
 pub const EXHAUSTIVE_PASSAGES_MAX: usize = 16_384;
 /// How many passages each arm nominates when not all are scored.
 pub const NOMINEES_PER_ARM: usize = 512;
+/// Answers that are put in order by relevance and confidence, if no more are asked for.
+pub const RANKED: usize = 50;
+/// Answers among which diversity chooses.
+pub const DIVERSIFIED: usize = 50;
 /// Tokens of a passage, and of a question, that are compared one by one.
 pub const TOKEN_CODES_MAX: usize = 160;
 /// The best passages of the first stage whose tokens are compared with the question's.

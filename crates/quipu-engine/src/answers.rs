@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::event::{SourceKind, Trust};
+use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::{Evidence, Fact, FactStatus, Task};
 use quipu_core::recall::{self as stages, Group, Lead, Validity};
@@ -64,6 +64,8 @@ pub struct Answer {
     pub outdated: Vec<(ItemId, String)>,
     /// How sure it is as an answer to this question, 0 to 1.
     pub confidence: f64,
+    /// What its place in the list follows from.
+    pub standing: stages::Standing,
 }
 
 /// Words of a source.
@@ -100,9 +102,6 @@ const QUOTES_MAX: usize = 3;
 /// Longest piece of an item's text beside a score, in characters.
 const EXCERPT_CHARS: usize = 120;
 
-/// How sure a source's own words are: that they were said is certain, that they are right is not.
-const SAID_CONFIDENCE: f64 = 0.9;
-
 /// The answer a group stands for.
 pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, group: &Group) -> Answer {
     let memory = sight.memory;
@@ -118,7 +117,9 @@ pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, group: &Group) ->
 
 /// What a drawn item says, apart from the list of answers.
 pub(crate) fn of_item(sight: &Sight<'_>, hit: &stages::DerivedHit) -> Answer {
-    let group = Group { lead: Lead::Derived(hit.clone()), also: Vec::new(), cosine: 0.0, votes: 1 };
+    let standing = stages::unasked(sight.memory, hit);
+    let (lead, also) = (Lead::Derived(hit.clone()), Vec::new());
+    let group = Group { lead, also, cosine: 0.0, votes: 1, place: hit.score, standing };
     of_derived(sight.memory, &group, hit)
 }
 
@@ -155,7 +156,8 @@ fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
         also: Vec::new(),
         contested_by: Vec::new(),
         outdated: Vec::new(),
-        confidence: stages::confidence(SAID_CONFIDENCE, group.cosine, group.votes, held.from.reliability()),
+        confidence: group.standing.confidence,
+        standing: group.standing,
     }
 }
 
@@ -184,14 +186,12 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
         also: Vec::new(),
         contested_by: Vec::new(),
         outdated: Vec::new(),
-        confidence: 0.0,
+        confidence: group.standing.confidence,
+        standing: group.standing,
     };
-    let reliability = witness.map_or(SourceKind::UserEdited, |held| held.from).reliability();
-    let (mut base, mut votes) = (SAID_CONFIDENCE, group.votes);
     match hit.id.kind {
         ItemKind::Fact => {
             if let Some(fact) = items.fact(hit.id) {
-                (base, votes) = (fact.confidence_base, votes.max(fact.seen_count));
                 fill_fact(memory, &mut answer, fact);
             }
         }
@@ -217,14 +217,12 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
         }
         ItemKind::Note => {
             if let Some(note) = items.note(hit.id) {
-                (base, votes) = (note.confidence_base, votes.max(note.votes));
                 answer.trust = note.trust;
                 answer.evidence = quotes(memory, &note.evidence);
             }
         }
         _ => answer.status = items.tenet(hit.id).and_then(|tenet| word(&tenet.status)),
     }
-    answer.confidence = stages::confidence(base, group.cosine, votes, reliability);
     answer
 }
 

@@ -1,7 +1,7 @@
 //! The engine: the ports it was given, and the memories it keeps open.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use quipu_core::Memory;
@@ -9,6 +9,7 @@ use quipu_core::core_document::Registry;
 use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
+use quipu_core::recall::Profiles;
 use quipu_core::source::Source;
 use quipu_core::writing::{Desk, Policy};
 
@@ -53,6 +54,7 @@ pub struct Engine {
     pub(crate) extractor: Option<Arc<dyn Extractor>>,
     pub(crate) predicates: Predicates,
     pub(crate) policy: Policy,
+    profiles: RwLock<Arc<Profiles>>,
     open: Mutex<Open>,
 }
 
@@ -75,6 +77,7 @@ impl Engine {
             registry: parts.rules.registry,
             predicates: parts.rules.predicates,
             policy: parts.rules.policy,
+            profiles: RwLock::default(),
             open: Mutex::default(),
         }
     }
@@ -82,6 +85,17 @@ impl Engine {
     /// The store, for doctor and backup tools.
     pub fn store(&self) -> &dyn LedgerStore {
         self.store.as_ref()
+    }
+
+    /// Other profiles from now on, for recalls that begin later.
+    pub fn set_profiles(&self, profiles: Profiles) {
+        *self.profiles.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(profiles);
+    }
+
+    /// The profiles in use.
+    pub fn profiles(&self) -> Arc<Profiles> {
+        // Replaced whole, so a panic elsewhere leaves one or the other.
+        self.profiles.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The embedder in use.

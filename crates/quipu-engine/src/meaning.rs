@@ -23,11 +23,17 @@ pub(crate) fn of_passages(embedder: &dyn Embedder, inputs: &[(u32, EmbeddingInpu
     Ok(understood.map(|((_, input), made)| (made.vector, codes(&made.tokens, own(input)))).collect())
 }
 
-/// Embeds a question.
-pub(crate) fn of_question(embedder: &dyn Embedder, text: &str) -> std::result::Result<Meaning, EmbedError> {
-    let made = embedder.embed_tokens(&[text])?.pop();
+/// Embeds a question, and the goal it serves.
+pub(crate) fn of_question(
+    embedder: &dyn Embedder,
+    text: &str,
+    goal: Option<&str>,
+) -> std::result::Result<Meaning, EmbedError> {
+    let texts: Vec<&str> = std::iter::once(text).chain(goal).collect();
+    let mut made = embedder.embed_tokens(&texts)?.into_iter();
+    let (made, goal) = (made.next(), made.next().map(|goal| goal.vector));
     let tokens = made.as_ref().and_then(|made| QueryTokens::new(made.tokens.iter().map(word_and_vector)));
-    Ok(Meaning { tokens, vector: made.map(|made| made.vector) })
+    Ok(Meaning { tokens, vector: made.map(|made| made.vector), goal })
 }
 
 fn word_and_vector(token: &Token) -> (&str, &[f32]) {

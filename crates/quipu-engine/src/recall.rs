@@ -1,13 +1,16 @@
 //! Recall: from a question to the items that answer it, with their receipts. Appends nothing.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
+use quipu_core::event::Trust;
 use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::recall::{
-    self as stages, DerivedHit, DerivedIndex, Filter, Index, Intent, Meaning, Plan, Query, Validity,
+    self as stages, Best, DerivedHit, DerivedIndex, Filter, Index, Intent, Meaning, Plan, Query, Signals, Thresholds,
+    Validity, Verdict,
 };
 use serde::Serialize;
 
@@ -38,6 +41,10 @@ pub struct RecallOptions {
     pub intent: Option<Intent>,
     /// What "last week" is counted from; without it the clock's time.
     pub now: Option<Timestamp>,
+    /// The goal the question serves; without it the most pressing open one.
+    pub goal: Option<String>,
+    /// Tune by this profile; without it by the user's.
+    pub profile: Option<String>,
     /// Write down how each stage decided.
     pub explain: bool,
 }
@@ -54,6 +61,8 @@ impl RecallOptions {
             validity: None,
             intent: None,
             now: None,
+            goal: None,
+            profile: None,
             explain: false,
         }
     }
@@ -66,6 +75,22 @@ pub struct Timing {
     pub embed_us: u64,
     /// Everything else.
     pub recall_us: u64,
+}
+
+/// Whether memory answers a question.
+#[derive(Debug, Clone, Serialize)]
+pub struct Decision {
+    /// What to do.
+    pub verdict: Verdict,
+    /// The probability that what was found answers, calibrated by `quipu eval calibrate`.
+    pub probability: f64,
+    /// Why, in words.
+    pub reason: &'static str,
+    /// What to ask the user, if that is what to do and it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// What the probability follows from.
+    pub signals: Signals,
 }
 
 /// What was found.
@@ -81,6 +106,10 @@ pub struct RecallReport {
     pub trace: Option<stages::Trace>,
     /// The best of what was scored and not returned, if asked for.
     pub left_out: Vec<LeftOut>,
+    /// Whether they answer, and what to do about it.
+    pub decision: Decision,
+    /// The profile they were found by.
+    pub profile: String,
     /// What could not be used, and why the answers may be weaker.
     pub degraded: Option<String>,
     /// How long it took.
@@ -171,10 +200,14 @@ pub(crate) fn find(
     let filter = Filter { sessions, kinds: options.kinds.clone() };
     let (text, now) = (options.query.clone(), options.now.or_else(|| Some(engine.clock.now())));
     let query = Query { text, k: options.k, now, filter, validity: options.validity, intent: options.intent };
+    let profiles = engine.profiles();
+    let name = options.profile.as_deref().unwrap_or_else(|| profiles.name_for(memory.user())).to_owned();
+    let profile = profiles.named(&name)?;
     let plan = Plan::new(index, query)?;
     let planned = micros(start);
     let start = started();
-    let (meaning, degraded) = match meaning::of_question(engine.embedder.as_ref(), &plan.first_person_text) {
+    let goal = options.goal.as_deref();
+    let (meaning, degraded) = match meaning::of_question(engine.embedder.as_ref(), &plan.first_person_text, goal) {
         Ok(meaning) => (meaning, None),
         Err(error) => (Meaning::default(), Some(format!("{error}; only words, dates and speakers were used"))),
     };
@@ -184,9 +217,11 @@ pub(crate) fn find(
         || format!("{waiting} passages have no vector yet and were found by words only; `quipu rebuild` makes them");
     let degraded = degraded.or_else(|| (waiting > 0).then(lacking));
     let start = started();
-    let how = stages::Options { explain: options.explain, ..stages::Options::default() };
+    let how =
+        stages::Options { explain: options.explain, profile: Arc::new(profile.clone()), ..stages::Options::default() };
     let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
-    let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
+    let hits: Vec<Answer> = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
+    let decision = decision(memory, &hits, &found, &profile.decision);
     let runners_up = found.trace.detail.iter().flat_map(|detail| &detail.left_out);
     let left_out = runners_up.map(|out| answers::left_out(memory, out)).collect();
     let report = RecallReport {
@@ -195,8 +230,26 @@ pub(crate) fn find(
         hits,
         trace: options.explain.then_some(found.trace),
         left_out,
+        decision,
+        profile: name,
         degraded,
         timing: Timing { embed_us, recall_us: planned + micros(start) },
     };
     Ok((report, plan, found.derived))
+}
+
+/// Whether what was found answers: by its probability, and by what is known of the best of it.
+fn decision(memory: &Memory, hits: &[Answer], found: &stages::Found, thresholds: &Thresholds) -> Decision {
+    let best = hits.first().map(|answer| Best {
+        confidence: answer.confidence,
+        contested: !answer.contested_by.is_empty(),
+        from_user: answer.trust == Trust::User,
+    });
+    let (verdict, reason) = stages::decide(found.probability, best, thresholds);
+    let sides =
+        || hits.first().into_iter().flat_map(|best| best.contested_by.iter().map(|(id, _)| *id).chain([best.id]));
+    let asked =
+        || sides().find_map(|side| memory.items().waiting_about(side).find(|review| !review.question.is_empty()));
+    let question = (verdict == Verdict::Clarify).then(asked).flatten().map(|review| review.question.clone());
+    Decision { verdict, probability: found.probability, reason, question, signals: found.signals }
 }

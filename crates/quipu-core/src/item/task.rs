@@ -79,3 +79,10 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<Link>,
 }
+
+impl Task {
+    /// True for a goal that is still pursued.
+    pub fn is_open_goal(&self) -> bool {
+        self.kind == TaskKind::Goal && matches!(self.status, TaskStatus::Active | TaskStatus::Stalled)
+    }
+}

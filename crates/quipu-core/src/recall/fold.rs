@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use super::derived::DerivedIndex;
 use super::items::DerivedHit;
 use super::plan::Plan;
+use super::rank::Standing;
 use super::select::Hit;
 use crate::id::{ItemId, ItemKind};
+use crate::limit;
 use crate::memory::Memory;
 use crate::predicate::normal;
 
@@ -30,6 +32,10 @@ pub struct Group {
     pub cosine: f32,
     /// How many of the best passages say about the same as this one, itself counted.
     pub votes: u32,
+    /// Its score, or that of the statement that took its place.
+    pub place: f32,
+    /// What its place in the list follows from.
+    pub standing: Standing,
 }
 
 /// Puts sources and drawn items into one list, best first, and folds together what is one answer.
@@ -40,6 +46,8 @@ pub(super) fn fold(
     derived: Vec<DerivedHit>,
     plan: &Plan,
 ) -> Vec<Group> {
+    // More than are asked for, since relevance may order them anew.
+    let wanted = plan.k.max(limit::RANKED);
     let id_of = |hit: &Hit| memory.sources()[hit.ordinal as usize].source.id;
     let scores: HashMap<ItemId, f32> = derived.iter().map(|hit| (hit.id, hit.score)).collect();
     // Words that say what holds no longer do not come before the statement that took its place.
@@ -58,8 +66,8 @@ pub(super) fn fold(
     let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
     let mut folder = Folder { memory, groups: Vec::new(), of_source: HashMap::new(), by_text: HashMap::new() };
-    for (_, id, lead) in all {
-        folder.add(id, lead, plan.k);
+    for (place, id, lead) in all {
+        folder.add(id, lead, place, wanted);
     }
     folder.groups
 }
@@ -73,7 +81,7 @@ struct Folder<'a> {
 }
 
 impl Folder<'_> {
-    fn add(&mut self, id: ItemId, lead: Lead, k: usize) {
+    fn add(&mut self, id: ItemId, lead: Lead, place: f32, wanted: usize) {
         let witness = match &lead {
             Lead::Source(_) => None,
             Lead::Derived(hit) => hit.witness.map(|ordinal| self.memory.sources()[ordinal as usize].source.id),
@@ -97,7 +105,7 @@ impl Folder<'_> {
             }
             return;
         }
-        if self.groups.len() == k {
+        if self.groups.len() == wanted {
             return;
         }
         let at = self.groups.len();
@@ -115,7 +123,7 @@ impl Folder<'_> {
             }
             Lead::Derived(_) => {}
         }
-        self.groups.push(Group { lead, also, cosine: 0.0, votes: 0 });
+        self.groups.push(Group { lead, also, cosine: 0.0, votes: 0, place, standing: Standing::default() });
     }
 
     fn text(&self, id: ItemId) -> String {

@@ -52,7 +52,7 @@ fn ask(index: &Index, question: &str) -> Recall {
         Query { text: question.to_owned(), k: 10, now: None, filter: Filter::default(), validity: None, intent: None };
     let plan = Plan::new(index, query).unwrap_or_else(|refusal| panic!("{refusal}"));
     let tokens = QueryTokens::new(borrowed(&tokens_of(&plan.first_person_text)));
-    recall(index, &plan, &Meaning { vector: Some(vec![0.0, 1.0]), tokens }, &Options::default())
+    recall(index, &plan, &Meaning { vector: Some(vec![0.0, 1.0]), tokens, goal: None }, &Options::default())
 }
 
 #[test]

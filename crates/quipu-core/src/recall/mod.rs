@@ -8,8 +8,8 @@
 //! is made of.
 
 mod candidates;
-mod confidence;
 mod dates;
+mod decision;
 mod dense;
 mod derived;
 mod fold;
@@ -21,6 +21,8 @@ mod items;
 mod late;
 mod passages;
 mod plan;
+mod profile;
+mod rank;
 mod scan;
 mod score;
 mod select;
@@ -31,8 +33,8 @@ mod when;
 mod words;
 
 pub use candidates::{Arm, Arms};
-pub use confidence::confidence;
 pub use dates::NamedDate;
+pub use decision::{Best, Calibration, Signals, Thresholds, Verdict, decide};
 pub use dense::{EmbeddingKey, StoredVector, embedding_key};
 pub use derived::{DerivedIndex, touched};
 pub use fold::{Group, Lead};
@@ -43,6 +45,8 @@ pub use intervals::Interval;
 pub use items::DerivedHit;
 pub use late::{QueryTokens, TokenCode, token_codes};
 pub use plan::{Filter, Plan, Query};
+pub use profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
+pub use rank::{Standing, confidence, frequency, recency, rif, unasked};
 pub use score::{Contributions, Features, Weights, score_max};
 pub use select::Hit;
 pub use trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
@@ -51,14 +55,16 @@ pub use validity::Validity;
 use candidates::{Candidates, Evidence};
 use dates::Agreements;
 
+use std::sync::Arc;
+
 use crate::limit;
 use crate::memory::Memory;
 
 /// How to score, and how much to say about it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// What each feature counts.
-    pub weights: Weights,
+    /// What everything counts.
+    pub profile: Arc<Profile>,
     /// Fill in [`Trace::detail`].
     pub explain: bool,
     /// Score every passage while no more than this many are allowed.
@@ -67,7 +73,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { weights: Weights::default(), explain: false, exhaustive_passages_max: limit::EXHAUSTIVE_PASSAGES_MAX }
+        Self { profile: Arc::default(), explain: false, exhaustive_passages_max: limit::EXHAUSTIVE_PASSAGES_MAX }
     }
 }
 
@@ -89,6 +95,10 @@ pub struct Found {
     pub derived: Vec<DerivedHit>,
     /// How they were found.
     pub trace: Trace,
+    /// What tells whether they answer.
+    pub signals: Signals,
+    /// The probability that they do.
+    pub probability: f64,
 }
 
 /// A question as an embedder understands it.
@@ -99,6 +109,8 @@ pub struct Meaning {
     pub vector: Option<Vec<f32>>,
     /// Its tokens, if the model hands them out. Without them there is no second stage.
     pub tokens: Option<QueryTokens>,
+    /// The vector of the goal the question serves, if one was given.
+    pub goal: Option<Vec<f32>>,
 }
 
 /// Finds what answers a question, among the sources of a memory and among what was drawn from them.
@@ -114,9 +126,9 @@ pub fn recall_all(
 ) -> Found {
     let mut drawn = Vec::new();
     // Sources that stand behind a statement take no place of their own.
-    let places = if derived.is_empty() { plan.k } else { 2 * plan.k.max(limit::NOMINEES_PER_ARM) };
-    let mut weights = options.weights.first;
-    let found = stages(index, plan, places, meaning, options, &mut |evidence, used, scored, hits| {
+    let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { 2 * plan.k.max(limit::NOMINEES_PER_ARM) };
+    let mut weights = options.profile.matching.first;
+    let (found, terms) = stages(index, plan, places, meaning, options, &mut |evidence, used, scored, hits| {
         weights = *used;
         let desk = items::Desk { memory, derived, evidence, plan, weights: used };
         if !derived.is_empty() {
@@ -129,19 +141,42 @@ pub fn recall_all(
     let wanted = |hit: &Hit| plan.filter.admits_kind(index.items[hit.ordinal as usize].kind);
     let hits = found.hits.into_iter().filter(wanted).collect();
     let mut groups = fold::fold(memory, derived, hits, drawn.clone(), plan);
-    confidence::count_votes(index, &weights, &mut groups);
-    Found { groups, derived: drawn, trace }
+    let desk = rank::Desk {
+        memory,
+        index,
+        profile: &options.profile,
+        cosine_weight: weights.x,
+        score_max: score_max(&weights),
+        now: plan.now,
+        question: &plan.text,
+        goal: meaning.goal.as_deref(),
+    };
+    desk.rank(&mut groups, plan.k);
+    let signals = Signals::of(&groups, &terms, &weights);
+    let calibration = match trace.compared {
+        0 => &options.profile.calibration_without_tokens,
+        _ => &options.profile.calibration,
+    };
+    Found { groups, derived: drawn, trace, probability: calibration.probability(&signals), signals }
 }
 
 /// Finds the items that answer a question.
 pub fn recall(index: &Index, plan: &Plan, meaning: &Meaning, options: &Options) -> Recall {
-    stages(index, plan, plan.k, meaning, options, &mut |_, _, _, _| {})
+    stages(index, plan, plan.k, meaning, options, &mut |_, _, _, _| {}).0
 }
 
 /// Looks at what was scored, before it is forgotten.
 type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[select::Scored], &[Hit]);
 
-fn stages(index: &Index, plan: &Plan, places: usize, meaning: &Meaning, options: &Options, look: Look<'_>) -> Recall {
+fn stages(
+    index: &Index,
+    plan: &Plan,
+    places: usize,
+    meaning: &Meaning,
+    options: &Options,
+    look: Look<'_>,
+) -> (Recall, Vec<Term>) {
+    let matching = &options.profile.matching;
     let allowed = index.mask(&plan.filter);
     let words = index.words.score(&plan.terms);
     let (first, last) = index.days.unwrap_or_default();
@@ -158,15 +193,17 @@ fn stages(index: &Index, plan: &Plan, places: usize, meaning: &Meaning, options:
         asks_when: plan.asks_when,
     };
     let candidates = Candidates::nominate(&evidence, options.exhaustive_passages_max);
-    let mut scored = select::score(&evidence, &candidates, &options.weights.first);
+    let mut scored = select::score(&evidence, &candidates, &matching.first);
     // Tokens are compared where the question and the memory have them; a model that hands out none leaves one stage.
     let tokens = meaning.tokens.as_ref().filter(|_| vector.is_some() && index.dense.has_codes());
-    let (weights, compared) = match tokens {
-        Some(tokens) => (&options.weights.late, select::rescore(index, tokens, &mut scored, &options.weights.late)),
-        None => (&options.weights.first, 0),
+    let (weights, compared) = match tokens.zip(matching.late.as_ref()) {
+        Some((tokens, late)) => (late, select::rescore(index, tokens, &mut scored, late)),
+        None => (&matching.first, 0),
     };
     let selected = select::select(index, &scored, places, weights, options.explain);
     look(&evidence, weights, &scored, &selected.hits);
+    let term = |(term, f): (&String, &words::TermFigure)| Term { term: term.clone(), idf: f.idf, passages: f.texts };
+    let terms: Vec<Term> = plan.terms.iter().zip(&words.figures).map(term).collect();
     let trace = Trace {
         passages: index.passage_count(),
         allowed: allowed.iter().map(|word| word.count_ones() as usize).sum(),
@@ -178,12 +215,7 @@ fn stages(index: &Index, plan: &Plan, places: usize, meaning: &Meaning, options:
         derived_scored: 0,
         without_vector: index.passage_count() - index.vector_count(),
         detail: options.explain.then(|| Detail {
-            terms: plan
-                .terms
-                .iter()
-                .zip(&words.figures)
-                .map(|(term, f)| Term { term: term.clone(), idf: f.idf, passages: f.texts })
-                .collect(),
+            terms: terms.clone(),
             speaker: plan.speaker.clone(),
             dates: plan.dates.clone(),
             intent: plan.intent,
@@ -193,7 +225,7 @@ fn stages(index: &Index, plan: &Plan, places: usize, meaning: &Meaning, options:
             left_out: selected.left_out,
         }),
     };
-    Recall { hits: selected.hits, trace }
+    (Recall { hits: selected.hits, trace }, terms)
 }
 
 #[cfg(test)]

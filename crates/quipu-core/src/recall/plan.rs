@@ -75,6 +75,10 @@ pub struct Plan {
     pub dates: Vec<NamedDate>,
     /// Stretches of time it names relative to today.
     pub intervals: Vec<Interval>,
+    /// The question as it was put.
+    pub text: String,
+    /// What "today" refers to.
+    pub now: Option<Timestamp>,
     /// True if it asks for a time.
     pub asks_when: bool,
     /// What it is for.
@@ -130,9 +134,11 @@ impl Plan {
             intent: query.intent.unwrap_or_else(|| Intent::of(&words)),
             intervals,
             asks_when: when::asks_when(&words),
+            now: query.now,
             first_person_text: first_person(&query.text, &words, &mentions),
             named,
             k: query.k,
+            text: query.text,
             validity,
             filter: query.filter,
         })

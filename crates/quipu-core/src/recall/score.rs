@@ -75,12 +75,12 @@ impl Features {
 ///
 /// Both were measured on LoCoMo's questions and cross-validated over its conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct Weights {
     /// For every candidate.
     pub first: Features,
-    /// Once tokens were compared: by meaning they tell what words alone tell in the first stage.
-    pub late: Features,
+    /// Once tokens were compared: by meaning they tell what words alone tell in the first stage. None: one stage.
+    pub late: Option<Features>,
 }
 
 impl Default for Weights {
@@ -111,7 +111,7 @@ impl Default for Weights {
             late: 1.4,
             late_near: 1.5,
         };
-        Self { first, late }
+        Self { first, late: Some(late) }
     }
 }
 

@@ -48,7 +48,7 @@ fn fill(index: &mut Index, sources: &[Source]) {
 }
 
 fn meaning(text: &str) -> Meaning {
-    Meaning { vector: Some(embed(text)), tokens: None }
+    Meaning { vector: Some(embed(text)), ..Meaning::default() }
 }
 
 fn index(sources: &[Source]) -> Index {
