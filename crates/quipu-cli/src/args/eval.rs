@@ -28,8 +28,18 @@ pub(crate) enum Dataset {
     Locomo {
         /// A file in LoCoMo's own shape
         file: PathBuf,
+        /// Only these of its conversations, such as conv-26,conv-30: choose on some, report on others
+        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+        conversations: Vec<String>,
         /// Write every question and what was found to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+    },
+    /// Two runs over the same questions, as written with --out: what differs, and how surely
+    Compare {
+        /// One file of details
+        a: PathBuf,
+        /// The other: differences are what it has more
+        b: PathBuf,
     },
 }

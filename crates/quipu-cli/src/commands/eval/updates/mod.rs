@@ -14,9 +14,9 @@ use quipu_engine::Result;
 use serde::Serialize;
 
 use super::super::render;
+use super::lines::Out;
 use super::metrics::Quantiles;
 use super::worlds::World;
-use super::write_details;
 use crate::output::Printer;
 
 use asking::{Answer, KINDS};
@@ -89,10 +89,9 @@ pub(in super::super) fn updates(printer: &Printer, seed: u64, worlds: usize, out
         sentences += heard.sentences;
         unread.extend(heard.unread);
     }
-    if let Some(path) = out {
-        let lines: serde_json::Result<Vec<String>> = answers.iter().map(serde_json::to_string).collect();
-        write_details(path, &lines.map_err(|error| quipu_engine::Error::Bug(error.to_string()))?)?;
-    }
+    let mut out = Out::to(out)?;
+    answers.iter().try_for_each(|answer| out.push(answer))?;
+    out.finish()?;
     let by_kind = |of: &dyn Fn(&&Answer) -> bool| {
         let share = |kind| Share::of(answers.iter().filter(of).filter(|answer| answer.kind == kind));
         KINDS.map(|kind| (kind, share(kind))).into()
