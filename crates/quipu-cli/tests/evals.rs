@@ -186,3 +186,58 @@ fn conversations_that_are_none() {
     }
     place.refuses(&["locomo", &place.path("none.json")], 3, &["none.json"]);
 }
+
+#[test]
+fn longmemeval_counts_sessions_turns_and_abstention_apart() {
+    let place = Place::new();
+    let (file, out) = (testdata("eval/longmemeval.json"), place.path("details.jsonl"));
+    let report = place.json(&["longmemeval", &file, "--out", &out]);
+    // Four can be answered, three of them mark turns; every history is so small that all of it is found.
+    assert_eq!((&report["questions"], &report["questions_with_turns"]), (&json!(4), &json!(3)));
+    assert_eq!(report["session"]["recall"]["10"], 1.0);
+    assert_eq!(report["session"]["recall_all"], json!({"5": 1.0, "10": 1.0}));
+    assert_eq!(report["turn"]["recall"]["10"], 1.0);
+    assert_eq!(report["intervals"]["session"]["recall"]["5"], json!([1.0, 1.0]));
+    assert_eq!(report["by_type"]["knowledge-update"]["questions"], 1);
+    assert_eq!(report["by_type"]["multi-session"]["session"]["recall"]["1"], 0.5);
+    assert_eq!((&report["abstention"]["questions"], &report["turns"]), (&json!(1), &json!(17)));
+    assert!(report["abstention"]["best_relevance"]["p50"].as_f64().unwrap() > 0.0);
+    let lines = place.lines("details.jsonl");
+    assert_eq!(lines.len(), 5);
+    assert_eq!((&lines[3]["id"], &lines[3]["group"]), (&json!("q_parrot_abs"), &json!("abstention")));
+    assert_eq!((&lines[3]["metrics"], &lines[3]["right"]), (&json!({}), &json!(false)));
+    assert_eq!(lines[0]["metrics"]["turn.recall.5"], 1.0);
+    assert!(lines[4]["metrics"].get("turn.recall.5").is_none());
+    place.text(&["longmemeval", &file], &["any@5", "multi-session", "Abstention: 1 questions, not counted above"]);
+    let some = place.json(&["longmemeval", &file, "--limit", "2"]);
+    assert_eq!((&some["questions"], &some["skipped"]["beyond_limit"]), (&json!(2), &json!(3)));
+}
+
+#[test]
+fn longmemeval_refuses_what_is_none() {
+    let place = Place::new();
+    let whole = std::fs::read_to_string(testdata("eval/longmemeval.json")).unwrap();
+    for (content, said) in
+        [("", "empty"), ("[]", "no questions"), ("{}", "a list of chats"), (&whole[..whole.len() / 2], "breaks off")]
+    {
+        let file = place.file("bad.json", content);
+        place.refuses(&["longmemeval", &file], 2, &["bad.json", said]);
+    }
+    place.refuses(&["longmemeval", &place.path("none.json")], 3, &["cannot read"]);
+}
+
+#[test]
+fn longmemeval_is_imported_a_user_a_question() {
+    let place = Place::new();
+    let import = |extra: &[&str]| {
+        let file = testdata("eval/longmemeval.json");
+        let args = [&["import", "longmemeval", &file, "--words-only"], extra].concat();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
+        let output = command.args(args).env_clear().env("QUIPU_DATA_DIR", place.path("data")).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let done = import(&[]);
+    assert!(done.contains("q_kiln → user q_kiln: 4 new"), "{done}");
+    assert!(import(&["--conversation", "q_kiln"]).contains("0 new, 4 known"));
+}

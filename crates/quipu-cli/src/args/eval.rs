@@ -35,6 +35,18 @@ pub(crate) enum Dataset {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// LongMemEval: questions over many chats with an assistant, each question with a history of its own
+    #[command(name = "longmemeval")]
+    Longmemeval {
+        /// A file in LongMemEval's own shape, however large
+        file: PathBuf,
+        /// Only the first questions of the file
+        #[arg(long, value_name = "N")]
+        limit: Option<usize>,
+        /// Write every question and what was found to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// Two runs over the same questions, as written with --out: what differs, and how surely
     Compare {
         /// One file of details

@@ -53,13 +53,23 @@ fn recall(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
 }
 
 /// 1 if all of `wanted` is among the first `depth`.
-fn all_of(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
+pub(super) fn all_of(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
     f64::from(u8::from(recall(found, wanted, depth) >= 1.0))
+}
+
+/// 1 if any of `wanted` is among the first `depth`.
+pub(super) fn any_of(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
+    f64::from(u8::from(recall(found, wanted, depth) > 0.0))
 }
 
 /// Normalised discounted cumulative gain at 10 with binary gains, place *p* discounted by log₂(*p* + 1).
 fn ndcg_10(found: &[&str], wanted: &[&str]) -> f64 {
     gain_10(found, wanted, |place| 1.0 / (place as f64 + 2.0).log2())
+}
+
+/// The same as Järvelin and Kekäläinen (2002) define it and LongMemEval uses it: the first two places count in full.
+pub(super) fn ndcg_10_undiscounted_at_2(found: &[&str], wanted: &[&str]) -> f64 {
+    gain_10(found, wanted, |place| if place == 0 { 1.0 } else { 1.0 / (place as f64 + 1.0).log2() })
 }
 
 fn gain_10(found: &[&str], wanted: &[&str], gain: fn(usize) -> f64) -> f64 {
@@ -226,6 +236,21 @@ mod tests {
         near(marks["turn.recall.20"], 4.0 / 6.0);
         near(marks["turn.recall.50"], 5.0 / 6.0);
         near(marks["turn.mrr"], 1.0 / 5.0);
+    }
+
+    #[test]
+    fn the_first_two_places_count_in_full_where_that_is_the_definition() {
+        near(ndcg_10_undiscounted_at_2(&["x", "a"], &["a"]), 1.0);
+        near(ndcg_10_undiscounted_at_2(&["a", "x", "b"], &["a", "b"]), (1.0 + 1.0 / 3f64.log2()) / 2.0);
+    }
+
+    #[test]
+    fn any_or_all_of_them() {
+        let found = ["x", "a", "b"];
+        near(any_of(&found, &["a", "c"], 2), 1.0);
+        near(any_of(&found, &["b", "c"], 2), 0.0);
+        near(all_of(&found, &["a", "b"], 2), 0.0);
+        near(all_of(&found, &["a", "b"], 3), 1.0);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod bootstrap;
 mod compare;
 mod lines;
 mod locomo;
+mod longmemeval;
 mod metrics;
 mod updates;
 mod worlds;
@@ -21,6 +22,9 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
     match dataset {
         Dataset::Locomo { file, conversations, out } => {
             locomo::locomo(settings, printer, file, conversations, out.as_deref())
+        }
+        Dataset::Longmemeval { file, limit, out } => {
+            longmemeval::longmemeval(settings, printer, file, *limit, out.as_deref())
         }
         Dataset::Updates { seed, worlds, out } => updates::updates(printer, *seed, *worlds, out.as_deref()),
         Dataset::Compare { a, b } => compare::compare(printer, a, b),
