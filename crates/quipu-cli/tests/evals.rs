@@ -241,3 +241,24 @@ fn longmemeval_is_imported_a_user_a_question() {
     assert!(done.contains("q_kiln → user q_kiln: 4 new"), "{done}");
     assert!(import(&["--conversation", "q_kiln"]).contains("0 new, 4 known"));
 }
+
+#[test]
+fn efficiency_counts_tokens_times_and_bytes() {
+    let place = Place::new();
+    let file = place.file("locomo.json", &locomo());
+    let report = place.json(&["efficiency", &file, "--questions", "3"]);
+    assert_eq!((&report["questions"], &report["ingest"]["turns"]), (&json!(3), &json!(4)));
+    for intent in ["plan", "reflect", "recall", "decide", "nudge"] {
+        let tokens = &report["pack_tokens"][intent];
+        let of = |name: &str| tokens[name].as_u64().unwrap();
+        assert!(0 < of("p50") && of("p50") <= of("p95") && of("p95") <= of("max"), "{intent}: {tokens}");
+    }
+    for add in ["add", "add_durable_only"] {
+        assert_eq!(report[add]["never_seen"], 0, "{report}");
+    }
+    // What add returns from can be recalled: nobody has to wait.
+    assert_eq!(report["add"]["seen_at_once"], report["add"]["turns"]);
+    assert!(report["bytes_per_item"]["disk"].as_f64().unwrap() > 0.0);
+    place.refuses(&["efficiency", &file, "--questions", "0"], 2, &["--questions"]);
+    place.refuses(&["efficiency", &file, "--conversations", "conv-9"], 2, &["no questions"]);
+}

@@ -47,6 +47,17 @@ pub(crate) enum Dataset {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Efficiency over a LoCoMo file: tokens of packs by intent, times, write-to-recall lag, bytes an item
+    Efficiency {
+        /// A file in LoCoMo's own shape
+        file: PathBuf,
+        /// How many of its questions are asked, spread evenly
+        #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        questions: u64,
+        /// Only these of its conversations, such as conv-26,conv-30
+        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+        conversations: Vec<String>,
+    },
     /// Two runs over the same questions, as written with --out: what differs, and how surely
     Compare {
         /// One file of details

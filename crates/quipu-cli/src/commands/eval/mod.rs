@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod compare;
+mod efficiency;
 mod lines;
 mod locomo;
 mod longmemeval;
@@ -27,6 +28,9 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
             longmemeval::longmemeval(settings, printer, file, *limit, out.as_deref())
         }
         Dataset::Updates { seed, worlds, out } => updates::updates(printer, *seed, *worlds, out.as_deref()),
+        Dataset::Efficiency { file, questions, conversations } => {
+            efficiency::efficiency(settings, printer, file, *questions, conversations)
+        }
         Dataset::Compare { a, b } => compare::compare(printer, a, b),
     }
 }

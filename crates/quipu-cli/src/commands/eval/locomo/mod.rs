@@ -49,7 +49,7 @@ pub(in super::super) fn locomo(
     let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
     let engine = app::open_in(folder.path(), settings)?;
     let mut run = Run { asked: Vec::new(), skipped: Skipped::default(), out: Out::to(out)? };
-    let (ingest, users) = import(&engine, printer, file, only)?;
+    let (ingest, users) = import(&engine, printer, file, only, false)?;
     for set in &questions(file)? {
         let user = UserId::parse(&set.conversation)?;
         if users.contains(&user) {

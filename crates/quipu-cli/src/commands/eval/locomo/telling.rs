@@ -49,18 +49,19 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// Imports the conversations named, or all, and gives their users.
+/// Imports the conversations named, or all, and gives their users; with `extract`, facts are read out of them.
 pub(in super::super) fn import(
     engine: &Engine,
     printer: &Printer,
     file: &Path,
     only: &[String],
+    extract: bool,
 ) -> Result<(Ingest, Vec<UserId>)> {
     let named: Vec<Option<String>> = only.iter().cloned().map(Some).collect();
     let named = if named.is_empty() { vec![None] } else { named };
     let (mut users, mut turns, mut seconds, mut durable_seconds) = (Vec::new(), 0, 0.0, 0.0);
     for conversation in named {
-        let one = import_one(engine, printer, file, conversation)?;
+        let one = import_one(engine, printer, file, conversation, extract)?;
         users.extend(one.users.into_iter().filter(|user| !users.contains(user)).collect::<Vec<_>>());
         turns += one.turns;
         seconds += one.seconds;
@@ -82,10 +83,16 @@ struct Imported {
     durable_seconds: f64,
 }
 
-fn import_one(engine: &Engine, printer: &Printer, file: &Path, conversation: Option<String>) -> Result<Imported> {
+fn import_one(
+    engine: &Engine,
+    printer: &Printer,
+    file: &Path,
+    conversation: Option<String>,
+    extract: bool,
+) -> Result<Imported> {
     let options = IngestOptions {
         dry_run: false,
-        extract: false,
+        extract,
         own_words: false,
         conversation,
         into: None,
