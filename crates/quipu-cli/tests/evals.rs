@@ -262,3 +262,30 @@ fn efficiency_counts_tokens_times_and_bytes() {
     place.refuses(&["efficiency", &file, "--questions", "0"], 2, &["--questions"]);
     place.refuses(&["efficiency", &file, "--conversations", "conv-9"], 2, &["no questions"]);
 }
+
+#[test]
+fn worlds_ask_every_family_and_give_the_same_answers_again() {
+    let place = Place::new();
+    let run = |worlds: &str, stories: &str, out: &str| {
+        let counts = ["worlds", "--seed", "2", "--worlds", worlds, "--stories", stories, "--spelling", "--out", out];
+        place.json(&counts)
+    };
+    let report = run("1", "6", &place.path("one.jsonl"));
+    let families = report["by_family"].as_object().unwrap();
+    assert_eq!(families.keys().collect::<Vec<_>>(), ["conflicts", "forgetting", "learning", "silence", "temporal"]);
+    let lines = place.lines("one.jsonl");
+    let counted = lines.iter().filter(|line| line["set_aside"] == false).count();
+    assert_eq!(report["questions"], counted);
+    assert_eq!(lines.len() - counted, report["set_aside"].as_u64().unwrap() as usize);
+    // What the engine promises whatever is asked: nothing is left of what was erased, and a weak source changes nothing.
+    let figure = |pointer: &str| report.pointer(pointer).and_then(Value::as_f64).unwrap();
+    for family in ["forgetting", "conflicts"] {
+        assert!(figure(&format!("/by_family/{family}/right")) >= 1.0, "{}", report["by_family"][family]);
+    }
+    assert!(figure("/by_family/temporal/by_form/facts of a day/value") >= 0.95, "{}", report["by_family"]["temporal"]);
+    assert!(figure("/by_family/learning/in the pack") >= 1.0, "{}", report["by_family"]["learning"]);
+    assert!(report["by_family"]["temporal"]["intervals"]["right"].is_array());
+    run("0", "2", &place.path("a.jsonl"));
+    run("0", "2", &place.path("b.jsonl"));
+    assert_eq!((place.lines("a.jsonl").len(), place.lines("a.jsonl")), (8, place.lines("b.jsonl")));
+}

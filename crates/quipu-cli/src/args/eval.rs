@@ -24,6 +24,24 @@ pub(crate) enum Dataset {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Made-up worlds: what held then, conflicts, forgetting, what was never said, what was told once
+    Worlds {
+        /// Makes the worlds: the same seed, the same worlds
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        seed: u64,
+        /// How many worlds are asked what held then
+        #[arg(long, default_value_t = 3, value_name = "N")]
+        worlds: usize,
+        /// How many short stories every other family has
+        #[arg(long, default_value_t = 60, value_name = "N")]
+        stories: usize,
+        /// Compare spelling instead of meaning: quicker, and no figure of the product
+        #[arg(long)]
+        spelling: bool,
+        /// Write every question, what was found and what should have been to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
     /// LoCoMo: long conversations with questions and the turns that answer them
     Locomo {
         /// A file in LoCoMo's own shape

@@ -127,6 +127,10 @@ impl Figures {
         split.into_iter().map(|(about, rows)| (about, Self::of(names, &rows))).collect()
     }
 
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.means.keys()
+    }
+
     pub(super) fn mean(&self, name: &str) -> Option<f64> {
         self.means.get(name).copied()
     }

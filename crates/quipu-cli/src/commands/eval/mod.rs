@@ -3,6 +3,7 @@
 mod bootstrap;
 mod compare;
 mod efficiency;
+mod families;
 mod lines;
 mod locomo;
 mod longmemeval;
@@ -30,6 +31,9 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         Dataset::Updates { seed, worlds, out } => updates::updates(printer, *seed, *worlds, out.as_deref()),
         Dataset::Efficiency { file, questions, conversations } => {
             efficiency::efficiency(settings, printer, file, *questions, conversations)
+        }
+        Dataset::Worlds { seed, worlds, stories, spelling, out } => {
+            families::worlds(settings, printer, (*seed, *worlds, *stories), *spelling, out.as_deref())
         }
         Dataset::Compare { a, b } => compare::compare(printer, a, b),
     }

@@ -2,15 +2,17 @@
 
 mod asking;
 mod effort;
-mod place;
+pub(super) mod place;
 mod sound;
-mod telling;
+pub(super) mod telling;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use quipu_core::id::UserId;
 use quipu_engine::Result;
+use quipu_models::HashedNgrams;
 use serde::Serialize;
 
 use super::super::render;
@@ -76,7 +78,8 @@ impl Share {
 }
 
 pub(in super::super) fn updates(printer: &Printer, seed: u64, worlds: usize, out: Option<&Path>) -> Result<()> {
-    let place = Place::make(seed)?;
+    // Spelling is enough: nothing is recalled.
+    let place = Place::make(seed, Arc::new(HashedNgrams::new()))?;
     let (mut answers, mut effort, mut faults) = (Vec::new(), Effort::default(), sound::none());
     let (mut sentences, mut unread) = (0, Vec::new());
     for number in 0..worlds {
