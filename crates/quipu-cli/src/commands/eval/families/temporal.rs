@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::item::FactStatus;
 use quipu_core::predicate::normal;
 use quipu_core::recall::Validity;
 use quipu_engine::ports::Embedder;
-use quipu_engine::{Engine, FactOptions, FactShown, RecallOptions, Result};
+use quipu_engine::{Answer, Engine, FactOptions, FactShown, RecallOptions, Result};
 
 use super::super::updates::place::Place;
 use super::super::updates::telling;
@@ -54,7 +55,9 @@ fn judge(
     };
     let of_slot: Vec<&FactShown> =
         found.iter().filter_map(|id| facts.get(id)).filter(|shown| is_of(slot, shown)).collect();
-    let first = of_slot.first();
+    // What is contested is told as that, with the other side.
+    let asserted = |shown: &&&FactShown| shown.fact.status != FactStatus::Contested;
+    let first = of_slot.iter().find(asserted);
     let is_right = |shown: &&FactShown| normal(&shown.fact.object) == normal(&past.span.value);
     let parts =
         [("value", first.is_some_and(is_right)), ("interval", first.is_some_and(|shown| fits(slot, shown, past)))];
@@ -62,10 +65,11 @@ fn judge(
         FACTS_AT => found.clone(),
         _ => recalled(engine, user, past, vec![ItemKind::Fact])?,
     };
-    let first_fact = among_facts.first().and_then(|id| facts.get(id));
+    let mut among_facts = among_facts.iter().filter_map(|id| facts.get(id)).filter(|shown| is_of(slot, shown));
+    let first_of_facts = among_facts.find(|shown| asserted(&shown));
     let beside = [
         ("alone", of_slot.iter().all(is_right)),
-        ("value if only facts are asked for", first_fact.is_some_and(|shown| is_of(slot, shown) && is_right(&shown))),
+        ("value if only facts are asked for", first_of_facts.is_some_and(|shown| is_right(&shown))),
     ];
     let id = format!("{}:{number}", world.name);
     let stretch = |shown: &&FactShown| {
@@ -93,7 +97,12 @@ fn recalled(engine: &Engine, user: &UserId, past: &Past, kinds: Vec<ItemKind>) -
         ..RecallOptions::of(&past.text)
     };
     let hits = quipu_engine::recall(engine, user, &options)?.hits;
-    Ok(hits.iter().flat_map(|hit| std::iter::once(hit.id).chain(hit.also.iter().copied())).collect())
+    let said = |hit: &Answer| {
+        // A turn is shown with what it says that did not hold at the time; that is no answer.
+        let beside = hit.also.iter().filter(|id| !hit.outdated.iter().any(|(outdated, _)| outdated == *id));
+        std::iter::once(hit.id).chain(beside.copied()).collect::<Vec<_>>()
+    };
+    Ok(hits.iter().flat_map(said).collect())
 }
 
 /// What the list of facts of that day says of the slot.
