@@ -289,3 +289,24 @@ fn worlds_ask_every_family_and_give_the_same_answers_again() {
     run("0", "2", &place.path("b.jsonl"));
     assert_eq!((place.lines("a.jsonl").len(), place.lines("a.jsonl")), (8, place.lines("b.jsonl")));
 }
+
+#[test]
+fn a_page_shows_tables_and_plots_and_needs_nothing_else() {
+    let place = Place::new();
+    let (file, out) = (place.file("locomo.json", &locomo()), place.path("page.html"));
+    std::fs::create_dir(place.path("runs")).unwrap();
+    place.refuses(&["report", "--out", &out, &place.path("runs")], 3, &["no .jsonl files"]);
+    place.json(&["locomo", &file, "--out", &place.path("runs/a.jsonl")]);
+    place.text(&["report", "--out", &out, &place.path("runs")], &["4 questions of 1 files"]);
+    let page = std::fs::read_to_string(&out).unwrap();
+    for piece in
+        ["Recall of turns by depth", "turn.recall.10 by kind of question", "time of recall", "calibration error"]
+    {
+        assert!(page.contains(&format!("<figcaption>{piece}")) || page.contains(piece), "no {piece:?}");
+    }
+    assert!(page.contains("<th scope=\"row\">single-hop</th><td>3</td>"));
+    assert_eq!(page.matches("<svg").count(), page.matches("aria-label").count());
+    assert!(!page.contains("<script") && !page.contains("http") && !page.contains("NaN"), "{page}");
+    place.refuses(&["report", "--out", &out, &place.path("none.jsonl")], 3, &["cannot read"]);
+    place.refuses(&["report", "--out", &out], 2, &["FILES"]);
+}

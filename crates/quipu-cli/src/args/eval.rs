@@ -83,4 +83,13 @@ pub(crate) enum Dataset {
         /// The other: differences are what it has more
         b: PathBuf,
     },
+    /// One page of tables and plots from files of details: no network, no script
+    Report {
+        /// Where the page goes
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+        /// Files written with --out, or folders of them
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
 }

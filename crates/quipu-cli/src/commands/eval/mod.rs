@@ -8,6 +8,7 @@ mod lines;
 mod locomo;
 mod longmemeval;
 mod metrics;
+mod report;
 mod updates;
 mod worlds;
 
@@ -35,6 +36,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         Dataset::Worlds { seed, worlds, stories, spelling, out } => {
             families::worlds(settings, printer, (*seed, *worlds, *stories), *spelling, out.as_deref())
         }
+        Dataset::Report { out, files } => report::report(printer, out, files),
         Dataset::Compare { a, b } => compare::compare(printer, a, b),
     }
 }
