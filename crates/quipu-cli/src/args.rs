@@ -186,7 +186,7 @@ pub(crate) struct Add {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// chatgpt, claude, whatsapp, telegram, mem0, memory-jsonl, folder, text, markdown, openai, locomo or ledger
+    /// chatgpt, claude, whatsapp, telegram, mem0, memory-jsonl, folder, text, markdown, openai, locomo, longmemeval or ledger
     pub(crate) format: String,
     /// A file; for chatgpt, claude, whatsapp and telegram also the zip archive or its folder; a folder of notes or texts
     pub(crate) path: PathBuf,

@@ -229,7 +229,7 @@ impl Run<'_> {
         }
         let user = match (&self.options.into, self.format) {
             (Some(user), _) => user.clone(),
-            (None, Format::Locomo) => UserId::parse(&batch.conversation).map_err(|refusal| {
+            (None, Format::Locomo | Format::LongMemEval) => UserId::parse(&batch.conversation).map_err(|refusal| {
                 Error::Invalid(format!(
                     "conversation {:?} cannot name a user: {refusal}; give one with -u",
                     batch.conversation

@@ -18,7 +18,7 @@ use quipu_engine::versions::When;
 use quipu_engine::{Engine, Result};
 
 use crate::app;
-use crate::args::{Cli, Command, Completions, Dataset, Read};
+use crate::args::{Cli, Command, Completions, Read};
 use crate::output::Printer;
 use crate::settings::Settings;
 
@@ -49,13 +49,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
     let settings = Settings::read(&global)?;
     match command {
         Command::Demo => return demo::run(&settings, printer).map(|()| ExitCode::SUCCESS),
-        Command::Eval(eval) => {
-            let done = match eval.dataset {
-                Dataset::Locomo { file, out } => eval::locomo(&settings, printer, &file, out.as_deref()),
-                Dataset::Updates { seed, worlds, out } => eval::updates(printer, seed, worlds, out.as_deref()),
-            };
-            return done.map(|()| ExitCode::SUCCESS);
-        }
+        Command::Eval(args) => return eval::run(&settings, printer, &args.dataset).map(|()| ExitCode::SUCCESS),
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}
     }

@@ -16,6 +16,7 @@ mod folder;
 mod inputs;
 mod lines;
 pub mod locomo;
+pub mod longmemeval;
 mod markdown;
 mod mem0;
 mod memory_jsonl;
@@ -74,11 +75,13 @@ pub enum Format {
     MemoryJsonl,
     /// A ledger another memory exported. [`read`] refuses it: it holds events, not sources.
     Ledger,
+    /// The LongMemEval benchmark's JSON: questions, each with a history of chats.
+    LongMemEval,
 }
 
 impl Format {
     /// Every format, in the order of their declaration.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Locomo,
         Self::OpenAi,
         Self::Text,
@@ -91,6 +94,7 @@ impl Format {
         Self::Mem0,
         Self::MemoryJsonl,
         Self::Ledger,
+        Self::LongMemEval,
     ];
 
     /// The format as one word, as `FromStr` reads it.
@@ -108,6 +112,7 @@ impl Format {
             Self::Mem0 => "mem0",
             Self::MemoryJsonl => "memory-jsonl",
             Self::Ledger => "ledger",
+            Self::LongMemEval => "longmemeval",
         }
     }
 }
@@ -134,7 +139,7 @@ impl FromStr for Format {
 /// Sources that belong together, in the order they were said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch {
-    /// Whose history it is: a LoCoMo sample's id, mem0's user, a chat's name, else the name of the input. Not yet a user
+    /// Whose history it is: a LoCoMo sample's or a LongMemEval question's id, mem0's user, a chat's name, else the name of the input. Not yet a user
     /// id: it may hold any printable character, within `limit::NAME_BYTES_MAX` bytes.
     pub conversation: String,
     /// At least one. Each passes [`Source::check`] and carries the id that follows from its content; no id occurs twice.
@@ -211,6 +216,7 @@ fn dispatch(
     let name = name::label(sink.report, called, "the input's name", called).unwrap_or_else(|| "import".into());
     match format {
         Format::Locomo => locomo::read(input, start, sink)?,
+        Format::LongMemEval => longmemeval::read(input, start, sink)?,
         Format::OpenAi => openai::read(input, &name, sink)?,
         Format::Text => text::read(input, start, &text::Place::named(&name, sink.report), sink)?,
         Format::Markdown => markdown::read(input, start, &text::Place::named(&name, sink.report), sink)?,
@@ -266,7 +272,7 @@ mod tests {
     fn an_unknown_format_is_answered_with_the_known_ones() {
         let answer = "fish".parse::<Format>().map_err(|refusal| refusal.to_string());
         let expected = "\"fish\" is not an import format; there are locomo, openai, text, markdown, folder, chatgpt, claude, \
-                        whatsapp, telegram, mem0, memory-jsonl, ledger";
+                        whatsapp, telegram, mem0, memory-jsonl, ledger, longmemeval";
         assert_eq!(answer, Err(expected.to_owned()));
     }
 }

@@ -54,6 +54,18 @@ pub(super) fn locomo(raw: &str) -> Result<Timestamp, String> {
     }
 }
 
+/// Reads LongMemEval's `2023/05/20 (Sat) 02:21`, else as [`text`]. The date counts, not the day of the week.
+pub(super) fn longmemeval(raw: &str) -> Result<Timestamp, String> {
+    let bare = match (raw.split_once('('), raw.split_once(')')) {
+        (Some((before, _)), Some((_, after))) => format!("{} {}", before.trim(), after.trim()),
+        _ => raw.trim().to_owned(),
+    };
+    match strtime::parse("%Y/%m/%d %H:%M", &bare).and_then(|parsed| parsed.to_datetime()) {
+        Ok(civil) => utc(civil).ok_or_else(|| not_a_time(raw)),
+        Err(_) => text(raw),
+    }
+}
+
 fn utc(civil: DateTime) -> Option<Timestamp> {
     local(civil, TimeZone::UTC)
 }
@@ -134,6 +146,23 @@ mod tests {
                 ("1:56 pm on 8 May, -1", None),
                 ("1:56 pm on 8 May, 0", None),
                 ("1:56 pm on 8 Mai, 2023", None),
+                ("", None),
+            ],
+        );
+    }
+
+    #[test]
+    fn times_in_longmemeval() {
+        check(
+            longmemeval,
+            &[
+                ("2023/05/20 (Sat) 02:21", Some("2023-05-20T02:21:00Z")),
+                (" 2023/05/20 (Sun) 02:21 ", Some("2023-05-20T02:21:00Z")),
+                ("2023/05/20 23:59", Some("2023-05-20T23:59:00Z")),
+                ("2023-05-20", Some("2023-05-20T00:00:00Z")),
+                ("2023/02/30 (Thu) 02:21", None),
+                ("2023/05/20 (Sat) 24:21", None),
+                (") 2023/05/20 (", None),
                 ("", None),
             ],
         );

@@ -2,6 +2,7 @@
 
 mod exports;
 mod inputs;
+mod longmemeval;
 
 use std::fmt::Write as _;
 
@@ -17,8 +18,13 @@ const OPENAI: &str = include_str!("../../../../testdata/import/openai.jsonl");
 const NOTES: &str = include_str!("../../../../testdata/import/notes.txt");
 const NOTE: &str = include_str!("../../../../testdata/import/note.md");
 const DEMO: &str = include_str!("../../../quipu-cli/assets/demo.jsonl");
-const FIXTURES: [(Format, &str); 4] =
-    [(Format::Locomo, LOCOMO), (Format::OpenAi, OPENAI), (Format::Text, NOTES), (Format::Markdown, NOTE)];
+const FIXTURES: [(Format, &str); 5] = [
+    (Format::Locomo, LOCOMO),
+    (Format::OpenAi, OPENAI),
+    (Format::Text, NOTES),
+    (Format::Markdown, NOTE),
+    (Format::LongMemEval, longmemeval::FILE),
+];
 
 /// What reading gave: everything handed on, the report, and the fault as a sentence.
 struct Outcome {

@@ -2,20 +2,48 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use super::bootstrap::{self, Interval};
+
+/// One question's figures by name, such as `turn.recall.10`. A figure that means nothing for it is not there.
+pub(super) type Scores = BTreeMap<String, f64>;
 
 /// Depths at which turns are counted.
-pub(super) const TURN_DEPTHS: [usize; 4] = [5, 10, 20, 50];
+const TURN_DEPTHS: [usize; 4] = [5, 10, 20, 50];
 /// Depths at which sessions are counted.
-pub(super) const SESSION_DEPTHS: [usize; 3] = [1, 5, 10];
+const SESSION_DEPTHS: [usize; 3] = [1, 5, 10];
 
-/// One question's figures.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Marks {
-    pub(super) turn_recall: [f64; 4],
-    pub(super) turn_all_10: f64,
-    pub(super) turn_ndcg_10: f64,
-    pub(super) session_recall: [f64; 3],
+/// What [`of_turns`] counts.
+pub(super) const TURN_FIGURES: [&str; 7] = [
+    "turn.recall.5",
+    "turn.recall.10",
+    "turn.recall.20",
+    "turn.recall.50",
+    "turn.recall_all.10",
+    "turn.ndcg.10",
+    "turn.mrr",
+];
+
+/// What [`of_sessions`] counts.
+pub(super) const SESSION_FIGURES: [&str; 3] = ["session.recall.1", "session.recall.5", "session.recall.10"];
+
+/// Marks a ranking of turns. Nothing in `wanted` may repeat, and there must be something.
+pub(super) fn of_turns(found: &[&str], wanted: &[&str]) -> Scores {
+    let depths = TURN_DEPTHS.iter().map(|&depth| (format!("turn.recall.{depth}"), recall(found, wanted, depth)));
+    let mut scores: Scores = depths.collect();
+    scores.insert("turn.recall_all.10".to_owned(), all_of(found, wanted, 10));
+    scores.insert("turn.ndcg.10".to_owned(), ndcg_10(found, wanted));
+    scores.insert("turn.mrr".to_owned(), reciprocal_rank(found, wanted));
+    scores
+}
+
+/// Marks the sessions of a ranking, each where it first stands. Nothing may repeat.
+pub(super) fn of_sessions(found: &[&str], wanted: &[&str]) -> Scores {
+    let recall = |&depth: &usize| (format!("session.recall.{depth}"), recall(found, wanted, depth));
+    SESSION_DEPTHS.iter().map(recall).collect()
 }
 
 /// The share of `wanted` among the first `depth` of `found`.
@@ -24,65 +52,138 @@ fn recall(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
     hit as f64 / wanted.len() as f64
 }
 
-/// Normalised discounted cumulative gain at 10 with binary gains (Järvelin and Kekäläinen, 2002).
+/// 1 if all of `wanted` is among the first `depth`.
+pub(super) fn all_of(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
+    f64::from(u8::from(recall(found, wanted, depth) >= 1.0))
+}
+
+/// 1 if any of `wanted` is among the first `depth`.
+pub(super) fn any_of(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
+    f64::from(u8::from(recall(found, wanted, depth) > 0.0))
+}
+
+/// Normalised discounted cumulative gain at 10 with binary gains, place *p* discounted by log₂(*p* + 1).
 fn ndcg_10(found: &[&str], wanted: &[&str]) -> f64 {
-    let gain = |place: usize| 1.0 / (place as f64 + 2.0).log2();
+    gain_10(found, wanted, |place| 1.0 / (place as f64 + 2.0).log2())
+}
+
+/// The same as Järvelin and Kekäläinen (2002) define it and LongMemEval uses it: the first two places count in full.
+pub(super) fn ndcg_10_undiscounted_at_2(found: &[&str], wanted: &[&str]) -> f64 {
+    gain_10(found, wanted, |place| if place == 0 { 1.0 } else { 1.0 / (place as f64 + 1.0).log2() })
+}
+
+fn gain_10(found: &[&str], wanted: &[&str], gain: fn(usize) -> f64) -> f64 {
     let gained: f64 = (0..found.len().min(10)).filter(|&place| wanted.contains(&found[place])).map(gain).sum();
     let ideal: f64 = (0..wanted.len().min(10)).map(gain).sum();
     gained / ideal
 }
 
-impl Marks {
-    /// Marks a ranking of turns and the sessions they stand in. Nothing in `wanted` may repeat.
-    pub(super) fn of(turns: &[&str], wanted: &[&str], sessions: &[&str], wanted_sessions: &[&str]) -> Self {
-        Self {
-            turn_recall: TURN_DEPTHS.map(|depth| recall(turns, wanted, depth)),
-            turn_all_10: f64::from(u8::from(recall(turns, wanted, 10) >= 1.0)),
-            turn_ndcg_10: ndcg_10(turns, wanted),
-            session_recall: SESSION_DEPTHS.map(|depth| recall(sessions, wanted_sessions, depth)),
-        }
-    }
+/// One over the place of the first that is wanted; 0 if none was found.
+fn reciprocal_rank(found: &[&str], wanted: &[&str]) -> f64 {
+    found.iter().position(|name| wanted.contains(name)).map_or(0.0, |place| 1.0 / (place as f64 + 1.0))
 }
 
-/// Turn figures in the shape programs read.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct TurnFigures {
-    pub(super) recall: BTreeMap<usize, f64>,
-    pub(super) recall_all: BTreeMap<usize, f64>,
-    pub(super) ndcg: BTreeMap<usize, f64>,
+/// Each name once, where it first stands.
+pub(super) fn firsts<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = std::collections::HashSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// Session figures in the shape programs read.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct SessionFigures {
-    pub(super) recall: BTreeMap<usize, f64>,
-}
-
-/// Averages over questions.
-#[derive(Debug, Clone, Serialize)]
+/// Averages over questions, with their 95 % intervals.
+///
+/// Written as `{"questions": …, "turn": {"recall": {"5": …}}, …, "intervals": {"turn": …}}`: a name's dots are levels, and
+/// the intervals have the shape of the figures.
+#[derive(Debug, Clone)]
 pub(super) struct Figures {
     pub(super) questions: usize,
-    pub(super) turn: TurnFigures,
-    pub(super) session: SessionFigures,
+    means: Scores,
+    intervals: BTreeMap<String, Interval>,
 }
 
 impl Figures {
-    pub(super) fn of(marks: &[&Marks]) -> Self {
-        let mean = |value: &dyn Fn(&Marks) -> f64| {
-            if marks.is_empty() { 0.0 } else { marks.iter().map(|&one| value(one)).sum::<f64>() / marks.len() as f64 }
-        };
-        let turn = |(at, &depth): (usize, &usize)| (depth, mean(&|one| one.turn_recall[at]));
-        let session = |(at, &depth): (usize, &usize)| (depth, mean(&|one| one.session_recall[at]));
+    /// Of the figures named. A figure no question has is 0, without an interval.
+    pub(super) fn of(names: &[&str], rows: &[&Scores]) -> Self {
+        let column = |name: &&str| rows.iter().map(|row| row.get(*name).copied()).collect::<Vec<_>>();
+        let columns: Vec<Vec<Option<f64>>> = names.iter().map(column).collect();
+        let mean = |column: &Vec<Option<f64>>| bootstrap::mean(column.iter().copied().flatten()).unwrap_or(0.0);
+        let named = || names.iter().map(|&name| name.to_owned());
+        let intervals = named().zip(bootstrap::intervals(&columns));
         Self {
-            questions: marks.len(),
-            turn: TurnFigures {
-                recall: TURN_DEPTHS.iter().enumerate().map(turn).collect(),
-                recall_all: BTreeMap::from([(10, mean(&|one| one.turn_all_10))]),
-                ndcg: BTreeMap::from([(10, mean(&|one| one.turn_ndcg_10))]),
-            },
-            session: SessionFigures { recall: SESSION_DEPTHS.iter().enumerate().map(session).collect() },
+            questions: rows.len(),
+            means: named().zip(columns.iter().map(mean)).collect(),
+            intervals: intervals.filter_map(|(name, interval)| Some((name, interval?))).collect(),
         }
     }
+
+    /// Split by what each row is about.
+    pub(super) fn split<'a>(
+        names: &[&str],
+        rows: impl Iterator<Item = (&'a str, &'a Scores)>,
+    ) -> BTreeMap<String, Self> {
+        let mut split: BTreeMap<String, Vec<&Scores>> = BTreeMap::new();
+        for (about, scores) in rows {
+            split.entry(about.to_owned()).or_default().push(scores);
+        }
+        split.into_iter().map(|(about, rows)| (about, Self::of(names, &rows))).collect()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.means.keys()
+    }
+
+    pub(super) fn mean(&self, name: &str) -> Option<f64> {
+        self.means.get(name).copied()
+    }
+
+    pub(super) fn interval(&self, name: &str) -> Option<Interval> {
+        self.intervals.get(name).copied()
+    }
+
+    /// `80.5 (77.9–83.0)`: percent, with the interval.
+    pub(super) fn in_percent(&self, name: &str) -> String {
+        match (self.mean(name), self.interval(name)) {
+            (Some(mean), Some([low, high])) => {
+                format!("{:.1} ({:.1}–{:.1})", mean * 100.0, low * 100.0, high * 100.0)
+            }
+            _ => "–".to_owned(),
+        }
+    }
+
+    /// A line of a table: what it is of, how many questions, and these figures.
+    pub(super) fn row(&self, about: &str, names: &[&str]) -> Vec<String> {
+        let mut cells = vec![about.to_owned(), self.questions.to_string()];
+        cells.extend(names.iter().map(|name| self.in_percent(name)));
+        cells
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        members.serialize_entry("questions", &self.questions)?;
+        for (name, value) in nested(&self.means, |&mean| mean.into()) {
+            members.serialize_entry(&name, &value)?;
+        }
+        members.serialize_entry("intervals", &nested(&self.intervals, |interval| interval.to_vec().into()))?;
+        members.end()
+    }
+}
+
+/// Makes a tree of names with dots.
+pub(super) fn nested<T>(flat: &BTreeMap<String, T>, value: impl Fn(&T) -> Value) -> Map<String, Value> {
+    let mut tree = Map::new();
+    for (name, leaf) in flat {
+        let mut at = &mut tree;
+        let (above, own) = name.rsplit_once('.').unwrap_or(("", name));
+        for level in above.split('.').filter(|level| !level.is_empty()) {
+            let below = at.entry(level).or_insert_with(|| Value::Object(Map::new()));
+            // A name is never both a figure and a level above others.
+            let Value::Object(below) = below else { return tree };
+            at = below;
+        }
+        at.insert(own.to_owned(), value(leaf));
+    }
+    tree
 }
 
 /// Two quantiles of a series of times.
@@ -105,14 +206,67 @@ impl Quantiles {
 mod tests {
     use super::*;
 
+    fn near(one: f64, other: f64) {
+        assert!((one - other).abs() < 1e-12, "{one} is not {other}");
+    }
+
     #[test]
     fn figures_by_hand() {
-        let marks = Marks::of(&["b", "x", "a"], &["a", "b", "c"], &["s1", "s2"], &["s2"]);
-        assert!((marks.turn_recall[0] - 2.0 / 3.0).abs() < 1e-12);
-        assert!(marks.turn_all_10.abs() < 1e-12);
+        let marks = of_turns(&["b", "x", "a"], &["a", "b", "c"]);
+        near(marks["turn.recall.5"], 2.0 / 3.0);
+        near(marks["turn.recall_all.10"], 0.0);
         let ideal = 1.0 + 1.0 / 3f64.log2() + 0.5;
-        assert!((marks.turn_ndcg_10 - 1.5 / ideal).abs() < 1e-12);
-        assert_eq!(marks.session_recall, [0.0, 1.0, 1.0]);
+        near(marks["turn.ndcg.10"], 1.5 / ideal);
+        near(marks["turn.mrr"], 1.0);
+        assert_eq!(marks.keys().collect::<Vec<_>>().len(), TURN_FIGURES.len());
+        assert!(TURN_FIGURES.iter().all(|name| marks.contains_key(*name)));
+        let marks = of_sessions(&["s1", "s2"], &["s2"]);
+        assert_eq!(SESSION_FIGURES.map(|name| marks[name]), [0.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn the_place_of_the_first_that_is_wanted() {
+        near(reciprocal_rank(&["x", "y", "a", "b"], &["b", "a"]), 1.0 / 3.0);
+        near(reciprocal_rank(&["x"], &["a"]), 0.0);
+    }
+
+    #[test]
+    fn recall_counts_to_the_depth_and_no_further() {
+        let found: Vec<String> = (0..60).map(|number| format!("t{number}")).collect();
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        let marks = of_turns(&found, &["t4", "t5", "t9", "t10", "t49", "t50"]);
+        near(marks["turn.recall.5"], 1.0 / 6.0);
+        near(marks["turn.recall.10"], 3.0 / 6.0);
+        near(marks["turn.recall.20"], 4.0 / 6.0);
+        near(marks["turn.recall.50"], 5.0 / 6.0);
+        near(marks["turn.mrr"], 1.0 / 5.0);
+    }
+
+    #[test]
+    fn the_first_two_places_count_in_full_where_that_is_the_definition() {
+        near(ndcg_10_undiscounted_at_2(&["x", "a"], &["a"]), 1.0);
+        near(ndcg_10_undiscounted_at_2(&["a", "x", "b"], &["a", "b"]), (1.0 + 1.0 / 3f64.log2()) / 2.0);
+    }
+
+    #[test]
+    fn any_or_all_of_them() {
+        let found = ["x", "a", "b"];
+        near(any_of(&found, &["a", "c"], 2), 1.0);
+        near(any_of(&found, &["b", "c"], 2), 0.0);
+        near(all_of(&found, &["a", "b"], 2), 0.0);
+        near(all_of(&found, &["a", "b"], 3), 1.0);
+    }
+
+    #[test]
+    fn means_and_their_shape() {
+        let rows = [of_sessions(&["a"], &["a"]), of_sessions(&["b"], &["a"]), Scores::new()];
+        let figures = Figures::of(&["session.recall.1", "turn.mrr"], &rows.iter().collect::<Vec<_>>());
+        near(figures.mean("session.recall.1").unwrap_or_default(), 0.5);
+        let json = serde_json::to_value(&figures).unwrap_or_default();
+        assert_eq!(json["session"]["recall"]["1"], 0.5);
+        assert_eq!(json["intervals"]["session"]["recall"]["1"], serde_json::json!([0.0, 1.0]));
+        assert_eq!((&json["turn"]["mrr"], &json["questions"]), (&0.0.into(), &3.into()));
+        assert!(json["intervals"].get("turn").is_none());
     }
 
     #[test]

@@ -1,25 +1,42 @@
 //! Eval: how much of what a question needs is found, and whether what changed is answered as it is.
 
+mod bootstrap;
+mod compare;
+mod efficiency;
+mod families;
+mod lines;
 mod locomo;
+mod longmemeval;
 mod metrics;
+mod report;
 mod updates;
 mod worlds;
 
-use std::io::Write;
-use std::path::Path;
+use quipu_engine::Result;
 
-use quipu_engine::{Error, Result};
+use crate::args::Dataset;
+use crate::output::Printer;
+use crate::settings::Settings;
 
-pub(super) use locomo::locomo;
 pub(super) use metrics::Quantiles;
-pub(super) use updates::updates;
 
-/// Writes one line a question.
-fn write_details(path: &Path, lines: &[String]) -> Result<()> {
-    let cannot = |error: std::io::Error| Error::Unavailable(format!("cannot write {}: {error}", path.display()));
-    let mut file = std::io::BufWriter::new(std::fs::File::create(path).map_err(cannot)?);
-    for line in lines {
-        writeln!(file, "{line}").map_err(cannot)?;
+/// Runs what was asked for.
+pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> Result<()> {
+    match dataset {
+        Dataset::Locomo { file, conversations, out } => {
+            locomo::locomo(settings, printer, file, conversations, out.as_deref())
+        }
+        Dataset::Longmemeval { file, limit, out } => {
+            longmemeval::longmemeval(settings, printer, file, *limit, out.as_deref())
+        }
+        Dataset::Updates { seed, worlds, out } => updates::updates(printer, *seed, *worlds, out.as_deref()),
+        Dataset::Efficiency { file, questions, conversations } => {
+            efficiency::efficiency(settings, printer, file, *questions, conversations)
+        }
+        Dataset::Worlds { seed, worlds, stories, spelling, out } => {
+            families::worlds(settings, printer, (*seed, *worlds, *stories), *spelling, out.as_deref())
+        }
+        Dataset::Report { out, files } => report::report(printer, out, files),
+        Dataset::Compare { a, b } => compare::compare(printer, a, b),
     }
-    file.flush().map_err(cannot)
 }

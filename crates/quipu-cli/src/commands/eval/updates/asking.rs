@@ -7,6 +7,8 @@ use quipu_core::predicate::normal;
 use quipu_engine::{Engine, FactOptions, FactShown, Result};
 use serde::Serialize;
 
+use super::super::lines::Line;
+use super::super::metrics::Scores;
 use super::super::worlds::{Ask, Question, Slot, World, at, date_of};
 use super::telling::Heard;
 
@@ -16,6 +18,8 @@ const NOON: i32 = 12 * 60;
 /// One question, its answer, and the right one.
 #[derive(Debug, Serialize)]
 pub(super) struct Answer {
+    #[serde(flatten)]
+    line: Line,
     pub(super) world: String,
     pub(super) subject: String,
     pub(super) relation: String,
@@ -33,7 +37,7 @@ pub(super) struct Answer {
 pub(super) const KINDS: [&str; 3] = ["holds now", "held then", "was ever said"];
 
 pub(super) fn ask_all(engine: &Engine, user: &UserId, world: &World, heard: &Heard) -> Result<Vec<Answer>> {
-    let answer = |question: &Question| {
+    let answer = |(number, question): (usize, &Question)| {
         let slot = &world.slots[question.slot];
         let found = ask(engine, user, slot, &question.ask)?;
         let wanted: BTreeSet<String> = question.wanted.iter().map(|value| normal(value)).collect();
@@ -42,19 +46,30 @@ pub(super) fn ask_all(engine: &Engine, user: &UserId, world: &World, heard: &Hea
             Ask::On(day) => (KINDS[1], Some(date_of(*day).to_string())),
             Ask::Ever(value) => (KINDS[2], Some(value.clone())),
         };
+        let (right, set_aside) = (found == wanted, heard.set_aside.contains(&question.slot));
+        // What is set aside has no figure, so that nothing counts it.
+        let metrics = if set_aside { Scores::new() } else { [("right".to_owned(), f64::from(u8::from(right)))].into() };
         Ok(Answer {
+            line: Line {
+                id: format!("{}:{}", world.name, number + 1),
+                eval: "updates".to_owned(),
+                group: kind.to_owned(),
+                question: format!("{} {}, {kind}: {}", slot.subject, slot.predicate, about.as_deref().unwrap_or("–")),
+                metrics,
+                ..Line::default()
+            },
             world: world.name.clone(),
             subject: slot.subject.clone(),
             relation: slot.predicate.clone(),
             kind,
             about,
-            right: found == wanted,
             wanted,
             found,
-            set_aside: heard.set_aside.contains(&question.slot),
+            right,
+            set_aside,
         })
     };
-    world.questions.iter().map(answer).collect()
+    world.questions.iter().enumerate().map(answer).collect()
 }
 
 fn ask(engine: &Engine, user: &UserId, slot: &Slot, ask: &Ask) -> Result<BTreeSet<String>> {

@@ -2,21 +2,23 @@
 
 mod asking;
 mod effort;
-mod place;
+pub(super) mod place;
 mod sound;
-mod telling;
+pub(super) mod telling;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use quipu_core::id::UserId;
 use quipu_engine::Result;
+use quipu_models::HashedNgrams;
 use serde::Serialize;
 
 use super::super::render;
+use super::lines::Out;
 use super::metrics::Quantiles;
 use super::worlds::World;
-use super::write_details;
 use crate::output::Printer;
 
 use asking::{Answer, KINDS};
@@ -76,7 +78,8 @@ impl Share {
 }
 
 pub(in super::super) fn updates(printer: &Printer, seed: u64, worlds: usize, out: Option<&Path>) -> Result<()> {
-    let place = Place::make(seed)?;
+    // Spelling is enough: nothing is recalled.
+    let place = Place::make(seed, Arc::new(HashedNgrams::new()))?;
     let (mut answers, mut effort, mut faults) = (Vec::new(), Effort::default(), sound::none());
     let (mut sentences, mut unread) = (0, Vec::new());
     for number in 0..worlds {
@@ -89,10 +92,9 @@ pub(in super::super) fn updates(printer: &Printer, seed: u64, worlds: usize, out
         sentences += heard.sentences;
         unread.extend(heard.unread);
     }
-    if let Some(path) = out {
-        let lines: serde_json::Result<Vec<String>> = answers.iter().map(serde_json::to_string).collect();
-        write_details(path, &lines.map_err(|error| quipu_engine::Error::Bug(error.to_string()))?)?;
-    }
+    let mut out = Out::to(out)?;
+    answers.iter().try_for_each(|answer| out.push(answer))?;
+    out.finish()?;
     let by_kind = |of: &dyn Fn(&&Answer) -> bool| {
         let share = |kind| Share::of(answers.iter().filter(of).filter(|answer| answer.kind == kind));
         KINDS.map(|kind| (kind, share(kind))).into()

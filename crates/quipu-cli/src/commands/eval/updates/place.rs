@@ -1,34 +1,34 @@
-//! Where worlds are told: an engine over a temporary folder that owns its time and its dice, and compares spelling only.
+//! Where worlds are told: an engine over a temporary folder that owns its time and its dice.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use quipu_engine::ports::{Clock, Entropy};
+use quipu_engine::ports::{Clock, Embedder, Entropy};
 use quipu_engine::{Engine, Error, Parts, Result, Rules};
-use quipu_models::{HashedNgrams, RuleExtractor};
+use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 
 use super::super::worlds::Dice;
 
 /// An engine whose ledgers follow from the seed alone.
-pub(super) struct Place {
-    pub(super) folder: tempfile::TempDir,
-    pub(super) engine: Engine,
-    pub(super) extractor: Arc<RuleExtractor>,
+pub(in super::super) struct Place {
+    pub(in super::super) folder: tempfile::TempDir,
+    pub(in super::super) engine: Engine,
+    pub(in super::super) extractor: Arc<RuleExtractor>,
     clock: Arc<StoryClock>,
 }
 
 impl Place {
-    pub(super) fn make(seed: u64) -> Result<Self> {
+    pub(in super::super) fn make(seed: u64, embedder: Arc<dyn Embedder>) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
         let clock = Arc::new(StoryClock(AtomicI64::new(0)));
         let extractor = Arc::new(RuleExtractor::english());
         let engine = Engine::new(Parts {
             store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::Options::default())?),
-            embedder: Arc::new(HashedNgrams::new()),
+            embedder,
             clock: clock.clone(),
             entropy: Arc::new(StoryDice(Mutex::new(Dice::new(seed)))),
             extractor: Some(extractor.clone()),
@@ -38,12 +38,12 @@ impl Place {
     }
 
     /// It is that time now.
-    pub(super) fn put(&self, now: Timestamp) {
+    pub(in super::super) fn put(&self, now: Timestamp) {
         self.clock.0.store(now.as_microsecond(), Ordering::Relaxed);
     }
 
     /// A file of its own, for what is imported.
-    pub(super) fn file(&self, name: &str, content: &str) -> Result<std::path::PathBuf> {
+    pub(in super::super) fn file(&self, name: &str, content: &str) -> Result<std::path::PathBuf> {
         let path = Path::new(self.folder.path()).join(name);
         std::fs::write(&path, content)
             .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;

@@ -15,18 +15,18 @@ use super::place::Place;
 
 /// What came of telling a world.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(in super::super) struct Heard {
     /// Sentences told.
-    pub(super) sentences: usize,
+    pub(in super::super) sentences: usize,
     /// Sentences the rules read otherwise than they were meant.
-    pub(super) unread: Vec<String>,
+    pub(in super::super) unread: Vec<String>,
     /// Slots with such a sentence: what is asked of them would measure the rules.
-    pub(super) set_aside: BTreeSet<usize>,
+    pub(in super::super) set_aside: BTreeSet<usize>,
     /// What held and no longer did after a weak source had spoken.
-    pub(super) overwritten: Vec<String>,
+    pub(in super::super) overwritten: Vec<String>,
 }
 
-pub(super) fn tell(place: &Place, user: &UserId, world: &World) -> Result<Heard> {
+pub(in super::super) fn tell(place: &Place, user: &UserId, world: &World) -> Result<Heard> {
     let mut heard = Heard::default();
     for (number, telling) in world.tellings.iter().enumerate() {
         heard.sentences += 1;

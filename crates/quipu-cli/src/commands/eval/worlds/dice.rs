@@ -19,7 +19,7 @@ impl Dice {
     }
 
     /// A number below `bound`; 0 if the bound is 0.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(in super::super) fn below(&mut self, bound: usize) -> usize {
         if bound == 0 { 0 } else { (self.roll() % bound as u64) as usize }
     }
 

@@ -7,7 +7,9 @@ mod day;
 mod dice;
 mod language;
 mod many;
+mod past;
 mod questions;
+mod short;
 mod single;
 mod teller;
 
@@ -16,7 +18,9 @@ use quipu_engine::Result;
 
 pub(super) use day::{Day, at, date_of};
 pub(super) use dice::Dice;
+pub(super) use past::{Asking, FACTS_AT, Past, about as about_the_past};
 pub(super) use questions::{Ask, Question};
+pub(super) use short::{Plot, Short};
 
 use language::Language;
 use teller::Teller;

@@ -1,0 +1,158 @@
+//! A file's conversations, imported into an engine that holds nothing else, and the questions about them.
+
+use std::collections::HashMap;
+use std::io::BufReader;
+use std::path::Path;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use quipu_core::id::UserId;
+use quipu_engine::import::locomo::questions::{self as format, QuestionSet};
+use quipu_engine::import::{Format, ReadError, ReadOptions};
+use quipu_engine::{Engine, Error, IngestOptions, ListOptions, Progress, Result};
+use serde::Serialize;
+
+use crate::output::Printer;
+
+/// What importing cost.
+#[derive(Debug, Serialize)]
+pub(in super::super) struct Ingest {
+    pub(in super::super) conversations: usize,
+    pub(in super::super) turns: u64,
+    /// Until every turn can be recalled.
+    pub(in super::super) turns_per_second: f64,
+    /// Until every turn is durable.
+    pub(in super::super) durable_turns_per_second: f64,
+}
+
+/// What a turn takes.
+#[derive(Debug, Serialize)]
+pub(in super::super) struct Bytes {
+    pub(in super::super) disk_per_turn: f64,
+    pub(in super::super) memory_per_turn: f64,
+}
+
+impl Bytes {
+    pub(in super::super) fn of(engine: &Engine, users: &[UserId], turns: u64) -> Result<Self> {
+        let (mut disk, mut memory) = (0, 0);
+        for user in users {
+            let status = quipu_engine::status(engine, user)?;
+            disk += status.bytes_on_disk;
+            memory += status.bytes_in_memory as u64;
+        }
+        Ok(Self { disk_per_turn: disk as f64 / turns as f64, memory_per_turn: memory as f64 / turns as f64 })
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "an evaluation measures real time")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// Imports the conversations named, or all, and gives their users; with `extract`, facts are read out of them.
+pub(in super::super) fn import(
+    engine: &Engine,
+    printer: &Printer,
+    file: &Path,
+    only: &[String],
+    extract: bool,
+) -> Result<(Ingest, Vec<UserId>)> {
+    let named: Vec<Option<String>> = only.iter().cloned().map(Some).collect();
+    let named = if named.is_empty() { vec![None] } else { named };
+    let (mut users, mut turns, mut seconds, mut durable_seconds) = (Vec::new(), 0, 0.0, 0.0);
+    for conversation in named {
+        let one = import_one(engine, printer, file, conversation, extract)?;
+        users.extend(one.users.into_iter().filter(|user| !users.contains(user)).collect::<Vec<_>>());
+        turns += one.turns;
+        seconds += one.seconds;
+        durable_seconds += one.durable_seconds;
+    }
+    let ingest = Ingest {
+        conversations: users.len(),
+        turns,
+        turns_per_second: turns as f64 / seconds,
+        durable_turns_per_second: turns as f64 / durable_seconds,
+    };
+    Ok((ingest, users))
+}
+
+struct Imported {
+    users: Vec<UserId>,
+    turns: u64,
+    seconds: f64,
+    durable_seconds: f64,
+}
+
+fn import_one(
+    engine: &Engine,
+    printer: &Printer,
+    file: &Path,
+    conversation: Option<String>,
+    extract: bool,
+) -> Result<Imported> {
+    let options = IngestOptions {
+        dry_run: false,
+        extract,
+        own_words: false,
+        conversation,
+        into: None,
+        default_user: UserId::parse("eval")?,
+        read: ReadOptions::default(),
+    };
+    let bar = printer.progress();
+    let start = now();
+    let mut durable = None;
+    let (report, fault) = quipu_engine::ingest(engine, Format::Locomo, file, &options, &mut |progress| {
+        if matches!(progress, Progress::Embedded(..)) {
+            durable.get_or_insert_with(|| start.elapsed().as_secs_f64());
+        }
+        bar.show(progress);
+    });
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(Imported {
+        turns: report.conversations.iter().map(|part| part.new).sum(),
+        users: report.conversations.into_iter().map(|part| part.user_id).collect(),
+        seconds,
+        durable_seconds: durable.unwrap_or(seconds),
+    })
+}
+
+/// The questions of a file, conversation by conversation.
+pub(in super::super) fn questions(file: &Path) -> Result<Vec<QuestionSet>> {
+    let opened = std::fs::File::open(file)
+        .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", file.display())))?;
+    let mut sets = Vec::new();
+    let outcome = format::read(&mut BufReader::new(opened), &mut |set| {
+        sets.push(set);
+        Ok::<(), Error>(())
+    });
+    match outcome {
+        Ok(()) => Ok(sets),
+        Err(ReadError::Fault(fault)) => Err(Error::Invalid(format!("{}: {fault}", file.display()))),
+        Err(ReadError::Caller(error)) => Err(error),
+    }
+}
+
+/// What is known of a conversation beside its turns' texts.
+pub(in super::super) struct Conversation {
+    /// The session of each turn.
+    pub(in super::super) sessions: HashMap<String, String>,
+    /// When the last turn was said.
+    pub(in super::super) end: Option<Timestamp>,
+}
+
+impl Conversation {
+    pub(in super::super) fn of(engine: &Engine, user: &UserId) -> Result<Self> {
+        let at = quipu_engine::versions::When::Now;
+        let options = ListOptions { at, session: None, kind: None, offset: 0, limit: usize::MAX };
+        let page = quipu_engine::list(engine, user, &options)?;
+        let end = page.items.iter().filter_map(|item| item.said_at).max();
+        Ok(Self {
+            sessions: page.items.into_iter().filter_map(|item| Some((item.native_id?, item.session_id?))).collect(),
+            end,
+        })
+    }
+}
