@@ -21,7 +21,7 @@ pub(crate) fn open(settings: &Settings) -> Result<Engine> {
 /// Opens an engine over a given folder.
 pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
     let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
-    Ok(Engine::new(Parts {
+    let engine = Engine::new(Parts {
         store: Box::new(store),
         embedder: embedder(settings)?,
         clock: Arc::new(SystemClock { fixed: settings.now }),
@@ -31,7 +31,9 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
             ..Rules::default()
         },
-    }))
+    });
+    engine.set_profiles(settings.profiles.clone());
+    Ok(engine)
 }
 
 /// The built-in model, read when it is first needed, or the one in a folder of the user's.

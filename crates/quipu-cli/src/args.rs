@@ -36,6 +36,9 @@ pub(crate) struct Global {
     /// The folder that holds everything [default: the platform's data folder]
     #[arg(long, global = true, env = "QUIPU_DATA_DIR", value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Tune recall by this profile of weights [default: the one weights.yaml says]
+    #[arg(long, global = true, env = "QUIPU_PROFILE", value_name = "NAME")]
+    pub(crate) profile: Option<String>,
     /// How to print
     #[arg(short, long, global = true, value_enum, value_name = "FORM")]
     pub(crate) output: Option<Form>,

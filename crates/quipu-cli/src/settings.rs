@@ -1,8 +1,9 @@
 //! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quipu_core::id::UserId;
+use quipu_core::recall::Profiles;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
@@ -16,6 +17,7 @@ struct File {
     data_dir: Option<PathBuf>,
     model_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
+    weights: Option<PathBuf>,
 }
 
 /// What holds for this run.
@@ -30,6 +32,8 @@ pub(crate) struct Settings {
     pub(crate) model_dir: Option<PathBuf>,
     /// Keep statements about religion, orientation and the like.
     pub(crate) keep_sensitive: bool,
+    /// What recall is tuned by.
+    pub(crate) profiles: Profiles,
     pub(crate) now: Option<jiff::Timestamp>,
 }
 
@@ -50,6 +54,7 @@ impl Settings {
             user,
             data_dir,
             model_dir: std::env::var_os("QUIPU_MODEL_DIR").map(PathBuf::from).or(file.model_dir),
+            profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
             now: global.now,
         })
@@ -64,6 +69,30 @@ fn switch(variable: &str) -> Result<Option<bool>> {
         }
         Err(_) => Ok(None),
     }
+}
+
+/// The profiles of the file of weights that is named, else of `quipu/weights.yaml` in the configuration folder if there is
+/// one; `chosen` is used whatever the file says.
+fn profiles(named: Option<PathBuf>, chosen: Option<&str>) -> Result<Profiles> {
+    let named = std::env::var_os("QUIPU_WEIGHTS").map(PathBuf::from).or(named);
+    let usual = || base("XDG_CONFIG_HOME", ".config").ok().map(|folder| folder.join("quipu/weights.yaml"));
+    let profiles = match (named.as_ref(), usual()) {
+        (Some(path), _) => read_weights(path)?,
+        (None, Some(path)) if path.exists() => read_weights(&path)?,
+        (None, _) => Profiles::default(),
+    };
+    match chosen {
+        Some(name) => Ok(profiles.using(name)?),
+        None => Ok(profiles),
+    }
+}
+
+fn read_weights(path: &Path) -> Result<Profiles> {
+    let place = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::Unavailable(format!("cannot read the weights in {place}: {error}")))?;
+    let value = serde_saphyr::from_str(&text).map_err(|error| Error::Invalid(format!("{place}: {error}")))?;
+    Profiles::parse(value).map_err(|refusal| Error::Invalid(format!("{place}: {refusal}")))
 }
 
 fn read_file() -> Result<File> {

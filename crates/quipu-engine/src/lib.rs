@@ -60,7 +60,7 @@ pub use ingest::{IngestOptions, IngestReport, ingest};
 pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why};
 pub use log::{LogOptions, log};
 pub use migrate::{MigrateOptions, Migration, migrate};
-pub use recall::{RecallOptions, RecallReport, Timing, recall};
+pub use recall::{Decision, RecallOptions, RecallReport, Timing, recall};
 pub use remember::{RememberOptions, Utterance, remember};
 pub use retract::{close_fact, merge, retract, score_fact};
 pub use revert::{preview_revert, revert};

@@ -65,6 +65,17 @@ pub(crate) enum Dataset {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// Calibrate: how surely memory tells that it knows an answer, over a LoCoMo file's questions and those of its neighbours
+    Calibrate {
+        /// A file in LoCoMo's own shape, of two conversations at least
+        file: PathBuf,
+        /// Write every question and its probability to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Draw the reliability curve to this file (SVG)
+        #[arg(long, value_name = "FILE")]
+        plot: Option<PathBuf>,
+    },
     /// Efficiency over a LoCoMo file: tokens of packs by intent, times, write-to-recall lag, bytes an item
     Efficiency {
         /// A file in LoCoMo's own shape

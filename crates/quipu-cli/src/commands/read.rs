@@ -1,9 +1,11 @@
 //! Reading: recall, context, get, list, why, core.
 
 use quipu_core::id::ItemKind;
-use quipu_core::recall::{Contributions, Trace, Validity};
+use quipu_core::recall::{Contributions, Standing, Trace, Validity, Verdict};
 use quipu_engine::versions::When;
-use quipu_engine::{Answer, ContextOptions, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why};
+use quipu_engine::{
+    Answer, ContextOptions, Decision, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why,
+};
 
 use serde_json::Value;
 
@@ -23,13 +25,20 @@ pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<(
     };
     let report = quipu_engine::recall(&session.engine, &session.user, &options)?;
     session.printer.report(&report, answers)?;
-    if report.hits.is_empty() {
-        session.printer.hint("nothing found");
+    if report.decision.verdict != Verdict::Answer {
+        session.printer.hint(&decided(&report.decision));
     }
     if let Some(reason) = &report.degraded {
         session.printer.hint(&format!("degraded: {reason}"));
     }
     Ok(())
+}
+
+/// What to do with what was found, in a line.
+fn decided(decision: &Decision) -> String {
+    let question = decision.question.as_ref().map(|question| format!("; ask: {question}")).unwrap_or_default();
+    let (verdict, reason) = (decision.verdict.word(), decision.reason);
+    format!("{verdict}: {reason} (answers with a probability of {:.2}){question}", decision.probability)
 }
 
 fn kind(word: &str) -> Result<ItemKind> {
@@ -72,6 +81,7 @@ pub(super) fn answers(report: &RecallReport) -> String {
         }
         if report.trace.is_some() {
             text.push_str(&format!("          = {:.3}: {}\n", hit.raw_score, parts(&hit.contributions)));
+            text.push_str(&format!("          {}\n", stood(&hit.standing)));
         }
     }
     if let Some(trace) = &report.trace {
@@ -100,9 +110,21 @@ fn parts(made_of: &Contributions) -> String {
         ("date", made_of.date),
         ("question", made_of.isq),
         ("meaning", made_of.x),
+        ("time", made_of.when),
+        ("tokens", made_of.late),
+        ("tokens around", made_of.late_near),
     ];
     let present = parts.iter().filter(|(_, value)| *value != 0.0);
     present.map(|(feature, value)| format!("{feature} {value:+.3}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What an answer's place follows from.
+fn stood(standing: &Standing) -> String {
+    let Standing { query, goal, emotion, recency, frequency, importance, relevance, confidence, priority } = standing;
+    format!(
+        "relevance {relevance:.3} of similarity {query:.2}, goal {goal:.2}, feeling {emotion:.2}, recency {recency:.2}, \
+         frequency {frequency:.2}, importance {importance:.2}; confidence {confidence:.2}; priority {priority:.3}"
+    )
 }
 
 fn asked_for(validity: Validity) -> String {
@@ -143,6 +165,11 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
         trace.scored,
         arms.join(", ")
     ));
+    if trace.compared > 0 {
+        line(format!("tokens    of the {} best compared with the question's", trace.compared));
+    }
+    line(format!("decision  {}", decided(&report.decision)));
+    line(format!("profile   {}", report.profile));
     line(format!("drawn     {} there, {} scored", trace.derived, trace.derived_scored));
     if trace.without_vector > 0 {
         line(format!("meaning   {} passages have no vector yet", trace.without_vector));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::decision::{Calibration, Signals, Thresholds};
+use super::decision::{Calibration, Thresholds};
 use super::score::{Features, Weights};
 use crate::id::UserId;
 use crate::refusal::Refusal;
@@ -100,8 +100,10 @@ pub struct Profile {
 }
 
 /// Fitted by `quipu eval calibrate` on LoCoMo; docs/benchmarks.md has the command and the curve.
-const CALIBRATION: Calibration = Calibration { bias: 0.0, weights: [0.0; Signals::COUNT] };
-const CALIBRATION_WITHOUT_TOKENS: Calibration = Calibration { bias: 0.0, weights: [0.0; Signals::COUNT] };
+const CALIBRATION: Calibration =
+    Calibration { bias: -8.779, weights: [-0.153, 0.719, 4.323, 10.289, 3.461, -0.583, 4.395, 9.889, 1.480, 0.032] };
+const CALIBRATION_WITHOUT_TOKENS: Calibration =
+    Calibration { bias: -6.094, weights: [3.493, 0.545, 8.221, 0.0, 0.0, 0.035, 4.176, 2.277, 1.754, 0.016] };
 
 impl Default for Profile {
     /// Tuned by evaluation: what is relevant is what matches, and the other parts order equals.
@@ -288,6 +290,15 @@ impl Profiles {
         self.profiles
             .get(name)
             .ok_or_else(|| Refusal::not_found(format!("there is no profile `{name}`; there are: {}", names())))
+    }
+
+    /// The same, with one profile for everybody.
+    ///
+    /// # Errors
+    /// As [`Profiles::named`].
+    pub fn using(self, name: &str) -> Result<Self, Refusal> {
+        self.named(name)?;
+        Ok(Self { used: name.to_owned(), experiment: None, ..self })
     }
 
     /// The names there are.

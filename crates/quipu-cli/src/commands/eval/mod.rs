@@ -1,6 +1,7 @@
 //! Eval: how much of what a question needs is found, and whether what changed is answered as it is.
 
 mod bootstrap;
+mod calibrate;
 mod compare;
 mod efficiency;
 mod families;
@@ -35,6 +36,9 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         }
         Dataset::Worlds { seed, worlds, stories, spelling, out } => {
             families::worlds(settings, printer, (*seed, *worlds, *stories), *spelling, out.as_deref())
+        }
+        Dataset::Calibrate { file, out, plot } => {
+            calibrate::calibrate(settings, printer, file, out.as_deref(), plot.as_deref())
         }
         Dataset::Report { out, files } => report::report(printer, out, files),
         Dataset::Compare { a, b } => compare::compare(printer, a, b),

@@ -1,6 +1,6 @@
 //! Report: files of details as one page that needs nothing else: no network, no script.
 
-mod svg;
+pub(super) mod svg;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -134,8 +134,20 @@ pub(super) fn histogram(title: &str, counts: &[(String, usize)]) -> String {
     framed(title, HEIGHT, &inside)
 }
 
+/// A plot as a file of its own, light and dark.
+pub(in super::super) fn alone(figure: &str) -> String {
+    let from = figure.find("<svg").unwrap_or_default();
+    let until = figure.find("</svg>").unwrap_or(figure.len());
+    let (tag, inside) = figure[from..until].split_once('>').unwrap_or_default();
+    format!("{tag} xmlns=\"http://www.w3.org/2000/svg\"><style>{STYLE}</style>{inside}</svg>\n")
+}
+
+/// What the page's style says of plots.
+const STYLE: &str = "text{font:12px sans-serif;fill:#444}.grid{stroke:#8884}.ideal{stroke:#888;stroke-dasharray:4 4}\
+    .dot{fill:#2a6fb0}@media(prefers-color-scheme:dark){text{fill:#ccc}.dot{fill:#7db8ee}}";
+
 /// Stated confidence against the share that is right: on the dashed line they agree.
-pub(super) fn reliability(title: &str, points: &[(f64, f64, usize)]) -> String {
+pub(in super::super) fn reliability(title: &str, points: &[(f64, f64, usize)]) -> String {
     let mut inside = grid(&percent);
     let _ = write!(
         inside,
