@@ -12,8 +12,10 @@ use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
 const MET_MAX: usize = 4;
 
 /// Relations of which one says what the other does when they are read in the same words: the first read is kept.
-const KIN: [&[&str]; 3] = [
+const KIN: [&[&str]; 5] = [
     &["hobby", "exercises", "plays", "habit", "likes"],
+    &["hobby", "works_as"],
+    &["diet", "avoids_food"],
     &["owns", "owns_device", "uses"],
     &["plans", "appointment", "important_date"],
 ];

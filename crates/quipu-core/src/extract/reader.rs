@@ -59,7 +59,9 @@ impl<'a> Reader<'a> {
         self.list = sentences.iter().filter(|sentence| is_item(&text, sentence)).nth(1).is_some();
         let mut before = 0..0;
         for sentence in sentences {
-            if let Some((reason, _)) = self.aside(&text[sentence.clone()], &[Reach::After]) {
+            // A colon at its end is no part of a sentence, but says that what it speaks of follows.
+            let colon = usize::from(text[sentence.end..].starts_with(':'));
+            if let Some((reason, _)) = self.aside(&text[sentence.start..sentence.end + colon], &[Reach::After]) {
                 self.pass(trim(&text, sentence.start..text.len()), &reason);
                 break;
             }
@@ -188,7 +190,9 @@ impl<'a> Reader<'a> {
         let Some((who, verb)) = self.who(&clause, body, before) else { return };
         self.meet(&who);
         before.passed = false;
-        before.is = self.rules.before_verbs.read(&clause.text[verb..]).0.be();
+        let (marks, after) = self.rules.before_verbs.read(&clause.text[verb..]);
+        // "I'm reading about a man who …" ends with somebody else.
+        before.is = marks.be() && !is_gerund(&clause.text[verb + after..]);
         self.verbs(&clause, verb, who, open, before);
     }
 

@@ -26,9 +26,9 @@ const HELD_OUT: &str = include_str!("../../../../testdata/extraction/held_out.js
 const PRECISION_MIN: f64 = 0.95;
 const RECALL_MIN: f64 = 0.70;
 /// Floors for texts the rules have not seen: what was reached, so that it cannot fall. The aim is the two bounds above, and
-/// is not reached yet; raise these, never lower them.
+/// the precision is not reached yet; raise these, never lower them.
 const PRECISION_FLOOR_UNSEEN: f64 = 0.91;
-const RECALL_FLOOR_UNSEEN: f64 = 0.65;
+const RECALL_FLOOR_UNSEEN: f64 = 0.70;
 
 /// Reads every text with `read` and compares.
 fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
