@@ -18,6 +18,11 @@ use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
 /// Groups of a pattern that are no qualifiers.
 const NOT_QUALIFIERS: [&str; 8] = ["object", "owner", "whose", "relation", "approach", "outcome", "not", "name"];
 
+/// What is told of somebody unknown and longer ago stands in books.
+const YEARS_KNOWN_MAX: i16 = 90;
+/// Stands in for the year of a text without a date.
+const YEAR_NOW: i16 = 2020;
+
 /// A clause and what is known of it.
 #[derive(Debug)]
 pub(super) struct Clause<'a> {
@@ -41,6 +46,8 @@ pub(super) struct Match<'a> {
     pub(super) end: usize,
     pub(super) who: &'a Who,
     pub(super) marks: &'a Marks,
+    /// The problem spoken of before.
+    pub(super) problem: Option<&'a str>,
 }
 
 /// What came of a match.
@@ -78,6 +85,11 @@ impl Clause<'_> {
         }
     }
 
+    /// By when something is to be done.
+    pub(super) fn due(&self) -> Option<Timestamp> {
+        self.time(&[Role::By, Role::At, Role::Until], true).map(|(_, time)| time)
+    }
+
     /// The first time of a role, resolved.
     fn time(&self, roles: &[Role], ahead: bool) -> Option<(&Named, Timestamp)> {
         let mut fitting = self.times.iter().filter(|named| roles.contains(&named.role) && !named.lasts && !named.vague);
@@ -104,12 +116,14 @@ impl Rules {
         // "You love it" is as often a guess as a claim.
         let guess = found.who.second && !rule.single;
         // Where somebody was born is told of strangers, in books.
-        let stranger = !found.who.first && found.who.relation.is_none() && rule.past == "holds";
+        let unknown = !found.who.first && !found.who.second && found.who.relation.is_none();
+        let stranger = unknown && (rule.past == "holds" || self.is_of_old(clause));
         let idle = found.rule.unless.as_ref().is_some_and(|unless| unless.is_match(clause.text));
         if guess || stranger || idle || (!rule.third && !found.who.first) {
             return Claims::default();
         }
-        let dated = clause.times.iter().any(|named| named.role == Role::At && !named.lasts && !named.vague);
+        let on = |named: &Named| named.role == Role::At || (rule.ahead && named.role != Role::By);
+        let dated = clause.times.iter().any(|named| on(named) && !named.lasts && !named.vague);
         let past = |said_at| clause.time(&[Role::At], true).is_some_and(|(_, time)| is_over(time, said_at));
         match rule.needs {
             Some(Need::Date) if !dated || (rule.ahead && clause.said_at.is_some_and(past)) => return Claims::default(),
@@ -120,6 +134,13 @@ impl Rules {
             Some(kind) => Claims { tasks: self.tasks(clause, found, kind), ..Claims::default() },
             None => Claims { facts: self.facts(clause, found), ..Claims::default() },
         }
+    }
+
+    /// True if the clause names a year in which nobody lived who is spoken of as an acquaintance.
+    fn is_of_old(&self, clause: &Clause<'_>) -> bool {
+        let years = clause.times.iter().filter_map(|named| named.start(clause.said_at, false));
+        let said = clause.said_at.map_or(YEAR_NOW, |time| time.to_zoned(TimeZone::UTC).year());
+        years.map(|time| time.to_zoned(TimeZone::UTC).year()).any(|year| said - year > YEARS_KNOWN_MAX)
     }
 
     fn facts(&self, clause: &Clause<'_>, found: &Match<'_>) -> Vec<FactCandidate> {
@@ -281,8 +302,7 @@ impl Rules {
             News::Helped => tried(Some(!found.marks.has(Mark::Negated))),
             News::Failed => tried(Some(false)),
         };
-        let due = clause.time(&[Role::By, Role::At, Role::Until], true).map(|(_, time)| time);
-        let due = due.filter(|_| news == TaskNews::Opened && kind != TaskKind::Problem);
+        let due = clause.due().filter(|_| news == TaskNews::Opened && kind != TaskKind::Problem);
         let confidence = rule.confidence.min(found.who.sure);
         let of = |title: Object| TaskCandidate {
             kind,
@@ -292,6 +312,12 @@ impl Rules {
             due,
             confidence,
         };
+        if found.groups.name("object").is_none() && rule.value.is_none() {
+            // "I tried magnesium, but it didn't help": the problem was named before, or the attempt names it.
+            let title = found.problem.or(group("approach")).unwrap_or_default().trim_matches(super::object::is_edge);
+            let title = Object { text: title.to_owned(), raw: title.to_owned() };
+            return if title.text.is_empty() { Vec::new() } else { vec![of(title)] };
+        }
         self.objects_of(clause, found).into_iter().map(of).collect()
     }
 }
@@ -316,7 +342,9 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
         Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
             let exact =
                 rule.stance == How::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
-            let from = time(&[Role::Since]).or_else(|| exact.then(|| time(&[Role::At])).flatten());
+            // "moved to Friday" is on Friday.
+            let at = || time(&[Role::At]).or_else(|| time(&[Role::Until]).filter(|_| rule.ahead));
+            let from = time(&[Role::Since]).or_else(|| exact.then(at).flatten());
             (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), None)
         }
         Stance::Held => (time(&[Role::Since, Role::At]), time(&[Role::Until])),

@@ -84,6 +84,12 @@ pub(super) enum Reach {
     Sentence,
     /// The sentence and the one before it.
     Before,
+    /// The sentence and all that comes after it: a story, a text to work on.
+    After,
+    /// The sentence, even if it is no claim itself: what it says in passing of somebody it names.
+    Passing,
+    /// A line of a list.
+    Item,
     /// The clause.
     Clause,
     /// The verb and what follows it.
@@ -98,6 +104,10 @@ pub(super) struct Subject {
     pub(super) patterns: Vec<String>,
     /// Capitalised words that are no names.
     pub(super) not_names: String,
+    /// What may stand before the speaker's "I" in a clause: "after two failed attempts", "when I was a kid".
+    pub(super) opening: String,
+    /// The speaker after such an opening, with the space before.
+    pub(super) inner: String,
     /// A verb that can stand without a subject: the user in a flat summary.
     pub(super) elided_third: String,
     /// A verb that can stand without a subject: the speaker in a diary.
@@ -214,6 +224,10 @@ pub(super) struct ObjectWords {
     pub(super) trail: String,
     /// Between several objects.
     pub(super) between: String,
+    /// Stands between several objects and is none: "weirdly".
+    pub(super) filler: String,
+    /// A further object that begins so is the next verb, and the list is over.
+    pub(super) next_verb: String,
     /// Not to be taken apart.
     pub(super) compounds: Vec<String>,
     /// An object with one of these words in it may go on after a conjunction.
@@ -297,8 +311,12 @@ pub(super) struct Correction {
     pub(super) weak: String,
     /// The right value of the claim before: groups `object`, `not`.
     pub(super) meant: Vec<String>,
+    /// Another value right after a claim: groups as above. It must look like the one it takes the place of.
+    pub(super) instead: Vec<String>,
     /// A clause that only says since when the claim before it holds.
     pub(super) since: String,
+    /// A clause that only says by when the task before it is due.
+    pub(super) due: String,
 }
 
 /// A second claim that comes with a first.

@@ -7,6 +7,7 @@ mod candidate;
 mod rules;
 
 mod claim;
+mod keep;
 mod language;
 mod needles;
 mod object;

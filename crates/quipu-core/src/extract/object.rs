@@ -20,6 +20,8 @@ pub(super) struct Objects {
     lead: Pattern,
     trail: Pattern,
     between: Pattern,
+    filler: Pattern,
+    next_verb: Pattern,
     compounds: Vec<String>,
     joins: Pattern,
     vague: Pattern,
@@ -94,6 +96,8 @@ impl Objects {
             lead: patterns.start("object.lead", &words.lead)?,
             trail: patterns.one("object.trail", &format!("(?:{})$", words.trail))?,
             between: patterns.one("object.between", &words.between)?,
+            filler: patterns.one("object.filler", &format!("^(?:{})$", words.filler))?,
+            next_verb: patterns.start("object.next_verb", &words.next_verb)?,
             compounds: words.compounds.iter().map(|word| word.to_lowercase()).collect(),
             joins: patterns.one("object.joins", &words.joins)?,
             vague: patterns.one("object.vague", &format!("^(?:{})$", words.vague))?,
@@ -235,7 +239,14 @@ impl Objects {
             from = joint.end();
         }
         parts.push(&raw[from..]);
-        parts.retain(|part| !part.trim_matches(is_edge).is_empty());
+        let over = parts.iter().skip(1).position(|part| self.next_verb.is_match(part.trim_matches(is_edge)));
+        parts.truncate(over.map_or(parts.len(), |at| at + 1));
+        let several = parts.len() > 1;
+        parts.retain(|part| {
+            let part = part.trim_matches(is_edge);
+            let filler = several && self.filler.is_match(part);
+            !part.is_empty() && !filler
+        });
         parts
     }
 }

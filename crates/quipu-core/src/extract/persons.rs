@@ -14,6 +14,8 @@ const LAST_WORDS_MAX: usize = 6;
 #[derive(Debug)]
 pub(super) struct People {
     subjects: Vec<Pattern>,
+    opening: Pattern,
+    inner: Pattern,
     not_names: Pattern,
     ties: Vec<Pattern>,
     mine: Pattern,
@@ -67,6 +69,8 @@ impl People {
         let subjects = language.subject.patterns.iter().map(|subject| patterns.start("subject.patterns", subject));
         Ok(Self {
             subjects: subjects.collect::<Result<_, _>>()?,
+            opening: patterns.start("subject.opening", &language.subject.opening)?,
+            inner: patterns.one("subject.inner", &language.subject.inner)?,
             not_names: patterns.one("subject.not_names", &format!("^(?:{})$", language.subject.not_names))?,
             ties: ties.collect::<Result<_, _>>()?,
             mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
@@ -80,6 +84,13 @@ impl People {
     /// The subject a clause begins with and where it ends; `met` are those spoken of before.
     pub(super) fn subject(&self, clause: &str, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
         self.subjects.iter().find_map(|subject| self.known(&subject.captures(clause)?, reading, met))
+    }
+
+    /// The speaker after an opening that is no clause of its own: "in my spare time I …", and where "I" ends.
+    pub(super) fn inner(&self, clause: &str, reading: &Reading<'_>) -> Option<(Who, usize)> {
+        let from = self.opening.find(clause)?.end();
+        let first = self.inner.find(&clause[from..])?;
+        Some((Who::speaker(reading), from + first.end()))
     }
 
     /// The person `words[..end]` ends with, as in "the other day I met my cousin Anna"; what follows may tell a name.
@@ -160,7 +171,8 @@ impl People {
 
     fn tie(&self, groups: &Captures<'_>, reading: &Reading<'_>) -> Option<Tie> {
         let owner = self.owner(groups.name("owner").map(|owner| owner.as_str()), reading)?;
-        let name = groups.name("name")?.as_str();
+        // "my sister Philippa's allergic"
+        let name = groups.name("name")?.as_str().trim_end_matches("'s").trim_end_matches("’s");
         let relation = groups.name("relation")?.as_str().to_lowercase();
         (self.is_name(name) && name != reading.speaker).then(|| Tie { owner, relation, name: name.to_owned() })
     }

@@ -6,25 +6,27 @@ use regex::Captures;
 
 use super::claim::{Claims, Clause, Match};
 use super::language::{Mark, Reach};
-use super::persons::{Tie, Who};
+use super::persons::Who;
 use super::rules::{RuleSet, Rules};
 use super::split::{mask, trim};
 use super::verb::Marks;
-use super::{Extraction, FactCandidate, PassedOver, Reading, Stance, USER};
+use super::{Extraction, FactCandidate, PassedOver, Reading, TaskKind, USER};
 
-/// Persons remembered for "she" and "he", the last ones first.
-const MET_MAX: usize = 4;
+/// What a sentence says in passing holds even if the sentence is one of these.
+const PRESUPPOSES: [&str; 3] = ["reported", "question", "hypothetical"];
 /// Verbs joined in one clause.
 const JOINED_MAX: usize = 8;
 
 /// The state of a reading.
 pub(super) struct Reader<'a> {
-    rules: &'a Rules,
-    reading: &'a Reading<'a>,
-    out: Extraction,
-    met: Vec<Who>,
+    pub(super) rules: &'a Rules,
+    pub(super) reading: &'a Reading<'a>,
+    pub(super) out: Extraction,
+    pub(super) met: Vec<Who>,
     /// The text is a summary about the user: a sentence without a subject is about them.
     summary: bool,
+    /// The text has several lines that begin with a bullet.
+    list: bool,
 }
 
 /// What a clause inherits from the one before it in its sentence.
@@ -40,14 +42,29 @@ struct Before {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(rules: &'a Rules, reading: &'a Reading<'a>) -> Self {
-        Self { rules, reading, out: Extraction::default(), met: Vec::new(), summary: reading.speaker == USER }
+        Self {
+            rules,
+            reading,
+            out: Extraction::default(),
+            met: Vec::new(),
+            summary: reading.speaker == USER,
+            list: false,
+        }
     }
 
     pub(super) fn read(mut self) -> Extraction {
         let (text, hidden) = mask(self.reading.text);
         self.out.passed_over = hidden;
+        let sentences = self.rules.splitter.sentences(&text);
+        self.list = sentences.iter().filter(|sentence| is_item(&text, sentence)).nth(1).is_some();
         let mut before = 0..0;
-        for sentence in self.rules.splitter.sentences(&text) {
+        for sentence in sentences {
+            // A colon at its end is no part of a sentence, but says that what it speaks of follows.
+            let colon = usize::from(text[sentence.end..].starts_with(':'));
+            if let Some((reason, _)) = self.aside(&text[sentence.start..sentence.end + colon], &[Reach::After]) {
+                self.pass(trim(&text, sentence.start..text.len()), &reason);
+                break;
+            }
             self.sentence(&text, sentence.clone(), before);
             before = sentence;
         }
@@ -66,10 +83,17 @@ impl<'a> Reader<'a> {
             if over == Reach::Before {
                 self.take_back(&before, &reason);
             }
+            if PRESUPPOSES.contains(&reason.as_str()) {
+                self.in_passing(text, &sentence);
+            }
             self.pass(sentence, &reason);
             return;
         }
-        if self.whole(text, &sentence, Reach::Sentence) {
+        let pair = before.start..sentence.end;
+        if (self.list && is_item(text, &sentence) && self.whole(text, &sentence, Reach::Item))
+            || (!before.is_empty() && self.whole(text, &pair, Reach::Before))
+            || self.whole(text, &sentence, Reach::Sentence)
+        {
             return;
         }
         let mut state = Before { first: true, ..Before::default() };
@@ -88,13 +112,20 @@ impl<'a> Reader<'a> {
             state.first = false;
             last = clause;
         }
+        self.in_passing(text, &sentence);
+    }
+
+    /// What a sentence says of the people it names, whatever it says besides: "my sister Anna thinks that …".
+    fn in_passing(&mut self, text: &str, sentence: &Range<usize>) {
         // "my brother (Tom)" stands in two clauses.
         for tie in self.rules.people.ties(&text[sentence.clone()], self.reading) {
             let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
             if !known {
-                self.tie(&tie, &sentence, "");
+                self.tie(&tie, sentence, "");
+                self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
             }
         }
+        self.whole(text, sentence, Reach::Passing);
     }
 
     /// Why something is no claim, if it is none.
@@ -140,6 +171,12 @@ impl<'a> Reader<'a> {
             clause.since(fact);
             return;
         }
+        if let Some(task) = self.out.tasks.last_mut().filter(|task| task.due.is_none())
+            && self.rules.corrections.due.is_match(words)
+        {
+            task.due = self.rules.measure(text, range, self.reading.said_at).due();
+            return;
+        }
         for tie in self.rules.people.ties(words, self.reading) {
             self.tie(&tie, &range, words);
             self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
@@ -153,14 +190,22 @@ impl<'a> Reader<'a> {
         let Some((who, verb)) = self.who(&clause, body, before) else { return };
         self.meet(&who);
         before.passed = false;
-        before.is = self.rules.before_verbs.read(&clause.text[verb..]).0.be();
+        let (marks, after) = self.rules.before_verbs.read(&clause.text[verb..]);
+        // "I'm reading about a man who …" ends with somebody else.
+        before.is = marks.be() && !is_gerund(&clause.text[verb + after..]);
         self.verbs(&clause, verb, who, open, before);
     }
 
     /// Rules over a whole sentence or clause; true if one of them read something and wants it for itself.
     fn whole(&mut self, text: &str, range: &Range<usize>, reach: Reach) -> bool {
         let rules = self.rules;
-        let set = if reach == Reach::Sentence { &rules.sentence_rules } else { &rules.clause_rules };
+        let set = match reach {
+            Reach::Sentence => &rules.sentence_rules,
+            Reach::Before => &rules.pair_rules,
+            Reach::Passing => &rules.passing_rules,
+            Reach::Item => &rules.item_rules,
+            _ => &rules.clause_rules,
+        };
         let found = set.patterns.all(&text[range.clone()]);
         if found.is_empty() {
             return false;
@@ -242,6 +287,9 @@ impl<'a> Reader<'a> {
         }
         if before.passed {
             return None;
+        }
+        if let Some((who, end)) = self.rules.people.inner(words, self.reading) {
+            return Some((who, body + end));
         }
         let (marks, verb) = self.rules.before_verbs.read(words);
         if let Some(who) = before.who.as_ref().filter(|_| !before.first) {
@@ -359,7 +407,9 @@ impl<'a> Reader<'a> {
             return (Claims::default(), true);
         };
         let (offset, end) = place;
-        let found = Match { rule, groups, offset, end, who, marks };
+        let problem = self.out.tasks.iter().rev().find(|task| task.kind == TaskKind::Problem);
+        let problem = problem.map(|task| task.title.as_str());
+        let found = Match { rule, groups, offset, end, who, marks, problem };
         let mut claims = self.rules.claims(clause, &found);
         let rest = &clause.text[offset..end];
         let single = rule.text.single;
@@ -368,97 +418,15 @@ impl<'a> Reader<'a> {
         claims.facts.extend(besides);
         (claims, rule.text.more)
     }
-
-    /// "yoga for stress" says two things.
-    fn besides(&self, clause: &Clause<'_>, fact: &FactCandidate) -> Option<FactCandidate> {
-        let holds = matches!(fact.stance, Stance::Holds | Stance::Changed);
-        let also = self.rules.also.iter().find(|also| also.of.contains(&fact.predicate))?;
-        (holds && also.pattern.is_match(clause.text)).then(|| FactCandidate {
-            predicate: also.predicate.clone(),
-            qualifiers: Default::default(),
-            stance: Stance::Holds,
-            ..fact.clone()
-        })
-    }
-
-    fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str) {
-        let Some(predicate) = self.rules.objects.told(&self.rules.relations, &tie.relation) else { return };
-        let mut fact = FactCandidate {
-            subject: tie.owner.clone(),
-            predicate: predicate.to_owned(),
-            object: tie.name.clone(),
-            span: span.clone(),
-            stance: if self.rules.people.is_gone(words) { Stance::Ended } else { Stance::Holds },
-            valid_from: None,
-            valid_to: None,
-            confidence: 0.9,
-            qualifiers: Default::default(),
-        };
-        self.rules.relation_qualifiers(&mut fact.qualifiers, &tie.relation);
-        self.keep(Claims { facts: vec![fact], ..Claims::default() });
-    }
-
-    /// Keeps what is not there yet.
-    fn keep(&mut self, claims: Claims) {
-        for fact in claims.facts {
-            let same = |other: &FactCandidate| {
-                // Two readings of the same words are one claim, however each takes it; elsewhere the stance tells claims apart.
-                let words = other.span == fact.span && says_more(&other.object, &fact.object);
-                let again = other.object.eq_ignore_ascii_case(&fact.object)
-                    && strength(&other.stance) == strength(&fact.stance);
-                (&other.subject, &other.predicate) == (&fact.subject, &fact.predicate) && (words || again)
-            };
-            match self.out.facts.iter_mut().find(|other| same(other)) {
-                Some(known) => complete(known, fact),
-                None => self.out.facts.push(fact),
-            }
-        }
-        for task in claims.tasks {
-            if !self.out.tasks.iter().any(|other| (other.kind, &other.title) == (task.kind, &task.title)) {
-                self.out.tasks.push(task);
-            }
-        }
-    }
-
-    fn meet(&mut self, who: &Who) {
-        if !who.first {
-            self.met.retain(|met| met.name != who.name);
-            self.met.insert(0, who.clone());
-            self.met.truncate(MET_MAX);
-        }
-    }
 }
 
 fn is_gerund(verb: &str) -> bool {
     verb.split_whitespace().next().is_some_and(|word| word.ends_with("ing"))
 }
 
-/// Adds to a claim what another reading of it says besides.
-fn complete(known: &mut FactCandidate, other: FactCandidate) {
-    known.valid_from = known.valid_from.or(other.valid_from);
-    known.valid_to = known.valid_to.or(other.valid_to);
-    for (name, value) in other.qualifiers {
-        known.qualifiers.entry(name).or_insert(value);
-    }
-    let changes = other.stance == Stance::Changed && known.stance == Stance::Holds;
-    if changes || strength(&other.stance) > strength(&known.stance) {
-        known.stance = other.stance;
-    }
-}
-
-/// True if one of two readings of the same words contains the other.
-fn says_more(one: &str, other: &str) -> bool {
-    let [one, other] = [one, other].map(|object| format!(" {} ", object.to_lowercase()));
-    one.contains(&other) || other.contains(&one)
-}
-
-/// How much a stance says besides that something is claimed: the reading that saw more of the words is right. Holds and
-/// Changed are one way to claim, Held and Ended are another.
-fn strength(stance: &Stance) -> u8 {
-    match stance {
-        Stance::Holds | Stance::Changed => 0,
-        Stance::Held | Stance::Ended => 1,
-        Stance::Denied => 2,
-        Stance::Corrects { .. } => 3,
-    }
+/// True if a sentence is the first of a line with a bullet before it.
+fn is_item(text: &str, sentence: &Range<usize>) -> bool {
+    let before = &text[..sentence.start];
+    let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]).trim();
+    !line.is_empty() && line.chars().all(|c| "-*•+–[]☐ ".contains(c))
 }

@@ -37,6 +37,9 @@ pub struct Rules {
     pub(super) denies: Pattern,
     pub(super) own: Pattern,
     pub(super) sentence_rules: RuleSet,
+    pub(super) pair_rules: RuleSet,
+    pub(super) passing_rules: RuleSet,
+    pub(super) item_rules: RuleSet,
     pub(super) clause_rules: RuleSet,
     pub(super) verb_rules: RuleSet,
     pub(super) also: Vec<Besides>,
@@ -127,6 +130,9 @@ impl Rules {
             own: patterns.one("subject.own", &subject.own)?,
             any_more: patterns.one("subject.any_more", &subject.any_more)?,
             sentence_rules: set(Reach::Sentence)?,
+            pair_rules: set(Reach::Before)?,
+            passing_rules: set(Reach::Passing)?,
+            item_rules: set(Reach::Item)?,
             clause_rules: set(Reach::Clause)?,
             verb_rules: set(Reach::Verb)?,
             also: besides(&language, &patterns)?,
@@ -142,9 +148,14 @@ impl Rules {
         Reader::new(self, reading).read()
     }
 
+    fn sets(&self) -> [&RuleSet; 6] {
+        let wide = [&self.sentence_rules, &self.pair_rules, &self.passing_rules, &self.item_rules];
+        [wide[0], wide[1], wide[2], wide[3], &self.clause_rules, &self.verb_rules]
+    }
+
     /// The relations the rules can claim.
     pub fn predicates(&self) -> BTreeSet<&str> {
-        let sets = [&self.sentence_rules, &self.clause_rules, &self.verb_rules];
+        let sets = self.sets();
         let rules = sets.into_iter().flat_map(|set| &set.rules).map(|rule| &rule.text);
         let named = rules.flat_map(|rule| {
             let others = [Some(rule.negated.as_str()), rule.ended.as_deref(), Some(rule.predicate.as_str())];
@@ -157,7 +168,7 @@ impl Rules {
 
     /// The texts the rules give as examples and what is to be read in them.
     pub fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
-        let sets = [&self.sentence_rules, &self.clause_rules, &self.verb_rules];
+        let sets = self.sets();
         let rules = sets.into_iter().flat_map(|set| &set.rules);
         rules.flat_map(|rule| rule.text.examples.iter().map(|(text, read)| (text.as_str(), read.as_slice())))
     }
@@ -228,7 +239,9 @@ fn check_rules(language: &Language, objects: &Objects) -> Result<(), Refusal> {
 }
 
 fn check_groups(rule: &RuleText, groups: &BTreeSet<String>) -> Result<(), Refusal> {
-    if rule.value.is_none() && !groups.contains("object") {
+    // An attempt without a problem is one at the problem before it.
+    let tries = rule.task.is_some() && groups.contains("approach");
+    if rule.value.is_none() && !groups.contains("object") && !tries {
         return Err(wrong(&rule.id, "it has neither a group named object nor a value"));
     }
     if rule.predicate == "{relation}" && !groups.contains("relation") {

@@ -14,18 +14,24 @@ pub(super) struct Corrections {
     strong: Pattern,
     weak: Pattern,
     meant: Vec<Pattern>,
+    instead: Vec<Pattern>,
     /// A clause that only says since when the claim before it holds.
     pub(super) since: Pattern,
+    /// A clause that only says by when the task before it is due.
+    pub(super) due: Pattern,
 }
 
 impl Corrections {
     pub(super) fn new(words: &Correction, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
         let meant = words.meant.iter().map(|pattern| patterns.start("correction.meant", pattern));
+        let instead = words.instead.iter().map(|pattern| patterns.start("correction.instead", pattern));
         Ok(Self {
             strong: patterns.start("correction.strong", &words.strong)?,
             weak: patterns.start("correction.weak", &words.weak)?,
             meant: meant.collect::<Result<_, _>>()?,
+            instead: instead.collect::<Result<_, _>>()?,
             since: patterns.start("correction.since", &words.since)?,
+            due: patterns.start("correction.due", &words.due)?,
         })
     }
 
@@ -58,7 +64,11 @@ impl Corrections {
         objects: &Objects,
     ) -> Option<FactCandidate> {
         let last = before.last().filter(|fact| matches!(fact.stance, Stance::Holds | Stance::Changed))?;
-        let groups = self.meant.iter().find_map(|meant| meant.captures(clause))?;
+        let said = self.meant.iter().find_map(|meant| meant.captures(clause));
+        let groups = said.or_else(|| {
+            let groups = self.instead.iter().find_map(|instead| instead.captures(clause))?;
+            looks_like(groups.name("object")?.as_str(), &last.object).then_some(groups)
+        })?;
         let object = groups.name("object")?;
         let right = objects.read("thing", clause, object.range(), &[]).into_iter().next()?.text;
         let not = groups.name("not").map(|not| not.as_str().trim_matches(super::object::is_edge).to_owned());
@@ -69,4 +79,10 @@ impl Corrections {
             ..last.clone()
         })
     }
+}
+
+/// True if one value could stand in place of the other: both are names, or both are numbers.
+fn looks_like(one: &str, other: &str) -> bool {
+    let starts = |with: fn(char) -> bool| [one, other].iter().all(|value| value.chars().next().is_some_and(with));
+    starts(char::is_uppercase) || starts(char::is_numeric)
 }

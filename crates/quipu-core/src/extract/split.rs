@@ -152,7 +152,8 @@ fn hidden_lines(text: &str) -> Vec<Range<usize>> {
         let plain = line.trim_start();
         let fence = plain.starts_with("```") || plain.starts_with("~~~");
         let song = plain.contains(['🎵', '🎶', '♪', '♫']);
-        if fence || fenced || song || plain.starts_with('>') {
+        let comment = ["//", "/*", "#include", "#!"].iter().any(|mark| plain.starts_with(mark));
+        if fence || fenced || song || comment || plain.starts_with('>') {
             hidden.push(at..at + line.trim_end().len());
         }
         fenced ^= fence;

@@ -1,0 +1,136 @@
+//! What a reading keeps of what its clauses say: once, with what was said besides.
+
+use std::mem::discriminant;
+use std::ops::Range;
+
+use super::claim::{Claims, Clause};
+use super::persons::{Tie, Who};
+use super::reader::Reader;
+use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
+
+/// Persons remembered for "she" and "he", the last ones first.
+const MET_MAX: usize = 4;
+
+/// Relations of which one says what the other does when they are read in the same words: the first read is kept.
+const KIN: [&[&str]; 5] = [
+    &["hobby", "exercises", "plays", "habit", "likes"],
+    &["hobby", "works_as"],
+    &["diet", "avoids_food"],
+    &["owns", "owns_device", "uses"],
+    &["plans", "appointment", "important_date"],
+];
+
+impl Reader<'_> {
+    /// "yoga for stress" says two things.
+    pub(super) fn besides(&self, clause: &Clause<'_>, fact: &FactCandidate) -> Option<FactCandidate> {
+        let holds = matches!(fact.stance, Stance::Holds | Stance::Changed);
+        let also = self.rules.also.iter().find(|also| also.of.contains(&fact.predicate))?;
+        (holds && also.pattern.is_match(clause.text)).then(|| FactCandidate {
+            predicate: also.predicate.clone(),
+            qualifiers: Default::default(),
+            stance: Stance::Holds,
+            ..fact.clone()
+        })
+    }
+
+    pub(super) fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str) {
+        let Some(predicate) = self.rules.objects.told(&self.rules.relations, &tie.relation) else { return };
+        let mut fact = FactCandidate {
+            subject: tie.owner.clone(),
+            predicate: predicate.to_owned(),
+            object: tie.name.clone(),
+            span: span.clone(),
+            stance: if self.rules.people.is_gone(words) { Stance::Ended } else { Stance::Holds },
+            valid_from: None,
+            valid_to: None,
+            confidence: 0.9,
+            qualifiers: Default::default(),
+        };
+        self.rules.relation_qualifiers(&mut fact.qualifiers, &tie.relation);
+        self.keep(Claims { facts: vec![fact], ..Claims::default() });
+    }
+
+    /// Keeps what is not there yet.
+    pub(super) fn keep(&mut self, claims: Claims) {
+        for fact in claims.facts {
+            let same = |other: &FactCandidate| {
+                // Two readings of the same words are one claim, however each takes it; elsewhere the stance tells claims apart.
+                let words = other.span == fact.span && says_more(&other.object, &fact.object);
+                let again = other.object.eq_ignore_ascii_case(&fact.object)
+                    && strength(&other.stance) == strength(&fact.stance);
+                (&other.subject, &other.predicate) == (&fact.subject, &fact.predicate) && (words || again)
+            };
+            let kin = |other: &FactCandidate| {
+                let alike =
+                    KIN.iter().any(|kin| [&other.predicate, &fact.predicate].iter().all(|p| kin.contains(&p.as_str())));
+                alike
+                    && other.predicate != fact.predicate
+                    && other.subject == fact.subject
+                    && other.span == fact.span
+                    && says_more(&other.object, &fact.object)
+            };
+            if self.out.facts.iter().any(kin) {
+                continue;
+            }
+            match self.out.facts.iter_mut().find(|other| same(other)) {
+                Some(known) => complete(known, fact),
+                None => self.out.facts.push(fact),
+            }
+        }
+        for task in claims.tasks {
+            match self.out.tasks.iter_mut().find(|other| is_told_again(other, &task)) {
+                // The sentence after an attempt tells what came of it.
+                Some(known) if matches!(known.news, TaskNews::Tried { successful: None, .. }) => known.news = task.news,
+                Some(_) => {}
+                None => self.out.tasks.push(task),
+            }
+        }
+    }
+
+    pub(super) fn meet(&mut self, who: &Who) {
+        if !who.first {
+            self.met.retain(|met| met.name != who.name);
+            self.met.insert(0, who.clone());
+            self.met.truncate(MET_MAX);
+        }
+    }
+}
+
+/// Adds to a claim what another reading of it says besides.
+fn complete(known: &mut FactCandidate, other: FactCandidate) {
+    known.valid_from = known.valid_from.or(other.valid_from);
+    known.valid_to = known.valid_to.or(other.valid_to);
+    for (name, value) in other.qualifiers {
+        known.qualifiers.entry(name).or_insert(value);
+    }
+    let changes = other.stance == Stance::Changed && known.stance == Stance::Holds;
+    if changes || strength(&other.stance) > strength(&known.stance) {
+        known.stance = other.stance;
+    }
+}
+
+/// True if both say the same of one task; each attempt at a problem is its own news.
+fn is_told_again(one: &TaskCandidate, other: &TaskCandidate) -> bool {
+    let news = match (&one.news, &other.news) {
+        (TaskNews::Tried { approach: one, .. }, TaskNews::Tried { approach: other, .. }) => one == other,
+        (one, other) => discriminant(one) == discriminant(other),
+    };
+    news && (one.kind, &one.title) == (other.kind, &other.title)
+}
+
+/// True if one of two readings of the same words contains the other.
+fn says_more(one: &str, other: &str) -> bool {
+    let [one, other] = [one, other].map(|object| format!(" {} ", object.to_lowercase()));
+    one.contains(&other) || other.contains(&one)
+}
+
+/// How much a stance says besides that something is claimed: the reading that saw more of the words is right. Holds and
+/// Changed are one way to claim, Held and Ended are another.
+fn strength(stance: &Stance) -> u8 {
+    match stance {
+        Stance::Holds | Stance::Changed => 0,
+        Stance::Held | Stance::Ended => 1,
+        Stance::Denied => 2,
+        Stance::Corrects { .. } => 3,
+    }
+}
