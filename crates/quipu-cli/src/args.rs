@@ -149,6 +149,11 @@ pub(crate) enum Command {
     Rebuild,
     /// Show what is there
     Status,
+    /// Show the profiles of weights there are, or one of them whole, as weights.yaml takes it
+    Weights {
+        /// The profile
+        name: Option<String>,
+    },
     /// Check that all is well
     Doctor,
     /// Copy ledgers into a new folder

@@ -372,3 +372,36 @@ fn the_demo_tells_its_story_again_and_again() {
     }
     place.check(&["-u", "demo", "why", "m12"], b"", 0, &["Recorded by", "intact"]);
 }
+
+#[test]
+fn weights_are_shown_read_and_refused_with_the_place() {
+    let place = Place::new();
+    place.check(&["weights"], b"", 0, &["default  used", "seed"]);
+    place.check(&["weights", "seed"], b"", 0, &["\"similarity\": \"cosine\""]);
+    place.check(&["--profile", "mine", "weights"], b"", 3, &["no profile `mine`", "default, seed"]);
+    let file = place.0.path().join(".config/quipu/weights.yaml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "use: mine\nprofiles:\n  mine:\n    diversity: 0.9\n").unwrap();
+    place.check(&["weights"], b"", 0, &["mine  used"]);
+    place.check(&["--profile", "seed", "weights"], b"", 0, &["seed  used"]);
+    for (text, says) in [
+        ("profiles:\n  mine:\n    diversty: 0.9\n", "diversty"),
+        ("profiles:\n  mine:\n    diversity: 9\n", "profile `mine`: diversity must be between 0 and 1"),
+        ("profiles: [", "weights.yaml"),
+    ] {
+        std::fs::write(&file, text).unwrap();
+        place.check(&["weights"], b"", 2, &["weights.yaml", says]);
+    }
+}
+
+#[test]
+fn a_question_nobody_told_the_answer_of_is_declined_and_packs_come_again() {
+    let place = Place::new();
+    place.check(&["add", "My sister Ana plays the violin in an orchestra."], b"", 0, &[]);
+    place.check(&["recall", "Which instrument does Ana play?"], b"", 0, &["violin"]);
+    place.check(&["recall", "What did the mortgage adviser charge?"], b"", 0, &["abstain"]);
+    let output = place.run(&["--json", "context", "Which instrument does Ana play?"], b"");
+    let pack: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    place.check(&["context", "--id", pack["id"].as_str().unwrap()], b"", 0, &["violin", "the same to the byte"]);
+    place.check(&["context", "--id", "pack_x"], b"", 2, &["no pack's id"]);
+}

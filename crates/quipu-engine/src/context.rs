@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use quipu_core::event::Trust;
 use quipu_core::extract::USER;
 use quipu_core::id::{ItemId, ItemKind, UserId};
@@ -9,11 +10,12 @@ use quipu_core::item::{Fact, FactType, Review, ReviewKind, TaskStatus, TenetStat
 use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::{self, Evidence, Pack, Section};
-use quipu_core::recall::{DerivedHit, Intent};
+use quipu_core::recall::{DerivedHit, Intent, Verdict};
 
 use crate::answers::{self, Answer};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::pack_id::{self, Asked};
 use crate::recall::{self, RecallOptions, Sight};
 use crate::versions::When;
 
@@ -30,12 +32,24 @@ pub struct ContextOptions {
     pub at: When,
     /// What it is for; without it the question's own words decide.
     pub intent: Option<Intent>,
+    /// What "last week" is counted from; without it the clock's time.
+    pub now: Option<Timestamp>,
+    /// Tune by this profile; without it by the user's.
+    pub profile: Option<String>,
 }
 
 impl ContextOptions {
     /// A pack of the usual size for a question, now.
     pub fn of(query: &str) -> Self {
-        Self { query: query.to_owned(), max_tokens: pack::DEFAULT_TOKENS, session: None, at: When::Now, intent: None }
+        Self {
+            query: query.to_owned(),
+            max_tokens: pack::DEFAULT_TOKENS,
+            session: None,
+            at: When::Now,
+            intent: None,
+            now: None,
+            profile: None,
+        }
     }
 }
 
@@ -61,8 +75,11 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
+    let now = options.now.unwrap_or_else(|| engine.clock.now());
     let asked = RecallOptions {
         k: CANDIDATES,
+        now: Some(now),
+        profile: options.profile.clone(),
         session: options.session.clone(),
         intent: options.intent,
         ..RecallOptions::of(&options.query)
@@ -79,10 +96,32 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
             pinned: pinned(memory),
             questions: questions(memory),
             offers: offers(sight, plan.intent, &found.hits, &drawn),
+            notice: (plan.intent == Intent::Recall).then(|| notice(found.decision.verdict)).flatten(),
             max_tokens: options.max_tokens,
         };
-        Ok(pack::pack(&request))
+        let mut pack = pack::pack(&request);
+        let follows_from = Asked {
+            query: options.query.clone(),
+            version: memory.seq(),
+            now,
+            intent: options.intent,
+            max_tokens: options.max_tokens,
+            session: options.session.clone(),
+            profile: found.profile,
+        };
+        pack.id = pack_id::id(&follows_from, &pack.text)?;
+        Ok(pack)
     })
+}
+
+/// What the model is told about the whole, where it is not simply the answer.
+fn notice(verdict: Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Answer => None,
+        Verdict::Abstain => Some("Nothing here seems to answer the question: say so rather than guess."),
+        Verdict::Verify => Some("What follows may not answer the question: check before relying on it."),
+        Verdict::Clarify => Some("What follows is not settled: ask the user before relying on it."),
+    }
 }
 
 /// What there is for each section, best first.

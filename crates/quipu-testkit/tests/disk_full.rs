@@ -23,9 +23,9 @@ use tempfile::TempDir;
 /// Set in the process that runs in its own namespace.
 const INSIDE: &str = "QUIPU_TEST_IN_NAMESPACE";
 const TEST: &str = "a_full_disk_loses_nothing_and_can_be_cleaned_from_inside";
-const DISK_MIB: u64 = 64;
+const DISK_MIB: u64 = 160;
 const ROOM_BYTES: u64 = 4 << 20;
-const BALLAST_BYTES: u64 = 4 << 20;
+const BALLAST_BYTES: u64 = 6 << 20;
 
 /// A small file system, unmounted when dropped.
 struct Disk(TempDir);

@@ -64,7 +64,11 @@ pub(crate) struct Time {
 #[derive(Debug, Args)]
 pub(crate) struct Context {
     /// The question or task
-    pub(crate) query: String,
+    #[arg(required_unless_present = "id")]
+    pub(crate) query: Option<String>,
+    /// Make a pack again from its id, as of then
+    #[arg(long, value_name = "PACK", conflicts_with_all = ["query", "intent", "max_tokens"])]
+    pub(crate) id: Option<String>,
     /// The most the block may cost, in estimated tokens
     #[arg(long, default_value_t = quipu_core::pack::DEFAULT_TOKENS, value_name = "N")]
     pub(crate) max_tokens: usize,

@@ -8,6 +8,7 @@ mod history;
 mod people;
 mod read;
 mod render;
+mod weights;
 mod write;
 
 use std::process::ExitCode;
@@ -50,6 +51,9 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
     match command {
         Command::Demo => return demo::run(&settings, printer).map(|()| ExitCode::SUCCESS),
         Command::Eval(args) => return eval::run(&settings, printer, &args.dataset).map(|()| ExitCode::SUCCESS),
+        Command::Weights { name } => {
+            return weights::weights(&settings, printer, name.as_deref()).map(|()| ExitCode::SUCCESS);
+        }
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}
     }
@@ -126,6 +130,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         | Command::Eval(_)
         | Command::Bench(_)
         | Command::Status
+        | Command::Weights { .. }
         | Command::Doctor
         | Command::Backup(_)
         | Command::Restore(_)

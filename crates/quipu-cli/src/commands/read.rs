@@ -183,21 +183,33 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
 }
 
 pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result<()> {
+    if let Some(id) = &args.id {
+        let made = quipu_engine::reproduce(&session.engine, &session.user, id)?;
+        session.printer.report(&made, |made| made.pack.text.clone())?;
+        session.printer.hint(match made.identical {
+            true => "the same to the byte",
+            false => "not the same: something in it was erased since, or its weights or the model are others",
+        });
+        return Ok(());
+    }
     let options = ContextOptions {
-        query: args.query.clone(),
+        query: args.query.clone().unwrap_or_default(),
         max_tokens: args.max_tokens,
         session: session.only_session.clone(),
         at,
         intent: args.intent.map(Into::into),
+        now: None,
+        profile: None,
     };
     let pack = quipu_engine::context(&session.engine, &session.user, &options)?;
     session.printer.report(&pack, |pack| pack.text.clone())?;
     session.printer.hint(&format!(
-        "for {}: about {} tokens, {} items, {} left out",
+        "for {}: about {} tokens, {} items, {} left out; id {}",
         pack.intent.word(),
         pack.tokens,
         pack.citations.len(),
-        pack.omitted.len()
+        pack.omitted.len(),
+        pack.id
     ));
     Ok(())
 }

@@ -57,6 +57,8 @@ pub struct Request<'a> {
     pub questions: Vec<(ItemId, String)>,
     /// What there is for each section, best first.
     pub offers: BTreeMap<Section, Vec<Evidence>>,
+    /// What the reader must know about the whole.
+    pub notice: Option<&'static str>,
     /// What the whole block may cost, in estimated tokens.
     pub max_tokens: usize,
 }
@@ -75,6 +77,8 @@ pub struct Packed {
 /// The pack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Pack {
+    /// Its name, from which it can be made again; given by whoever asked.
+    pub id: String,
     /// The block to put into a prompt.
     pub text: String,
     /// What it was made for.
@@ -106,8 +110,13 @@ pub fn pack(request: &Request<'_>) -> Pack {
     );
     let closing = "</memory>\n";
     let mut text = opening;
+    if let Some(notice) = request.notice {
+        text.push_str(notice);
+        text.push('\n');
+    }
     let mut left = request.max_tokens.saturating_sub(estimate_tokens(&text) + estimate_tokens(closing) + TAIL_TOKENS);
     let mut made = Pack {
+        id: String::new(),
         text: String::new(),
         intent: request.intent,
         sections: Vec::new(),

@@ -25,6 +25,7 @@ fn packed(core: Value, evidence: Vec<Evidence>, total: usize) -> Pack {
         questions: Vec::new(),
         intent: Intent::Recall,
         offers: BTreeMap::from([(Section::Said, evidence)]),
+        notice: None,
         max_tokens: total,
     })
 }
@@ -105,6 +106,7 @@ fn an_intent_decides_the_sections_and_their_order() {
             pinned: Vec::new(),
             questions: Vec::new(),
             offers: offers.clone(),
+            notice: None,
             max_tokens: DEFAULT_TOKENS,
         };
         let made = pack(&request);

@@ -192,10 +192,11 @@ fn solve(mut rows: [[f64; SIZE]; SIZE], mut right: [f64; SIZE]) -> Option<[f64; 
         }
         rows.swap(column, pivot);
         right.swap(column, pivot);
+        let above = rows[column];
         for below in column + 1..SIZE {
-            let factor = rows[below][column] / rows[column][column];
-            for part in column..SIZE {
-                rows[below][part] -= factor * rows[column][part];
+            let factor = rows[below][column] / above[column];
+            for (value, by) in rows[below].iter_mut().zip(above).skip(column) {
+                *value -= factor * by;
             }
             right[below] -= factor * right[column];
         }

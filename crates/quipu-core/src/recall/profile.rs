@@ -247,6 +247,14 @@ impl Profiles {
     /// # Errors
     /// `Invalid`, naming the profile and the knob: an unknown knob or profile, a number out of its range.
     pub fn parse(file: Value) -> Result<Self, Refusal> {
+        if file.is_null() {
+            return Ok(Self::default());
+        }
+        if !file.is_object() {
+            return Err(Refusal::invalid(
+                "the weights: expected `use`, `profiles` and `experiment` with what they say",
+            ));
+        }
         let file: File =
             serde_json::from_value(file).map_err(|error| Refusal::invalid(format!("the weights: {error}")))?;
         let mut all = Self::default();

@@ -208,8 +208,8 @@ fn overlaps_body(planes: &[[u64; 3]; 4], codes: &[[u64; 3]], found: &mut Vec<(u3
         let (mut ones, mut weighted) = (0u32, 0u32);
         for word in 0..3 {
             ones = ones.wrapping_add(code[word].count_ones());
-            for plane in 0..4 {
-                weighted = weighted.wrapping_add((planes[plane][word] & code[word]).count_ones() << plane);
+            for (weight, plane) in planes.iter().enumerate() {
+                weighted = weighted.wrapping_add((plane[word] & code[word]).count_ones() << weight);
             }
         }
         *found = (ones, weighted);

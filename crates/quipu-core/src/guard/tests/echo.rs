@@ -81,6 +81,7 @@ fn a_pack() -> String {
         questions: Vec::new(),
         intent: Intent::Recall,
         offers: BTreeMap::from([(Section::Said, evidence)]),
+        notice: None,
         max_tokens: 800,
     })
     .text
