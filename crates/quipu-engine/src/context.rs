@@ -10,7 +10,7 @@ use quipu_core::item::{Fact, FactType, Review, ReviewKind, TaskStatus, TenetStat
 use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::{self, Evidence, Pack, Section};
-use quipu_core::recall::{DerivedHit, Intent, Verdict};
+use quipu_core::recall::{DerivedHit, Intent, Plan, Verdict};
 
 use crate::answers::{self, Answer};
 use crate::engine::Engine;
@@ -95,7 +95,7 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
             intent: plan.intent,
             pinned: pinned(memory),
             questions: questions(memory),
-            offers: offers(sight, plan.intent, &found.hits, &drawn),
+            offers: offers(sight, &plan, &found.hits, &drawn),
             notice: (plan.intent == Intent::Recall).then(|| notice(found.decision.verdict)).flatten(),
             max_tokens: options.max_tokens,
         };
@@ -125,19 +125,21 @@ fn notice(verdict: Verdict) -> Option<&'static str> {
 }
 
 /// What there is for each section, best first.
-fn offers(
-    sight: &Sight<'_>,
-    intent: Intent,
-    hits: &[Answer],
-    drawn: &[DerivedHit],
-) -> BTreeMap<Section, Vec<Evidence>> {
+fn offers(sight: &Sight<'_>, plan: &Plan, hits: &[Answer], drawn: &[DerivedHit]) -> BTreeMap<Section, Vec<Evidence>> {
     let told = |answer: &&Answer| answer.trust == Trust::User || answer.confidence >= TOLD_FROM;
-    let facts = hits.iter().filter(|answer| answer.kind == "fact").filter(told).map(evidence);
+    let items = sight.memory.items();
+    // What holds of somebody else is no answer about the one who is asked about.
+    let of_another = |answer: &&Answer| {
+        let about = plan.about.as_ref().zip(items.fact(answer.id));
+        about.is_some_and(|(about, fact)| about.excludes(fact))
+    };
+    let facts = hits.iter().filter(|answer| answer.kind == "fact").filter(|answer| !of_another(answer));
+    let facts = facts.filter(told).map(evidence);
     let said = hits.iter().filter(|answer| matches!(answer.kind, "turn" | "entry" | "doc")).map(evidence);
     BTreeMap::from([
         (Section::Facts, facts.collect()),
         (Section::Said, said.collect()),
-        (Section::Episodes, episodes(sight, intent, drawn)),
+        (Section::Episodes, episodes(sight, plan.intent, drawn)),
         (Section::Goals, open_tasks(sight, drawn)),
         (Section::SelfModel, lived_by(sight, drawn)),
     ])

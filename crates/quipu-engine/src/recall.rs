@@ -9,8 +9,8 @@ use quipu_core::event::Trust;
 use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::recall::{
-    self as stages, Best, DerivedHit, DerivedIndex, Filter, Index, Intent, Meaning, Plan, Query, Signals, Thresholds,
-    Validity, Verdict,
+    self as stages, Best, DerivedHit, DerivedIndex, Filter, Found, Index, Intent, Meaning, Plan, Query, Signals,
+    Thresholds, Validity, Verdict,
 };
 use serde::Serialize;
 
@@ -89,6 +89,8 @@ pub struct Decision {
     /// What to ask the user, if that is what to do and it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question: Option<String>,
+    /// The best of it is said of somebody else than is asked about.
+    pub of_another: bool,
     /// What the probability follows from.
     pub signals: Signals,
 }
@@ -203,7 +205,7 @@ pub(crate) fn find(
     let profiles = engine.profiles();
     let name = options.profile.as_deref().unwrap_or_else(|| profiles.name_for(memory.user())).to_owned();
     let profile = profiles.named(&name)?;
-    let plan = Plan::new(index, query)?;
+    let plan = Plan::new(index, query)?.grounded(memory, index, derived);
     let planned = micros(start);
     let start = started();
     let goal = options.goal.as_deref();
@@ -239,11 +241,12 @@ pub(crate) fn find(
 }
 
 /// Whether what was found answers: by its probability, and by what is known of the best of it.
-fn decision(memory: &Memory, hits: &[Answer], found: &stages::Found, thresholds: &Thresholds) -> Decision {
+fn decision(memory: &Memory, hits: &[Answer], found: &Found, thresholds: &Thresholds) -> Decision {
     let best = hits.first().map(|answer| Best {
         confidence: answer.confidence,
         contested: !answer.contested_by.is_empty(),
         from_user: answer.trust == Trust::User,
+        of_another: found.of_another,
     });
     let (verdict, reason) = stages::decide(found.probability, best, thresholds);
     let sides =
@@ -251,5 +254,6 @@ fn decision(memory: &Memory, hits: &[Answer], found: &stages::Found, thresholds:
     let asked =
         || sides().find_map(|side| memory.items().waiting_about(side).find(|review| !review.question.is_empty()));
     let question = (verdict == Verdict::Clarify).then(asked).flatten().map(|review| review.question.clone());
-    Decision { verdict, probability: found.probability, reason, question, signals: found.signals }
+    let Found { probability, of_another, signals, .. } = *found;
+    Decision { verdict, probability, reason, question, of_another, signals }
 }

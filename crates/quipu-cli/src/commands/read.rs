@@ -110,6 +110,7 @@ fn parts(made_of: &Contributions) -> String {
         ("date", made_of.date),
         ("question", made_of.isq),
         ("meaning", made_of.x),
+        ("holds", made_of.holds),
         ("time", made_of.when),
         ("tokens", made_of.late),
         ("tokens around", made_of.late_near),

@@ -111,6 +111,9 @@ pub struct Predicate {
     /// A predicate that cannot hold of the same object at the same time.
     #[serde(default)]
     pub opposite: Option<String>,
+    /// Words it is asked by, beside those it reads with.
+    #[serde(default)]
+    pub words: Vec<String>,
     /// How a fact reads.
     pub said: String,
     /// The question that settles a conflict.
@@ -163,6 +166,7 @@ impl Predicates {
             qualifiers: BTreeMap::new(),
             spelling: Spelling::AsSaid,
             opposite: None,
+            words: Vec::new(),
             said: "{s} {p} {o}".to_owned(),
             asked: None,
         };

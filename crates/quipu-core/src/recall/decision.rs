@@ -236,6 +236,8 @@ pub struct Best {
     pub contested: bool,
     /// It comes from the user.
     pub from_user: bool,
+    /// It is said of somebody else than is asked about.
+    pub of_another: bool,
 }
 
 /// What to do, and why in words. `best` is none if nothing was found.
@@ -243,6 +245,9 @@ pub fn decide(probability: f64, best: Option<Best>, thresholds: &Thresholds) -> 
     let Some(best) = best else { return (Verdict::Abstain, "nothing was found") };
     if probability < thresholds.abstain_below {
         return (Verdict::Abstain, "what was found does not speak of what was asked");
+    }
+    if best.of_another {
+        return (Verdict::Abstain, "what was found is said of somebody else");
     }
     if best.contested {
         return (Verdict::Clarify, "what is known of it is contested");
@@ -294,7 +299,7 @@ mod tests {
     #[test]
     fn verdicts_follow_probability_confidence_and_contest() {
         let limits = Thresholds::default();
-        let sure = Best { confidence: 0.8, contested: false, from_user: true };
+        let sure = Best { confidence: 0.8, contested: false, from_user: true, of_another: false };
         let unsure = Best { confidence: 0.5, ..sure };
         for (probability, best, expected) in [
             (0.9, None, Verdict::Abstain),
@@ -304,6 +309,7 @@ mod tests {
             (0.4, Some(sure), Verdict::Verify),
             (0.9, Some(Best { contested: true, ..sure }), Verdict::Clarify),
             (0.9, Some(unsure), Verdict::Clarify),
+            (0.9, Some(Best { of_another: true, ..sure }), Verdict::Abstain),
             (0.9, Some(Best { from_user: false, ..unsure }), Verdict::Verify),
         ] {
             assert_eq!(decide(probability, best, &limits).0, expected, "{probability} {best:?}");

@@ -3,13 +3,20 @@
 //! An item has words of its own; its neighbours, session, speaker and meaning are those of the passage it was read from.
 //! That costs no vector and no second model call, and keeps the scores of all kinds on one scale.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::LazyLock;
 
+use super::about::Named;
+use super::plan::is_name_here;
+use super::tokens::{self, Word, for_each_term};
 use super::words::WordIndex;
 use crate::event::Change;
+use crate::extract::USER;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Evidence};
+use crate::item::{Drawn, Evidence, Fact};
 use crate::items::Items;
+use crate::predicate::Predicates;
 
 /// The words and sources of everything drawn. A projection: made from the items at any time.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +26,8 @@ pub struct DerivedIndex {
     pub(super) entries: Vec<Option<ItemId>>,
     numbers: HashMap<ItemId, (u32, blake3::Hash)>,
     by_source: HashMap<ItemId, BTreeSet<ItemId>>,
+    /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
+    subjects: HashMap<String, BTreeSet<Vec<String>>>,
 }
 
 impl DerivedIndex {
@@ -45,6 +54,7 @@ impl DerivedIndex {
             for source in sources(items, id) {
                 self.by_source.entry(source).or_default().insert(id);
             }
+            self.meet(items, id);
             let Some(text) = words(items, id) else { continue };
             let hash = blake3::hash(text.as_bytes());
             match self.numbers.get(&id) {
@@ -57,6 +67,47 @@ impl DerivedIndex {
             self.entries.push(Some(id));
             self.numbers.insert(id, (number, hash));
         }
+    }
+
+    /// Keeps whom a fact is about. Only names count: "the garden" is nobody.
+    fn meet(&mut self, items: &Items, id: ItemId) {
+        let fact = items.fact(id).filter(|fact| fact.subject != USER && fact.subject.starts_with(char::is_uppercase));
+        let name: Vec<String> = fact
+            .map_or_else(Vec::new, |fact| tokens::words(&fact.subject).into_iter().map(|word| word.lower).collect());
+        if let Some(first) = name.first() {
+            self.subjects.entry(first.clone()).or_default().insert(name);
+        }
+    }
+
+    /// The people a text names, as far as facts are about them: by their whole name, else by a first name only one has.
+    pub(super) fn named(&self, text: &str, words: &[Word]) -> Vec<Named> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let one = self.named_at(text, words, at);
+            at = one.as_ref().map_or(at + 1, |one| one.words.end);
+            found.extend(one);
+        }
+        found
+    }
+
+    fn named_at(&self, text: &str, words: &[Word], at: usize) -> Option<Named> {
+        let all = self.subjects.get(&words[at].lower)?;
+        let is_whole = |name: &&Vec<String>| {
+            words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
+        };
+        let whole = all.iter().filter(is_whole).max_by_key(|name| name.len());
+        let only = || all.first().filter(|_| all.len() == 1);
+        let (name, length) = whole.map(|name| (name, name.len())).or_else(|| Some((only()?, 1)))?;
+        let place: Range<usize> = at..at + length;
+        is_name_here(text, words, &place).then(|| Named { words: place, name: name.join(" ") })
+    }
+
+    /// Facts with some of these terms.
+    pub(super) fn facts_with<'a>(&self, items: &'a Items, terms: &[String]) -> Vec<&'a Fact> {
+        let scores = self.words.score(terms).passages;
+        let found = self.entries.iter().zip(&scores).filter(|(_, score)| **score > 0.0);
+        found.filter_map(|(id, _)| items.fact((*id)?)).collect()
     }
 
     /// The sources an item was read from, each once, in their order.
@@ -97,10 +148,40 @@ pub fn touched(change: &Change) -> Vec<ItemId> {
     drawn.makes().into_iter().chain(known).collect()
 }
 
+/// What relations are called: recall reads names of relations only, which no memory changes.
+static REGISTRY: LazyLock<Predicates> = LazyLock::new(Predicates::default_registry);
+
+/// The terms of every known relation.
+static ASKED_BY: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(|| {
+    let of = |name: &str| {
+        let predicate = REGISTRY.get(name);
+        // What stands in braces is told, not asked by.
+        let plain = predicate.said.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
+        let texts = plain.chain(predicate.words.iter().map(String::as_str));
+        (name.to_owned(), texts.flat_map(terms).collect())
+    };
+    REGISTRY.names().map(of).collect()
+});
+
+/// The terms a relation is asked by.
+pub(super) fn asked_by(predicate: &str) -> BTreeSet<String> {
+    ASKED_BY.get(predicate).cloned().unwrap_or_else(|| terms(&predicate.replace('_', " ")).into_iter().collect())
+}
+
+/// The terms of a text.
+pub(super) fn terms(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for_each_term(text, |term| found.push(term.to_owned()));
+    found
+}
+
 /// What of an item can be found by its words; `None` for what is not recalled.
 fn words(items: &Items, id: ItemId) -> Option<String> {
     match id.kind {
-        ItemKind::Fact => items.fact(id).map(|fact| fact.text.clone()),
+        ItemKind::Fact => items.fact(id).map(|fact| {
+            let words = &REGISTRY.get(&fact.predicate).words;
+            std::iter::once(&fact.text).chain(words).map(String::as_str).collect::<Vec<_>>().join(" ")
+        }),
         ItemKind::Episode => {
             items.episode(id).map(|one| format!("{} {} {}", one.title, one.summary, one.topics.join(" ")))
         }

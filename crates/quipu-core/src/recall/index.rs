@@ -231,6 +231,11 @@ impl Index {
         number
     }
 
+    /// The number of an author by a name in lower case.
+    pub(super) fn author_called(&self, lower: &str) -> Option<u32> {
+        self.author_numbers.get(lower).copied()
+    }
+
     pub(super) fn author(&self, number: u32) -> Option<&Arc<str>> {
         self.authors.get(number as usize)
     }

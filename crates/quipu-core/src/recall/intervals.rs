@@ -57,6 +57,19 @@ impl std::fmt::Display for Interval {
 ///
 /// Impossible and absurd times ("100,000 years ago") are none.
 pub(super) fn intervals(text: &str, words: &[Word], today: Date) -> Vec<Interval> {
+    let found = named(text, words, today);
+    Reader { words, today }.with_roles(&found)
+}
+
+/// The words that name times.
+pub(super) fn places(text: &str, words: &[Word], today: Option<Date>) -> Vec<Range<usize>> {
+    let relative = today.map(|today| named(text, words, today)).unwrap_or_default();
+    let written = dated(text, words).into_iter().map(|(range, _)| range);
+    relative.into_iter().map(|(range, _)| range).chain(written).collect()
+}
+
+/// The stretches, each with the words it takes.
+fn named(text: &str, words: &[Word], today: Date) -> Vec<(Range<usize>, Interval)> {
     let reader = Reader { words, today };
     let mut found: Vec<(Range<usize>, Interval)> = Vec::new();
     let written = dated(text, words);
@@ -72,7 +85,7 @@ pub(super) fn intervals(text: &str, words: &[Word], today: Date) -> Vec<Interval
             None => at += 1,
         }
     }
-    reader.with_roles(&found)
+    found
 }
 
 struct Reader<'a> {

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidates::{Arm, Arms, Evidence};
-use super::derived::{DerivedIndex, sources};
+use super::derived::{DerivedIndex, asked_by, sources, terms};
 use super::plan::Plan;
 use super::score::{Contributions, Features, features, score_max};
 use super::select::{Hit, Scored};
+use super::words::SCORE_MAX;
 use crate::id::{ItemId, ItemKind};
+use crate::item::{Fact, FactStatus};
 use crate::memory::Memory;
 use crate::{limit, time};
 
@@ -35,6 +37,12 @@ const NEAR_COSINE: f32 = 0.3;
 /// Sources of one item that are looked at beside those that were scored already.
 const WITNESSES_MAX: usize = 8;
 
+/// What a fact about somebody else than is asked about counts.
+const OF_ANOTHER: f32 = -0.5;
+
+/// Less than half of a question is another question.
+const HALF: f32 = 0.5;
+
 /// What the stage reads.
 pub(super) struct Desk<'a> {
     pub(super) memory: &'a Memory,
@@ -47,7 +55,7 @@ pub(super) struct Desk<'a> {
 impl Desk<'_> {
     /// The drawn items that answer, best first: those with the question's words, and those read from what was found.
     pub(super) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
-        let own = self.derived.words.score(&self.plan.terms).passages;
+        let own = self.derived.words.score(&self.plan.asked).passages;
         let mut nominees: BTreeMap<ItemId, Arms> = BTreeMap::new();
         for id in self.by_words(&own) {
             nominees.entry(id).or_default().add(Arm::Words);
@@ -96,10 +104,44 @@ impl Desk<'_> {
         wanted.is_empty() || sources(self.memory.items(), id).into_iter().any(said_there)
     }
 
+    fn is_asked_about(&self, id: ItemId) -> bool {
+        let about = self.plan.about.as_ref();
+        about.is_some_and(|about| self.memory.items().fact(id).is_some_and(|fact| about.is_of(fact)))
+    }
+
+    /// False for what held in the asked time and not at the moment that is meant: of homes before a move, the last is.
+    fn is_near(&self, fact: &Fact) -> bool {
+        !fact.single || self.plan.near.is_none_or(|near| fact.held_at(near))
+    }
+
+    /// How much of the question a fact answers, if it is about whom and what is asked: the share of the terms that are its
+    /// own or its relation's. Less than 0 if it is about somebody else.
+    fn holds(&self, fact: &Fact) -> f32 {
+        let Some(about) = &self.plan.about else { return 0.0 };
+        if !about.is_of(fact) {
+            return if about.excludes(fact) { OF_ANOTHER } else { 0.0 };
+        }
+        if fact.status == FactStatus::Contested {
+            return 0.0;
+        }
+        let (relation, own) = (asked_by(&fact.predicate), terms(&fact.text));
+        let asked = &self.plan.asked;
+        if !asked.iter().any(|term| relation.contains(term)) {
+            return 0.0;
+        }
+        let covered = asked.iter().filter(|term| relation.contains(*term) || own.contains(term)).count();
+        let share = covered as f32 / asked.len() as f32;
+        if share < HALF || !self.is_near(fact) { 0.0 } else { share }
+    }
+
     fn by_words(&self, own: &[f32]) -> Vec<ItemId> {
         let named = self.derived.entries.iter().zip(own).filter(|(_, score)| **score > 0.0);
-        let mut found: Vec<(f32, ItemId)> =
-            named.filter_map(|(id, score)| id.map(|id| (*score, id))).filter(|(_, id)| self.admits(*id)).collect();
+        // Those about whom the question asks come first: a thousand people may live somewhere.
+        let worth = |score: f32, id: ItemId| if self.is_asked_about(id) { score + SCORE_MAX } else { score };
+        let mut found: Vec<(f32, ItemId)> = named
+            .filter_map(|(id, score)| id.map(|id| (worth(*score, id), id)))
+            .filter(|(_, id)| self.admits(*id))
+            .collect();
         let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         if found.len() > limit::NOMINEES_PER_ARM {
             found.select_nth_unstable_by(limit::NOMINEES_PER_ARM, better);
@@ -165,10 +207,14 @@ impl Desk<'_> {
         made_of.isq = 0.0;
         if let Some(fact) = (id.kind == ItemKind::Fact).then(|| self.memory.items().fact(id)).flatten() {
             let started = fact.valid_from.map_or(0.0, |from| self.evidence.dates.of(time::day_number(from)));
-            made_of.date = made_of.date.max(started);
-            if self.plan.speaker.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&fact.subject)) {
+            let counts = fact.status != FactStatus::Contested && self.is_near(fact);
+            let held = if counts { self.plan.validity.share(fact) } else { 0.0 };
+            made_of.date = made_of.date.max(started).max(held);
+            let is_speakers = self.plan.speaker.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&fact.subject));
+            if is_speakers || self.is_asked_about(id) {
                 made_of.spk = 1.0;
             }
+            made_of.holds = self.holds(fact);
         }
         let made_of = made_of.weighed(self.weights);
         let (score, highest) = (made_of.sum(), score_max(self.weights));

@@ -4,9 +4,10 @@
 //! deterministic: the same index, plan and query vector give the same hits, ties broken by item id.
 //!
 //! Sources are cut into passages ([`limit::PASSAGE_BYTES_MAX`]); an item scores what its
-//! best passage scores. The score is a plain weighted sum of eight features ([`Weights`]), so every hit can show what it
+//! best passage scores. The score is a plain weighted sum of features ([`Weights`]), so every hit can show what it
 //! is made of.
 
+mod about;
 mod candidates;
 mod dates;
 mod decision;
@@ -19,6 +20,7 @@ mod intent;
 mod intervals;
 mod items;
 mod late;
+mod occasion;
 mod passages;
 mod plan;
 mod profile;
@@ -32,6 +34,7 @@ mod validity;
 mod when;
 mod words;
 
+pub use about::About;
 pub use candidates::{Arm, Arms};
 pub use dates::NamedDate;
 pub use decision::{Best, Calibration, Signals, Thresholds, Verdict, decide};
@@ -99,6 +102,8 @@ pub struct Found {
     pub signals: Signals,
     /// The probability that they do.
     pub probability: f64,
+    /// The best of them says it of somebody else than is asked about.
+    pub of_another: bool,
 }
 
 /// A question as an embedder understands it.
@@ -157,7 +162,9 @@ pub fn recall_all(
         0 => &options.profile.calibration_without_tokens,
         _ => &options.profile.calibration,
     };
-    Found { groups, derived: drawn, trace, probability: calibration.probability(&signals), signals }
+    let probability = calibration.probability(&signals);
+    let of_another = about::is_of_another(memory, derived, plan, &groups);
+    Found { groups, derived: drawn, trace, signals, probability, of_another }
 }
 
 /// Finds the items that answer a question.
@@ -230,5 +237,7 @@ fn stages(
 
 #[cfg(test)]
 mod late_tests;
+#[cfg(test)]
+mod sample;
 #[cfg(test)]
 mod tests;

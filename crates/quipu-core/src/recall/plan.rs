@@ -1,20 +1,26 @@
 //! From a question to what will be looked for.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::about::{self, About, Named};
 use super::dates::{self, NamedDate};
+use super::derived::DerivedIndex;
 use super::index::Index;
 use super::intent::Intent;
 use super::intervals::{self, Interval};
+use super::occasion::{self, Occasion};
 use super::tokens::{self, Word};
 use super::validity::Validity;
 use super::when;
+use crate::extract::USER;
 use crate::id::ItemKind;
 use crate::limit;
+use crate::memory::Memory;
 use crate::refusal::Refusal;
 
 /// What may be returned. An empty list leaves its side open.
@@ -67,9 +73,9 @@ pub struct Query {
 pub struct Plan {
     /// Distinct terms to find, names of authors left out unless nothing else is asked.
     pub terms: Vec<String>,
-    /// Authors the question names, each once, by number in the index.
-    pub(super) named: Vec<u32>,
-    /// The author the question names, if it names exactly one.
+    /// The author whose words count more, by number in the index.
+    speaks: Option<u32>,
+    /// The author the question names, if it names exactly one, or whose own question it is.
     pub speaker: Option<Arc<str>>,
     /// Dates the question names.
     pub dates: Vec<NamedDate>,
@@ -91,6 +97,14 @@ pub struct Plan {
     pub filter: Filter,
     /// For which time statements are asked.
     pub validity: Validity,
+    /// The one person it asks about.
+    pub about: Option<About>,
+    /// Terms a statement should have: those to find, without the words that tell a time.
+    pub asked: Vec<String>,
+    /// The moment that is meant before any other of the asked time.
+    pub near: Option<Timestamp>,
+    /// A time told by what happened, until a memory says when that was.
+    occasion: Option<Occasion>,
 }
 
 impl Plan {
@@ -126,8 +140,18 @@ impl Plan {
         let today = query.now.map(|now| now.to_zoned(TimeZone::UTC).date());
         let intervals = today.map(|today| intervals::intervals(&query.text, &words, today)).unwrap_or_default();
         let validity = query.validity.unwrap_or_else(|| validity(&words, &intervals, today));
-        let only = if let [only] = named[..] { Some(only) } else { None };
+        let occasion = occasion::find(&query.text, &words).filter(|_| intervals.is_empty() && query.validity.is_none());
+        let times = intervals::places(&query.text, &words, today);
+        let authors = authors(index, &mentions);
+        let about = About::of(&words, &authors, &[], occasion.as_ref().map(|one| &one.whole));
+        let only = match (&named[..], &about) {
+            ([only], _) => Some(*only),
+            // The user is an author where turns are signed "user".
+            ([], Some(about)) if about.is_user() => index.author_called(USER),
+            _ => None,
+        };
         Ok(Self {
+            asked: without(&words, &mentions, &times),
             terms: terms(&words, &mentions),
             speaker: only.and_then(|author| index.author(author)).cloned(),
             dates,
@@ -135,8 +159,11 @@ impl Plan {
             intervals,
             asks_when: when::asks_when(&words),
             now: query.now,
-            first_person_text: first_person(&query.text, &words, &mentions),
-            named,
+            first_person_text: first_person(&query.text, &words, &said_of(&words, &mentions)),
+            speaks: only,
+            about,
+            near: middle(validity),
+            occasion,
             k: query.k,
             text: query.text,
             validity,
@@ -144,10 +171,54 @@ impl Plan {
         })
     }
 
-    /// The one author named, by number in the index.
+    /// The one author named, or whose own question it is, by number in the index.
     pub(super) fn speaker_number(&self) -> Option<u32> {
-        if let [only] = self.named[..] { Some(only) } else { None }
+        self.speaks
     }
+
+    /// The plan with what only the memory tells: whom it knows by a name, and when that was which the question tells a time
+    /// by. What the memory does not know leaves the plan as it is.
+    pub fn grounded(mut self, memory: &Memory, index: &Index, derived: &DerivedIndex) -> Self {
+        let words = tokens::words(&self.text);
+        let mentions = mentions(index, &self.text, &words);
+        let mut named = authors(index, &mentions);
+        named.extend(derived.named(&self.text, &words));
+        if named.is_empty() {
+            named = about::written(&self.text, &words);
+        }
+        let own_name = memory.user().as_str().to_lowercase();
+        // The user may sign with a name of their own.
+        let itself = index.author_called(&own_name);
+        let aliases: Vec<String> = itself.iter().map(|_| own_name.clone()).collect();
+        let aside = self.occasion.as_ref().map(|one| one.whole.clone());
+        self.about = About::of(&words, &named, &aliases, aside.as_ref());
+        if self.speaks.is_none() && mentions.is_empty() && self.about.as_ref().is_some_and(About::is_user) {
+            self.speaks = itself;
+            self.speaker = itself.and_then(|author| index.author(author)).cloned();
+        }
+        let Some(occasion) = self.occasion.take() else { return self };
+        let names = self.about.as_ref().map_or(&[][..], About::names);
+        let clause: Vec<String> = words[occasion.whole.clone()].iter().filter_map(term_of).collect();
+        let facts = derived.facts_with(memory.items(), &clause);
+        if let Some(resolved) = occasion.resolve(memory.items(), &facts, (&self.text, &words), names) {
+            (self.validity, self.near) = (resolved.validity, resolved.near);
+            self.asked = without(&words, &mentions, &[occasion.whole]);
+        }
+        self
+    }
+}
+
+fn term_of(word: &Word) -> Option<String> {
+    tokens::term_of(&word.lower)
+}
+
+/// The authors a question names, as facts would name them.
+fn authors(index: &Index, mentions: &[Mention]) -> Vec<Named> {
+    let name = |mention: &Mention| {
+        let name = index.author(mention.author)?.to_lowercase();
+        Some(Named { words: mention.first..mention.end, name })
+    };
+    mentions.iter().filter_map(name).collect()
 }
 
 /// Words of a question that name an author.
@@ -185,38 +256,62 @@ fn longest_name(index: &Index, text: &str, words: &[Word], at: usize) -> Option<
         (None, [only]) => (only.number, 1),
         _ => return None,
     };
-    let word = &words[at];
-    // "Will", "May" and "Art" are names only where they are written like one and do not open the sentence.
-    let doubtful = length == 1
+    is_name_here(text, words, &(at..at + length)).then_some((author, length))
+}
+
+/// False for words that are more often no name: "Will", "May" and "Art" are names only where they are written like one and
+/// do not open the sentence.
+pub(super) fn is_name_here(text: &str, words: &[Word], place: &Range<usize>) -> bool {
+    let word = &words[place.start];
+    let doubtful = place.len() == 1
         && (tokens::is_stop_word(&word.lower)
             || matches!(word.lower.as_str(), "will" | "may" | "mark" | "art" | "grace" | "hope" | "april" | "june"));
     let written_like_a_name = text[word.start..].starts_with(char::is_uppercase);
-    let opens = at == 0 && !word.is_possessive();
-    (!doubtful || (written_like_a_name && !opens)).then_some((author, length))
+    let opens = place.start == 0 && !word.is_possessive();
+    !doubtful || (written_like_a_name && !opens)
 }
 
 fn terms(words: &[Word], mentions: &[Mention]) -> Vec<String> {
-    let is_name = |at: usize| mentions.iter().any(|mention| (mention.first..mention.end).contains(&at));
-    let distinct = |keep_names: bool| {
-        let mut terms: Vec<String> = Vec::new();
-        for (_, word) in words.iter().enumerate().filter(|(at, _)| keep_names || !is_name(*at)) {
-            if let Some(term) = tokens::term_of(&word.lower).filter(|term| !terms.contains(term)) {
-                terms.push(term);
-            }
+    let without = distinct(words, &|at| is_name(mentions, at));
+    if without.is_empty() { distinct(words, &|_| false) } else { without }
+}
+
+/// The terms without names and these places; all of them if none are left.
+fn without(words: &[Word], mentions: &[Mention], places: &[Range<usize>]) -> Vec<String> {
+    let left = distinct(words, &|at| is_name(mentions, at) || places.iter().any(|place| place.contains(&at)));
+    if left.is_empty() { terms(words, mentions) } else { left }
+}
+
+fn is_name(mentions: &[Mention], at: usize) -> bool {
+    mentions.iter().any(|mention| (mention.first..mention.end).contains(&at))
+}
+
+fn distinct(words: &[Word], left_out: &dyn Fn(usize) -> bool) -> Vec<String> {
+    let mut terms: Vec<String> = Vec::new();
+    for (_, word) in words.iter().enumerate().filter(|(at, _)| !left_out(*at)) {
+        if let Some(term) = term_of(word).filter(|term| !terms.contains(term)) {
+            terms.push(term);
         }
-        terms
-    };
-    let without = distinct(false);
-    if without.is_empty() { distinct(true) } else { without }
+    }
+    terms
+}
+
+/// Where somebody is named who speaks in the first person; where nobody is, "the user" is.
+fn said_of(words: &[Word], mentions: &[Mention]) -> Vec<Range<usize>> {
+    if !mentions.is_empty() {
+        return mentions.iter().map(|mention| mention.first..mention.end).collect();
+    }
+    let is_user = |at: &usize| words[*at].lower == "the" && words.get(at + 1).is_some_and(|next| next.lower == USER);
+    (0..words.len()).filter(is_user).map(|at| at..at + 2).collect()
 }
 
 /// `Anna's` becomes `my`, `Anna` becomes `I`: turns are said in the first person, and so should the question be. With two
 /// names both are replaced, which was measured to find more than leaving them.
-fn first_person(text: &str, words: &[Word], mentions: &[Mention]) -> String {
+fn first_person(text: &str, words: &[Word], places: &[Range<usize>]) -> String {
     let mut said = String::with_capacity(text.len());
     let mut copied = 0;
-    for mention in mentions {
-        let (first, last) = (&words[mention.first], &words[mention.end - 1]);
+    for place in places {
+        let (first, last) = (&words[place.start], &words[place.end - 1]);
         said.push_str(&text[copied..first.start]);
         said.push_str(if last.is_possessive() { "my" } else { "I" });
         copied = last.end_possessive;
@@ -236,6 +331,16 @@ const HISTORY: [&[&str]; 8] = [
     &["ever"],
     &["back", "then"],
 ];
+
+/// The middle of a stretch that has two ends: "two weeks ago" is a week, and most of all its middle.
+fn middle(validity: Validity) -> Option<Timestamp> {
+    match validity {
+        Validity::Within(from, until) if from > Timestamp::MIN && until < Timestamp::MAX => {
+            from.checked_add(until.duration_since(from) / 2).ok()
+        }
+        _ => None,
+    }
+}
 
 /// For which time statements are asked: a time that is over, all times, or now.
 fn validity(words: &[Word], intervals: &[Interval], today: Option<Date>) -> Validity {

@@ -110,6 +110,10 @@ fn questions_become_plans() {
         ("Will it rain? will it snow?", &["rain", "snow"], None, "Will it rain? will it snow?"),
         ("Where was Will?", &[], Some("Will"), "Where was I?"),
         ("Which user is new?", &["user", "new"], None, "Which user is new?"),
+        ("What is my dog called?", &["dog", "call"], Some("user"), "What is my dog called?"),
+        ("What is the user's dog called?", &["user", "dog", "call"], Some("user"), "What is my dog called?"),
+        ("Did Anna and I meet?", &["meet"], Some("Anna"), "Did I and I meet?"),
+        ("Where does my sister live?", &["sister", "live"], None, "Where does my sister live?"),
         ("dog dogs DOG", &["dog"], None, "dog dogs DOG"),
     ];
     for (text, terms, speaker, first_person) in table {

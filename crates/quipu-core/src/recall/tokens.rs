@@ -63,7 +63,8 @@ pub(super) fn term_of(lower: &str) -> Option<String> {
 
 /// True if these words stand in this order, one beside the other.
 pub(super) fn has_phrase(words: &[Word], phrase: &[&str]) -> bool {
-    words.windows(phrase.len()).any(|run| run.iter().zip(phrase).all(|(word, wanted)| word.lower == *wanted))
+    !phrase.is_empty()
+        && words.windows(phrase.len()).any(|run| run.iter().zip(phrase).all(|(word, wanted)| word.lower == *wanted))
 }
 
 /// The words of a text, stop words included.

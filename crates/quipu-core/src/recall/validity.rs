@@ -4,8 +4,11 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::id::{ItemId, ItemKind};
-use crate::item::{FactStatus, TenetStatus};
+use crate::item::{Fact, FactStatus, TenetStatus};
 use crate::items::Items;
+
+/// What counts for having held in a part of the asked time.
+const OF_A_PART: f32 = 0.8;
 
 /// The time for which statements are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -26,6 +29,30 @@ impl Default for Validity {
 }
 
 impl Validity {
+    /// True if a fact's own time leaves room for having held then, whatever its status: what is contested is not older
+    /// than the first who said it.
+    fn meets(&self, fact: &Fact) -> bool {
+        let (start, end) = (fact.valid_from.or(fact.first_seen), fact.valid_to);
+        match self {
+            Self::Now(None) | Self::Ever => true,
+            Self::Now(Some(time)) => start.is_none_or(|start| start <= *time) && end.is_none_or(|end| *time < end),
+            Self::Within(from, until) => start.is_none_or(|start| start < *until) && end.is_none_or(|end| end > *from),
+        }
+    }
+
+    /// How much of the asked time a fact is known to have held: 1 for all of it, less for a part, 0 where no time is asked
+    /// for. What nobody told the beginning of held since it was first said.
+    pub(super) fn share(&self, fact: &Fact) -> f32 {
+        let Some(start) = fact.valid_from.or(fact.first_seen) else { return 0.0 };
+        match self {
+            Self::Now(None) | Self::Ever => 0.0,
+            _ if !self.meets(fact) => 0.0,
+            Self::Now(Some(_)) => 1.0,
+            Self::Within(from, until) if start <= *from && fact.valid_to.is_none_or(|end| *until <= end) => 1.0,
+            Self::Within(..) => OF_A_PART,
+        }
+    }
+
     /// True if an item may be shown. What was taken back, corrected or never sure is not; what is contested is, so that
     /// both sides can be told.
     pub fn admits(&self, items: &Items, id: ItemId) -> bool {
@@ -34,14 +61,9 @@ impl Validity {
         }
         match id.kind {
             ItemKind::Fact => items.fact(id).is_some_and(|fact| match (fact.status, self) {
-                (FactStatus::Contested, _) => true,
-                (FactStatus::Active, Self::Now(None)) => true,
-                (FactStatus::Active | FactStatus::Superseded, Self::Now(Some(time))) => fact.held_at(*time),
-                (FactStatus::Active | FactStatus::Superseded, Self::Within(from, until)) => {
-                    fact.valid_from.or(fact.first_seen).is_none_or(|start| start < *until)
-                        && fact.valid_to.is_none_or(|end| end > *from)
-                }
-                (FactStatus::Active | FactStatus::Superseded, Self::Ever) => true,
+                (FactStatus::Active | FactStatus::Contested, _) => self.meets(fact),
+                (FactStatus::Superseded, Self::Now(None)) => false,
+                (FactStatus::Superseded, _) => self.meets(fact),
                 _ => false,
             }),
             // A line of the self-model counts once the user confirmed it.
@@ -51,5 +73,39 @@ impl Validity {
             ItemKind::Episode | ItemKind::Task | ItemKind::Note => items.has(id),
             ItemKind::Review | ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::{day, fact};
+    use super::*;
+
+    #[test]
+    fn a_statement_counts_for_the_share_of_the_asked_time_it_held() {
+        let now = |date| Validity::Now(day(date));
+        let within = |from: &str, until: &str| {
+            let end = |date: &str, open| day(date).unwrap_or(open);
+            Validity::Within(end(from, Timestamp::MIN), end(until, Timestamp::MAX))
+        };
+        for (asked, meets, share) in [
+            (now("2021-06-01"), true, 1.0),
+            (now("2020-12-31"), false, 0.0),
+            (now("2022-01-01"), false, 0.0),
+            (within("2021-05-01", "2021-06-01"), true, 1.0),
+            (within("2020-12-01", "2021-02-01"), true, OF_A_PART),
+            (within("2022-01-01", "2022-02-01"), false, 0.0),
+            (within("…", "2021-01-01"), false, 0.0),
+            (within("2021-06-01", "…"), true, OF_A_PART),
+            (Validity::Now(None), true, 0.0),
+            (Validity::Ever, true, 0.0),
+        ] {
+            // What is contested is asked for by its own time as well, not for any.
+            let held = fact(1, ("user", "lives_in", "Porto"), ("2021-01-01", "2022-01-01"));
+            assert_eq!((asked.meets(&held), asked.share(&held)), (meets, share), "{asked:?}");
+        }
+        let untold = Fact { valid_from: None, ..fact(1, ("user", "lives_in", "Porto"), ("2021-01-01", "…")) };
+        let unknown = Fact { first_seen: None, ..untold.clone() };
+        assert_eq!([untold, unknown].map(|fact| now("2021-06-01").share(&fact)), [1.0, 0.0]);
     }
 }

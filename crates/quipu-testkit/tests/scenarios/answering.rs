@@ -123,3 +123,52 @@ fn a_pack_is_mixed_by_what_it_is_for() {
     assert!(pack(Intent::Plan).text.contains("book the physiotherapist"), "{}", pack(Intent::Plan).text);
     assert!(!pack(Intent::Nudge).text.contains("## What was said"), "a nudge is short");
 }
+
+/// The user, two friends and a rumour.
+fn three_homes() -> Engine {
+    let engine = reading_engine();
+    on(&engine, "2021-02-01", "Anna lives in Leeds.");
+    on(&engine, "2021-03-01", "I live in Porto.");
+    on(&engine, "2022-03-01", "Tom lives in Ghent.");
+    on(&engine, "2022-05-01", "I moved to Lisbon.");
+    on(&engine, "2023-05-01", "I moved to Turin.");
+    engine
+}
+
+#[test]
+fn who_is_asked_about_leads_and_others_do_not() {
+    let engine = three_homes();
+    for (question, expected) in [
+        ("Where do I live?", "User lives in Turin."),
+        ("Where does the user live?", "User lives in Turin."),
+        ("Where is my home?", "User lives in Turin."),
+        ("Where do you live?", "User lives in Turin."),
+        ("Where does Anna live?", "Anna lives in Leeds."),
+        ("Where did I live on 2 June 2021?", "User lives in Porto."),
+        ("Where did I live before I moved to Turin?", "User lives in Lisbon."),
+        ("Where did I live before moving to Lisbon?", "User lives in Porto."),
+        ("Where did I live after I left Porto?", "User lives in Lisbon."),
+        ("Where did Anna live when I lived in Lisbon?", "Anna lives in Leeds."),
+    ] {
+        let hits = ask(&engine, &RecallOptions::of(question));
+        assert_eq!(hits[0].text, expected, "{question:?}: {hits:#?}");
+        for hit in &hits {
+            assert!((hit.contributions.sum() - hit.raw_score).abs() < 1e-5, "{hit:#?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_told_of_others_is_not_asserted_of_whom_nothing_is_known() {
+    // given what is told of others
+    let engine = reading_engine();
+    on(&engine, "2021-02-01", "Anna lives in Leeds.");
+    on(&engine, "2022-03-01", "Tom lives in Ghent.");
+    // when the user's home is asked for
+    let made = context(&engine, &me(), &ContextOptions::of("Where do I live?")).unwrap();
+    // then theirs is no fact of the answer
+    assert!(made.citations.iter().all(|id| id.kind != ItemKind::Fact), "{}", made.text);
+    // and it is when one of them is asked about
+    let made = context(&engine, &me(), &ContextOptions::of("Where does Tom live?")).unwrap();
+    assert!(made.text.contains("Tom lives in Ghent") && !made.text.contains("- Anna lives"), "{}", made.text);
+}

@@ -141,7 +141,7 @@ then  at 0 says nothing
       at 5 says "I live in Lyon"
       says "I live in Lyon"
       at 4 recalls "Who moved to Porto?" "I moved to Porto"
-      recalls "Where do I live?" "I live in Lyon"
+      recalls "Where do I live?" "User lives in Porto."
       at 0 recalls "Where do I live?" nothing
 "#,
     );

@@ -179,6 +179,7 @@ fn ask(engine: &Engine, told: &Told<'_>, id: &str, question: &str, answerable: b
             confidence: answer.confidence,
             contested: !answer.contested_by.is_empty(),
             from_user: true,
+            of_another: report.decision.of_another,
         }),
     })
 }

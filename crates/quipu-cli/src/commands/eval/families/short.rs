@@ -170,19 +170,13 @@ fn silent(told: &Told<'_>) -> Result<Verdict> {
     let of_others = cited.filter(|shown| shown.fact.predicate == slot.predicate && shown.fact.subject != slot.subject);
     let found: Vec<String> = of_others.map(|shown| shown.fact.text.clone()).collect();
     let best = report.hits.first();
-    let mut parts = vec![("nothing of others in the pack", found.is_empty())];
-    parts.extend(declined(&report).map(|declined| ("declined", declined)));
+    let declined = report.decision.verdict != quipu_core::recall::Verdict::Answer;
+    let parts = [("nothing of others in the pack", found.is_empty()), ("declined", declined)];
     let mut verdict = told.verdict("silence", found, &parts);
     verdict.wanted.clear();
     verdict.line.relevance = best.map(|hit| f64::from(hit.score));
     verdict.line.confidence = best.map(|hit| hit.confidence);
     Ok(verdict)
-}
-
-/// Whether recall itself said that it does not know. Recall takes no such decision yet: once its report carries one, this
-/// is the place where it is read, and the figure appears by itself.
-fn declined(_report: &RecallReport) -> Option<bool> {
-    None
 }
 
 /// Told once and asked at once.
