@@ -15,7 +15,8 @@ use quipu_core::writing::{Desk, Policy};
 
 use crate::error::Result;
 use crate::keeper::Keeper;
-use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore};
+use crate::late::Late;
+use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Reranker, Tokenizer};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -31,6 +32,17 @@ pub struct Parts {
     pub extractor: Option<Arc<dyn Extractor>>,
     /// What may be recorded, and how it is judged.
     pub rules: Rules,
+    /// What it can do without.
+    pub aids: Aids,
+}
+
+/// What makes an engine better and is not needed.
+#[derive(Default)]
+pub struct Aids {
+    /// Count what a pack costs, the first unless another is named. Without one it is estimated.
+    pub tokenizers: Vec<Arc<dyn Tokenizer>>,
+    /// Orders the best answers anew.
+    pub reranker: Option<Arc<dyn Reranker>>,
 }
 
 /// What may be recorded, and how it is judged. The default is what comes with Quipu.
@@ -54,6 +66,8 @@ pub struct Engine {
     pub(crate) extractor: Option<Arc<dyn Extractor>>,
     pub(crate) predicates: Predicates,
     pub(crate) policy: Policy,
+    pub(crate) aids: Aids,
+    pub(crate) late: Late,
     profiles: RwLock<Arc<Profiles>>,
     open: Mutex<Open>,
 }
@@ -77,6 +91,8 @@ impl Engine {
             registry: parts.rules.registry,
             predicates: parts.rules.predicates,
             policy: parts.rules.policy,
+            aids: parts.aids,
+            late: Late::default(),
             profiles: RwLock::default(),
             open: Mutex::default(),
         }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore};
-use quipu_engine::{Engine, Parts, Rules};
+use quipu_engine::ports::{Extractor, LedgerStore, Reranker};
+use quipu_engine::{Aids, Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
 use crate::counting_embedder::CountingEmbedder;
@@ -21,6 +21,8 @@ pub struct Rig {
     pub embedder: Arc<CountingEmbedder>,
     /// Reads facts, if the test wants that.
     pub extractor: Option<Arc<dyn Extractor>>,
+    /// Orders answers anew, if the test wants that.
+    pub reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl Rig {
@@ -31,6 +33,7 @@ impl Rig {
             entropy: Arc::new(SeededEntropy::new(seed)),
             embedder: Arc::new(CountingEmbedder::new(Arc::new(HashedNgrams::new()))),
             extractor: None,
+            reranker: None,
         }
     }
 
@@ -43,6 +46,7 @@ impl Rig {
             entropy: self.entropy.clone(),
             extractor: self.extractor.clone(),
             rules: Rules::default(),
+            aids: Aids { reranker: self.reranker.clone(), ..Aids::default() },
         })
     }
 }

@@ -4,6 +4,8 @@ pub mod clock;
 pub mod embedder;
 pub mod extractor;
 pub mod ledger_store;
+pub mod reranker;
+pub mod tokenizer;
 
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
@@ -11,3 +13,5 @@ pub use extractor::{ExtractError, Extractor};
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
+pub use reranker::Reranker;
+pub use tokenizer::Tokenizer;

@@ -14,6 +14,7 @@ mod reverting;
 mod telling;
 mod unread;
 mod verifying;
+mod waiting;
 
 use quipu_core::id::UserId;
 use quipu_engine::{Engine, RememberOptions, Utterance, remember};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use quipu_engine::ports::{Clock, Embedder, Entropy};
-use quipu_engine::{Engine, Error, Parts, Result, Rules};
+use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 
@@ -33,6 +33,7 @@ impl Place {
             entropy: Arc::new(StoryDice(Mutex::new(Dice::new(seed)))),
             extractor: Some(extractor.clone()),
             rules: Rules::default(),
+            aids: Aids::default(),
         });
         Ok(Self { folder, engine, extractor, clock })
     }
