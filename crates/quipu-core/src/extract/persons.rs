@@ -3,7 +3,7 @@
 use regex::Captures;
 
 use super::language::Language;
-use super::pattern::{Pattern, Patterns};
+use super::pattern::{AnyOf, Pattern, Patterns};
 use super::{Reading, USER};
 use crate::refusal::Refusal;
 
@@ -17,7 +17,7 @@ pub(super) struct People {
     opening: Pattern,
     inner: Pattern,
     not_names: Pattern,
-    ties: Vec<Pattern>,
+    ties: AnyOf,
     mine: Pattern,
     unnamed: String,
     gone: Pattern,
@@ -65,14 +65,13 @@ impl Who {
 impl People {
     pub(super) fn new(language: &Language, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
         let words = &language.persons;
-        let ties = words.patterns.iter().map(|tie| patterns.one("persons.patterns", tie));
         let subjects = language.subject.patterns.iter().map(|subject| patterns.start("subject.patterns", subject));
         Ok(Self {
             subjects: subjects.collect::<Result<_, _>>()?,
             opening: patterns.start("subject.opening", &language.subject.opening)?,
             inner: patterns.one("subject.inner", &language.subject.inner)?,
             not_names: patterns.one("subject.not_names", &format!("^(?:{})$", language.subject.not_names))?,
-            ties: ties.collect::<Result<_, _>>()?,
+            ties: patterns.any("persons.patterns", &words.patterns)?,
             mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
             unnamed: words.unnamed.clone(),
             gone: patterns.one("persons.gone", &words.gone)?,
@@ -139,7 +138,7 @@ impl People {
     /// Everybody a clause names by a relation.
     pub(super) fn ties(&self, clause: &str, reading: &Reading<'_>) -> Vec<Tie> {
         let mut ties = Vec::new();
-        for groups in self.ties.iter().flat_map(|tie| tie.captures_iter(clause)) {
+        for (_, groups) in self.ties.every(clause) {
             ties.extend(self.tie(&groups, reading));
         }
         ties
