@@ -16,6 +16,7 @@ pub(super) struct People {
     subjects: Vec<Pattern>,
     opening: Pattern,
     inner: Pattern,
+    after: Pattern,
     not_names: Pattern,
     ties: AnyOf,
     mine: Pattern,
@@ -70,6 +71,7 @@ impl People {
             subjects: subjects.collect::<Result<_, _>>()?,
             opening: patterns.start("subject.opening", &language.subject.opening)?,
             inner: patterns.one("subject.inner", &language.subject.inner)?,
+            after: patterns.start("subject.after", &language.subject.after)?,
             not_names: patterns.one("subject.not_names", &format!("^(?:{})$", language.subject.not_names))?,
             ties: patterns.any("persons.patterns", &words.patterns)?,
             mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
@@ -95,9 +97,23 @@ impl People {
     /// The person `words[..end]` ends with, as in "the other day I met my cousin Anna"; what follows may tell a name.
     pub(super) fn last(&self, words: &str, end: usize, reading: &Reading<'_>) -> Option<Who> {
         let starts = words[..end].match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
-        let ends = |from: usize| self.subject(&words[from..], reading, &[]).filter(|(_, to)| from + to >= end);
+        // "as someone who sings" is the speaker, but in "I know who sings" it is not.
+        let meant = |who: &Who, from: usize| !who.second && (!who.first || words[from..end].trim_end().contains(' '));
+        let ends = |from: usize| {
+            self.subject(&words[from..], reading, &[]).filter(|(who, to)| from + to >= end && meant(who, from))
+        };
         // The longest: "my cousin Anna" is more than "Anna".
-        starts.chain([0]).filter_map(ends).map(|(who, _)| who).filter(|who| !who.first && !who.second).last()
+        starts.chain([0]).filter_map(ends).map(|(who, _)| who).last()
+    }
+
+    /// Whom the pronoun a sentence begins with means, if the sentence says so at its end: "she sings, my aunt Anna".
+    pub(super) fn named_after(&self, sentence: &str, reading: &Reading<'_>) -> Option<Who> {
+        let groups = self.after.captures(sentence)?;
+        let relation = groups.name("relation")?.as_str();
+        let owner = self.owner(groups.name("owner").map(|owner| owner.as_str()), reading)?;
+        let name = groups.name("name").map(|name| name.as_str()).filter(|name| self.is_name(name));
+        let name = name.map_or_else(|| self.nameless(&owner, relation), str::to_owned);
+        Some(Who { relation: Some(relation.to_lowercase()), ..Who::other(name, 0.85) })
     }
 
     fn known(&self, groups: &Captures<'_>, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {

@@ -99,6 +99,10 @@ impl<'a> Reader<'a> {
         {
             return;
         }
+        if let Some(who) = self.rules.people.named_after(&text[sentence.clone()], self.reading) {
+            self.met.clear();
+            self.meet(&who);
+        }
         let mut state = Before { first: true, ..Before::default() };
         let mut last = sentence.start..sentence.start;
         for clause in self.rules.splitter.clauses(text, sentence.clone()) {
