@@ -168,7 +168,9 @@ impl People {
         if self.mine.is_match(owner) {
             return Some(reading.speaker.to_owned());
         }
-        let name = owner.trim_end_matches('s').trim_end_matches(['\'', '’']);
+        // "Anna's", "James'", but "James" is a name as it stands.
+        let short = owner.trim_end_matches('s');
+        let name = short.strip_suffix(['\'', '’']).unwrap_or(owner).trim_end_matches(['\'', '’']);
         let name = name.strip_prefix("the ").or_else(|| name.strip_prefix("The ")).unwrap_or(name);
         if name.eq_ignore_ascii_case(USER) {
             return Some(USER.to_owned());

@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
             let first = owner == self.reading.speaker || owner == USER;
             let who = match relation {
                 Some(relation) => Who {
-                    name: rules.people.nameless(&owner, relation),
+                    name: self.named(relation, open).unwrap_or_else(|| rules.people.nameless(&owner, relation)),
                     first: false,
                     sure: 0.9,
                     ..Who::speaker(self.reading)
@@ -253,6 +253,12 @@ impl<'a> Reader<'a> {
             }
         }
         read
+    }
+
+    /// The name of the speaker's relation if the same words tell it: "Lena, my wife, is a midwife".
+    fn named(&self, relation: &str, words: &str) -> Option<String> {
+        let is = |met: &&Who| met.relation.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(relation));
+        self.met.iter().find(is).map(|met| &met.name).filter(|name| words.contains(name.as_str())).cloned()
     }
 
     /// True if a rule that looks anywhere in a clause would overlook a "not" before its object.
