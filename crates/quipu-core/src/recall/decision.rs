@@ -55,16 +55,21 @@ pub struct Signals {
     pub known: f64,
     /// 1 if one of its terms does not occur.
     pub unknown: f64,
+    /// 1 if it is a statement about whom, what and when is asked, and says all of what is asked.
+    pub holds: f64,
 }
+
+/// All terms of a question, as far as numbers of 32 bits can tell.
+const WHOLE: f64 = 0.999;
 
 impl Signals {
     /// How many there are.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
 
     /// In the order of their declaration.
     pub fn array(&self) -> [f64; Self::COUNT] {
-        let Self { n, n_sess, x, late, late_near, spk, date, lead, known, unknown } = *self;
-        [n, n_sess, x, late, late_near, spk, date, lead, known, unknown]
+        let Self { n, n_sess, x, late, late_near, spk, date, lead, known, unknown, holds } = *self;
+        [n, n_sess, x, late, late_near, spk, date, lead, known, unknown, holds]
     }
 
     /// Reads them from what was found.
@@ -86,6 +91,7 @@ impl Signals {
             date: out(made_of.date, weights.date),
             lead: f64::from(relevance - fifth),
             known,
+            holds: if out(made_of.holds, weights.holds) >= WHOLE { 1.0 } else { 0.0 },
             unknown: if terms.iter().any(|term| term.passages == 0) { 1.0 } else { 0.0 },
         }
     }

@@ -91,7 +91,7 @@ pub(super) fn calibrate(
     let one_stage = serde_json::json!({"profiles": {"one stage": {"match": {"late": null}}}});
     engine.set_profiles(Profiles::parse(one_stage)?);
     let mut out = Out::to(out)?;
-    let (_, users) = locomo::import(&engine, printer, file, &[], false)?;
+    let (_, users) = locomo::import(&engine, printer, file, &[], true)?;
     let sets = locomo::questions(file)?;
     if users.len() < 2 {
         let advice = "a question is put to another conversation, and what is fitted on one is judged on another";
