@@ -10,12 +10,13 @@ use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
 use quipu_core::recall::Profiles;
+use quipu_core::session::SessionOptions;
 use quipu_core::source::Source;
 use quipu_core::writing::{Desk, Policy};
 
 use crate::error::Result;
 use crate::keeper::Keeper;
-use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore};
+use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Summarizer};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -29,6 +30,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// What reads facts out of what is said; without one only the words are kept.
     pub extractor: Option<Arc<dyn Extractor>>,
+    /// What tells the exchanges of a session; without one they stay unsummarised.
+    pub summarizer: Option<Arc<dyn Summarizer>>,
     /// What may be recorded, and how it is judged.
     pub rules: Rules,
 }
@@ -42,6 +45,8 @@ pub struct Rules {
     pub predicates: Predicates,
     /// The knobs of writing.
     pub policy: Policy,
+    /// The knobs of session memory.
+    pub sessions: SessionOptions,
 }
 
 /// A memory engine over one store. Every verb takes it by reference; it may be shared between threads.
@@ -54,6 +59,8 @@ pub struct Engine {
     pub(crate) extractor: Option<Arc<dyn Extractor>>,
     pub(crate) predicates: Predicates,
     pub(crate) policy: Policy,
+    pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
+    pub(crate) sessions: SessionOptions,
     profiles: RwLock<Arc<Profiles>>,
     open: Mutex<Open>,
 }
@@ -77,6 +84,8 @@ impl Engine {
             registry: parts.rules.registry,
             predicates: parts.rules.predicates,
             policy: parts.rules.policy,
+            summarizer: parts.summarizer,
+            sessions: parts.rules.sessions,
             profiles: RwLock::default(),
             open: Mutex::default(),
         }

@@ -23,6 +23,7 @@
 mod mini_lm;
 mod model_folder;
 mod rule_extractor;
+mod rule_summarizer;
 mod rules;
 
 mod basis;
@@ -39,4 +40,5 @@ pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
 pub use model_folder::ModelFolder;
 pub use rule_extractor::RuleExtractor;
+pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;

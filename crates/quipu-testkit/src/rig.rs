@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore};
+use quipu_engine::ports::{Extractor, LedgerStore, Summarizer};
 use quipu_engine::{Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
@@ -21,6 +21,8 @@ pub struct Rig {
     pub embedder: Arc<CountingEmbedder>,
     /// Reads facts, if the test wants that.
     pub extractor: Option<Arc<dyn Extractor>>,
+    /// Tells exchanges, if the test wants that.
+    pub summarizer: Option<Arc<dyn Summarizer>>,
 }
 
 impl Rig {
@@ -31,6 +33,7 @@ impl Rig {
             entropy: Arc::new(SeededEntropy::new(seed)),
             embedder: Arc::new(CountingEmbedder::new(Arc::new(HashedNgrams::new()))),
             extractor: None,
+            summarizer: None,
         }
     }
 
@@ -42,6 +45,7 @@ impl Rig {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             extractor: self.extractor.clone(),
+            summarizer: self.summarizer.clone(),
             rules: Rules::default(),
         })
     }

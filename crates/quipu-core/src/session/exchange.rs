@@ -6,6 +6,7 @@ use crate::Memory;
 use crate::event::Trust;
 use crate::id::{ItemId, ItemKind, Seq};
 use crate::item::TurnSummary;
+use crate::limit;
 use crate::memory::Held;
 use crate::source::Role;
 
@@ -63,7 +64,7 @@ pub fn exchanges<'a>(memory: &'a Memory, session: &str) -> Vec<Exchange<'a>> {
         let summary = summary_of(held.source.id);
         let goes_on = all.last().is_some_and(|last| match (last.summary, summary) {
             (Some(last), Some(own)) => last.turn == own.turn,
-            (None, None) => held.source.role != Role::User,
+            (None, None) => held.source.role != Role::User && last.sources.len() < limit::EXCHANGE_SOURCES_MAX,
             _ => false,
         });
         match all.last_mut() {

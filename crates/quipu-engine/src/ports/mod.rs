@@ -4,6 +4,7 @@ pub mod clock;
 pub mod embedder;
 pub mod extractor;
 pub mod ledger_store;
+pub mod summarizer;
 
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
@@ -11,3 +12,4 @@ pub use extractor::{ExtractError, Extractor};
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
+pub use summarizer::{SummarizeError, Summarizer, Telling};

@@ -132,6 +132,7 @@ pub(in super::super) fn efficiency(
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),
+        summarizer: None,
         rules: Rules::default(),
     });
     let asked = asked(file, most, only)?;
