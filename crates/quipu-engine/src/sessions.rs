@@ -151,6 +151,14 @@ fn shown(memory: &Memory, session: &str) -> SessionShown {
     }
 }
 
+/// Closed exchanges of all sessions that are not told.
+pub(crate) fn unsummarized(memory: &Memory) -> usize {
+    let of = |name: &str| {
+        session::exchanges(memory, name).iter().filter(|one| one.is_closed && one.summary.is_none()).count()
+    };
+    memory.sessions().iter().map(|session| of(&session.id)).sum()
+}
+
 /// One session: base truth, turn log, raw window, artifacts, and what is not summarised.
 ///
 /// # Errors

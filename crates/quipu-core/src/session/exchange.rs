@@ -1,6 +1,6 @@
 //! The turns of a session: an exchange each, a message and the replies to it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Memory;
 use crate::event::Trust;
@@ -51,17 +51,14 @@ impl Exchange<'_> {
 /// What was told together stays together. Of the rest, an exchange begins with a person's message, or after something
 /// that is told.
 pub fn exchanges<'a>(memory: &'a Memory, session: &str) -> Vec<Exchange<'a>> {
-    let told = memory.items().sessions();
-    let logged = told.turns(session);
-    let summary_of = |source: ItemId| {
-        told.told_at(source)?;
-        logged.iter().find(|one| one.summary.sources.contains(&source)).map(|one| &one.summary)
-    };
+    let logged = memory.items().sessions().turns(session);
+    let by_source: BTreeMap<ItemId, &TurnSummary> =
+        logged.iter().flat_map(|one| one.summary.sources.iter().map(|&source| (source, &one.summary))).collect();
     let ordinals = memory.session(session).map_or(&[][..], |found| &found.sources);
     let held = ordinals.iter().filter_map(|&ordinal| memory.sources().get(ordinal as usize));
     let mut all: Vec<Exchange<'a>> = Vec::new();
     for held in held.filter(|held| held.source.kind() == ItemKind::Turn) {
-        let summary = summary_of(held.source.id);
+        let summary = by_source.get(&held.source.id).copied();
         let goes_on = all.last().is_some_and(|last| match (last.summary, summary) {
             (Some(last), Some(own)) => last.turn == own.turn,
             (None, None) => held.source.role != Role::User && last.sources.len() < limit::EXCHANGE_SOURCES_MAX,

@@ -111,9 +111,13 @@ impl RuleBook {
         self.kinds.iter().find(fits).map_or(TruthKind::Fact, |kind| kind.kind)
     }
 
-    /// True if a sentence of the user's says what must or must not be.
-    pub fn binds(&self, text: &str) -> bool {
-        said(self, text, Role::User).iter().any(|one| self.sorted(one).is_some_and(TruthKind::binds))
+    /// True if a sentence of the user's says what must or must not be, takes something back, or sets a value: then even a
+    /// short exchange may leave the base truth wrong.
+    pub fn matters(&self, text: &str) -> bool {
+        said(self, text, Role::User).iter().any(|one| {
+            let changes = self.drops.is_match(&one.plain) || self.corrects.is_match(&one.plain);
+            changes || self.sorted(one).is_some_and(|kind| kind.binds() || matching::key(one.text).is_some())
+        })
     }
 
     /// Tells an exchange in its own sentences. The base truth is left alone if the exchange is short.

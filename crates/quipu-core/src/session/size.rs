@@ -9,13 +9,13 @@ use crate::source::Role;
 ///
 /// Short if every message has fewer than `short_words` words, long if one has more than `long_words`. An exchange full of
 /// code is never short: code brings constraints a summary does not hold. Neither is one in which the user says what must
-/// or must not be: such a sentence is short by nature.
+/// or must not be, or corrects something: such sentences are short by nature, and a base truth that misses them is wrong.
 pub fn depth(exchange: &Exchange<'_>, options: &SessionOptions) -> Depth {
     let words = exchange.sources.iter().map(|held| held.source.text.split_whitespace().count()).max().unwrap_or(0);
-    let binds = || RuleBook::english().binds(&exchange.text_of(Role::User));
+    let matters = || RuleBook::english().matters(&exchange.text_of(Role::User));
     match words {
         words if words > options.long_words => Depth::Long,
-        words if words >= options.short_words || is_code_heavy(exchange) || binds() => Depth::Medium,
+        words if words >= options.short_words || is_code_heavy(exchange) || matters() => Depth::Medium,
         _ => Depth::Short,
     }
 }

@@ -182,6 +182,8 @@ fn depth_follows_size_code_and_what_binds() {
         (words(2), words(201), Depth::Long),
         ("Fix it".to_owned(), "```rust\nfn main() {}\n```".to_owned(), Depth::Medium),
         ("Never push to main.".to_owned(), "Fine.".to_owned(), Depth::Medium),
+        ("Budget: 800".to_owned(), "Fine.".to_owned(), Depth::Medium),
+        ("Actually, Tuesday.".to_owned(), "Fine.".to_owned(), Depth::Medium),
         ("I never said so".to_owned(), "Fine.".to_owned(), Depth::Short),
         ("Hello".to_owned(), "You must never do that.".to_owned(), Depth::Short),
     ] {
