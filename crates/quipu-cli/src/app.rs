@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use quipu_core::id::UserId;
 use quipu_core::writing::Policy;
-use quipu_engine::ports::Embedder;
-use quipu_engine::{Engine, Error, Parts, Result, Rules};
-use quipu_models::{MiniLm, ModelFolder, RuleExtractor, RuleSummarizer};
+use quipu_engine::ports::{Embedder, Reranker};
+use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
+use quipu_models::{CrossEncoder, MiniLm, ModelFolder, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::SqliteStore;
 
 use crate::settings::Settings;
@@ -32,6 +32,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
             ..Rules::default()
         },
+        aids: Aids { tokenizers: quipu_models::tokenizers(), reranker: reranker(settings)? },
     });
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)
@@ -43,6 +44,12 @@ pub(crate) fn embedder(settings: &Settings) -> Result<Arc<dyn Embedder>> {
         Some(folder) => Ok(Arc::new(ModelFolder::open(folder, quipu_models::threads_default())?)),
         None => Ok(Arc::new(MiniLm::new())),
     }
+}
+
+/// The cross-encoder in a folder of the user's, if there is one.
+fn reranker(settings: &Settings) -> Result<Option<Arc<dyn Reranker>>> {
+    let Some(folder) = &settings.reranker_dir else { return Ok(None) };
+    Ok(Some(Arc::new(CrossEncoder::open(folder, quipu_models::threads_default())?)))
 }
 
 /// The user to read from: the one named, else the default one; if that has no memory and exactly one user has, that.

@@ -16,6 +16,7 @@ struct File {
     user: Option<String>,
     data_dir: Option<PathBuf>,
     model_dir: Option<PathBuf>,
+    reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
     weights: Option<PathBuf>,
 }
@@ -30,6 +31,7 @@ pub(crate) struct Settings {
     pub(crate) data_dir: PathBuf,
     /// A folder with another embedding model.
     pub(crate) model_dir: Option<PathBuf>,
+    pub(crate) reranker_dir: Option<PathBuf>,
     /// Keep statements about religion, orientation and the like.
     pub(crate) keep_sensitive: bool,
     /// What recall is tuned by.
@@ -54,6 +56,7 @@ impl Settings {
             user,
             data_dir,
             model_dir: std::env::var_os("QUIPU_MODEL_DIR").map(PathBuf::from).or(file.model_dir),
+            reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
             now: global.now,

@@ -66,6 +66,9 @@ pub struct Answer {
     pub confidence: f64,
     /// What its place in the list follows from.
     pub standing: stages::Standing,
+    /// What the reranker said of it, on its own scale: then the list is in that order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reranked: Option<f32>,
 }
 
 /// Words of a source.
@@ -158,6 +161,7 @@ fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
         outdated: Vec::new(),
         confidence: group.standing.confidence,
         standing: group.standing,
+        reranked: None,
     }
 }
 
@@ -188,6 +192,7 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
         outdated: Vec::new(),
         confidence: group.standing.confidence,
         standing: group.standing,
+        reranked: None,
     };
     match hit.id.kind {
         ItemKind::Fact => {

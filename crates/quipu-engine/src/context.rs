@@ -1,6 +1,8 @@
 //! Context: a budgeted block of memory for a model's prompt, mixed by what the question is for.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::event::Trust;
@@ -9,13 +11,14 @@ use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Fact, FactType, Review, ReviewKind, TaskStatus, TenetStatus};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
-use quipu_core::pack::{self, Evidence, Pack, Section};
+use quipu_core::pack::{self, Evidence, Pack, Section, estimate_tokens};
 use quipu_core::recall::{DerivedHit, Intent, Plan, Verdict};
 
 use crate::answers::{self, Answer};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pack_id::{self, Asked};
+use crate::ports::Tokenizer;
 use crate::recall::{self, RecallOptions, Sight};
 use crate::versions::When;
 
@@ -24,7 +27,7 @@ use crate::versions::When;
 pub struct ContextOptions {
     /// The question or task.
     pub query: String,
-    /// The most the block may cost, in estimated tokens.
+    /// The most the block may cost, in tokens.
     pub max_tokens: usize,
     /// Only this conversation.
     pub session: Option<String>,
@@ -36,6 +39,10 @@ pub struct ContextOptions {
     pub now: Option<Timestamp>,
     /// Tune by this profile; without it by the user's.
     pub profile: Option<String>,
+    /// Count by this tokenizer; without it by the engine's first.
+    pub tokenizer: Option<String>,
+    /// As for [`RecallOptions`].
+    pub deadline: Option<Duration>,
 }
 
 impl ContextOptions {
@@ -49,6 +56,8 @@ impl ContextOptions {
             intent: None,
             now: None,
             profile: None,
+            tokenizer: None,
+            deadline: None,
         }
     }
 }
@@ -70,7 +79,7 @@ const TOLD_FROM: f64 = 0.6;
 /// not.
 ///
 /// # Errors
-/// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX`.
+/// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
 pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<Pack> {
     without(engine, user, options, &BTreeSet::new())
 }
@@ -85,6 +94,7 @@ pub(crate) fn without(
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
+    let counter = counter(engine, options.tokenizer.as_deref())?;
     let now = options.now.unwrap_or_else(|| engine.clock.now());
     let asked = RecallOptions {
         k: CANDIDATES,
@@ -92,6 +102,7 @@ pub(crate) fn without(
         profile: options.profile.clone(),
         session: options.session.clone(),
         intent: options.intent,
+        deadline: options.deadline,
         ..RecallOptions::of(&options.query)
     };
     recall::on_version(engine, user, options.at, &mut |sight| {
@@ -110,7 +121,9 @@ pub(crate) fn without(
             notice: (plan.intent == Intent::Recall).then(|| notice(found.decision.verdict)).flatten(),
             max_tokens: options.max_tokens,
         };
-        let mut pack = pack::pack(&request);
+        let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
+        let mut pack = pack::pack(&request, &count);
+        pack.counted_by = counter.as_ref().map_or(ESTIMATE, |by| by.name()).to_owned();
         let follows_from = Asked {
             query: options.query.clone(),
             version: memory.seq(),
@@ -119,10 +132,27 @@ pub(crate) fn without(
             max_tokens: options.max_tokens,
             session: options.session.clone(),
             profile: found.profile,
+            tokenizer: pack.counted_by.clone(),
         };
         pack.id = pack_id::id(&follows_from, &pack.text)?;
         Ok(pack)
     })
+}
+
+/// The name of counting by rule of thumb.
+pub(crate) const ESTIMATE: &str = "estimate";
+
+/// The tokenizer of a name; none for the estimate.
+pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<dyn Tokenizer>>> {
+    let all = &engine.aids.tokenizers;
+    match name {
+        None => Ok(all.first().cloned()),
+        Some(ESTIMATE) => Ok(None),
+        Some(name) => all.iter().find(|one| one.name() == name).cloned().map(Some).ok_or_else(|| {
+            let known: Vec<&str> = all.iter().map(|one| one.name()).chain([ESTIMATE]).collect();
+            Error::Invalid(format!("there is no tokenizer {name:?}; there are {}", known.join(", ")))
+        }),
+    }
 }
 
 /// What the model is told about the whole, where it is not simply the answer.

@@ -16,7 +16,8 @@ use quipu_core::writing::{Desk, Policy};
 
 use crate::error::Result;
 use crate::keeper::Keeper;
-use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Summarizer};
+use crate::late::Late;
+use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Reranker, Summarizer, Tokenizer};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -34,6 +35,17 @@ pub struct Parts {
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// What may be recorded, and how it is judged.
     pub rules: Rules,
+    /// What it can do without.
+    pub aids: Aids,
+}
+
+/// What makes an engine better and is not needed.
+#[derive(Default)]
+pub struct Aids {
+    /// Count what a pack costs, the first unless another is named. Without one it is estimated.
+    pub tokenizers: Vec<Arc<dyn Tokenizer>>,
+    /// Orders the best answers anew.
+    pub reranker: Option<Arc<dyn Reranker>>,
 }
 
 /// What may be recorded, and how it is judged. The default is what comes with Quipu.
@@ -61,6 +73,8 @@ pub struct Engine {
     pub(crate) policy: Policy,
     pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
     pub(crate) sessions: SessionOptions,
+    pub(crate) aids: Aids,
+    pub(crate) late: Late,
     profiles: RwLock<Arc<Profiles>>,
     open: Mutex<Open>,
 }
@@ -86,6 +100,8 @@ impl Engine {
             policy: parts.rules.policy,
             summarizer: parts.summarizer,
             sessions: parts.rules.sessions,
+            aids: parts.aids,
+            late: Late::default(),
             profiles: RwLock::default(),
             open: Mutex::default(),
         }

@@ -2,8 +2,12 @@
 
 use quipu_core::recall::{EmbeddingInput, Meaning, QueryTokens, TokenCode, token_codes};
 
+use std::sync::Arc;
+
+use crate::engine::Engine;
 use crate::error::Result;
-use crate::ports::{EmbedError, Embedder, Token};
+use crate::late::Deadline;
+use crate::ports::{Embedder, Token};
 
 /// A passage's vector, and the codes of its own tokens: those of the passage before it are only there to be understood by.
 pub(crate) type Understood = (Vec<f32>, Vec<TokenCode>);
@@ -23,14 +27,21 @@ pub(crate) fn of_passages(embedder: &dyn Embedder, inputs: &[(u32, EmbeddingInpu
     Ok(understood.map(|((_, input), made)| (made.vector, codes(&made.tokens, own(input)))).collect())
 }
 
-/// Embeds a question, and the goal it serves.
+/// Embeds a question, and the goal it serves; in words why not, if it failed or was late.
 pub(crate) fn of_question(
-    embedder: &dyn Embedder,
+    engine: &Engine,
     text: &str,
     goal: Option<&str>,
-) -> std::result::Result<Meaning, EmbedError> {
-    let texts: Vec<&str> = std::iter::once(text).chain(goal).collect();
-    let mut made = embedder.embed_tokens(&texts)?.into_iter();
+    deadline: Deadline,
+) -> std::result::Result<Meaning, String> {
+    let embedder = Arc::clone(&engine.embedder);
+    let texts: Vec<String> = std::iter::once(text).chain(goal).map(str::to_owned).collect();
+    let embedded = engine.late.within(deadline, move || {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        embedder.embed_tokens(&texts)
+    });
+    let embedded = embedded.map_err(|missed| format!("the embedding model {}", missed.words()))?;
+    let mut made = embedded.map_err(|error| error.to_string())?.into_iter();
     let (made, goal) = (made.next(), made.next().map(|goal| goal.vector));
     let tokens = made.as_ref().and_then(|made| QueryTokens::new(made.tokens.iter().map(word_and_vector)));
     Ok(Meaning { tokens, vector: made.map(|made| made.vector), goal })

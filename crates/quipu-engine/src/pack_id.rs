@@ -33,6 +33,8 @@ pub(crate) struct Asked {
     pub(crate) session: Option<String>,
     #[serde(rename = "p")]
     pub(crate) profile: String,
+    #[serde(rename = "k")]
+    pub(crate) tokenizer: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -83,6 +85,8 @@ pub fn reproduce(engine: &Engine, user: &UserId, id: &str) -> Result<Reproduced>
         intent: asked.intent,
         now: Some(asked.now),
         profile: Some(asked.profile),
+        tokenizer: Some(asked.tokenizer),
+        deadline: None,
     };
     let pack = context::context(engine, user, &options)?;
     Ok(Reproduced { identical: digest(&pack.text) == before, pack })

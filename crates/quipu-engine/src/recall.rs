@@ -1,7 +1,7 @@
 //! Recall: from a question to the items that answer it, with their receipts. Appends nothing.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use quipu_core::Memory;
@@ -18,7 +18,9 @@ use crate::answers::{self, Answer, LeftOut};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::keeper::State;
+use crate::late::Deadline;
 use crate::meaning;
+use crate::rerank;
 use crate::upkeep;
 use crate::versions::{self, View, When};
 
@@ -45,6 +47,8 @@ pub struct RecallOptions {
     pub goal: Option<String>,
     /// Tune by this profile; without it by the user's.
     pub profile: Option<String>,
+    /// What is not done by then is done without: meaning and reranking, and the report says so. The built-in model needs none.
+    pub deadline: Option<Duration>,
     /// Write down how each stage decided.
     pub explain: bool,
 }
@@ -63,6 +67,7 @@ impl RecallOptions {
             now: None,
             goal: None,
             profile: None,
+            deadline: None,
             explain: false,
         }
     }
@@ -198,10 +203,13 @@ pub(crate) fn find(
 ) -> Result<(RecallReport, Plan, Vec<DerivedHit>)> {
     let Sight { memory, index, derived } = *sight;
     let start = started();
+    let deadline = Deadline::from(start, options.deadline);
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
     let filter = Filter { sessions, kinds: options.kinds.clone() };
     let (text, now) = (options.query.clone(), options.now.or_else(|| Some(engine.clock.now())));
-    let query = Query { text, k: options.k, now, filter, validity: options.validity, intent: options.intent };
+    let ranked = if engine.aids.reranker.is_some() { limit::RERANKED } else { 0 };
+    let query =
+        Query { text, k: options.k.max(ranked), now, filter, validity: options.validity, intent: options.intent };
     let profiles = engine.profiles();
     let name = options.profile.as_deref().unwrap_or_else(|| profiles.name_for(memory.user())).to_owned();
     let profile = profiles.named(&name)?;
@@ -209,7 +217,7 @@ pub(crate) fn find(
     let planned = micros(start);
     let start = started();
     let goal = options.goal.as_deref();
-    let (meaning, degraded) = match meaning::of_question(engine.embedder.as_ref(), &plan.first_person_text, goal) {
+    let (meaning, degraded) = match meaning::of_question(engine, &plan.first_person_text, goal, deadline) {
         Ok(meaning) => (meaning, None),
         Err(error) => (Meaning::default(), Some(format!("{error}; only words, dates and speakers were used"))),
     };
@@ -222,7 +230,11 @@ pub(crate) fn find(
     let how =
         stages::Options { explain: options.explain, profile: Arc::new(profile.clone()), ..stages::Options::default() };
     let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
-    let hits: Vec<Answer> = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
+    let mut hits: Vec<Answer> =
+        found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
+    let degraded = degraded.into_iter().chain(rerank::reorder(engine, &options.query, &mut hits, deadline));
+    let degraded = degraded.reduce(|one, other| format!("{one}; {other}"));
+    hits.truncate(options.k);
     let decision = decision(memory, &hits, &found, &profile.decision);
     let runners_up = found.trace.detail.iter().flat_map(|detail| &detail.left_out);
     let left_out = runners_up.map(|out| answers::left_out(memory, out)).collect();

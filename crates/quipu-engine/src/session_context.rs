@@ -1,6 +1,7 @@
 //! The context of a session for the next reply: base truth with its hard exceptions, turn log, what is recalled, raw window.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq, UserId};
@@ -32,7 +33,7 @@ pub struct SessionContextOptions {
     pub session: String,
     /// The next message; without it the last one the user said.
     pub query: Option<String>,
-    /// The most the whole may cost, in estimated tokens. Hard exceptions are in it whatever it is.
+    /// The most the whole may cost, in tokens. Hard exceptions are in it whatever it is.
     pub max_tokens: usize,
     /// As of which version.
     pub at: When,
@@ -42,6 +43,10 @@ pub struct SessionContextOptions {
     pub now: Option<Timestamp>,
     /// Tune recall by this profile; without it by the user's.
     pub profile: Option<String>,
+    /// Count by this tokenizer; without it by the engine's first.
+    pub tokenizer: Option<String>,
+    /// As for [`RecallOptions`](crate::RecallOptions).
+    pub deadline: Option<Duration>,
 }
 
 impl SessionContextOptions {
@@ -55,6 +60,8 @@ impl SessionContextOptions {
             intent: None,
             now: None,
             profile: None,
+            tokenizer: None,
+            deadline: None,
         }
     }
 }
@@ -82,8 +89,10 @@ pub struct SessionContext {
     pub omitted_turns: Vec<u32>,
     /// Turns in it that are not summarised yet: their own words stand there.
     pub unsummarized: Vec<u32>,
-    /// Estimated tokens of `text`.
+    /// Tokens of `text`.
     pub tokens: usize,
+    /// The tokenizer they were counted by.
+    pub counted_by: String,
     /// True if the hard exceptions alone need more than `max_tokens`.
     pub over_budget: bool,
 }
@@ -97,6 +106,8 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a context has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
+    let counter = context::counter(engine, options.tokenizer.as_deref())?;
+    let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
     let keeper = engine.keeper(user, false)?;
     let turn = keeper.sessions.turn(&options.session);
     let _order = summarize::wait(&turn);
@@ -125,7 +136,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
             window: &state.raw_window,
             max_tokens: options.max_tokens,
         };
-        made = Some(pack::pack_session(&request));
+        made = Some(pack::pack_session(&request, &count));
         let asked = state.raw_window.iter().rev().find(|one| one.role == Role::User).map(|one| one.text.clone());
         Ok((memory.seq(), state.unsummarized, asked))
     })?;
@@ -139,6 +150,8 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
             intent: options.intent,
             now: options.now,
             profile: options.profile.clone(),
+            tokenizer: options.tokenizer.clone(),
+            deadline: options.deadline,
             ..ContextOptions::of(clipped(&query))
         };
         let shown: BTreeSet<ItemId> = made.messages.iter().map(|one| one.id).collect();
@@ -152,7 +165,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     }
     made.cited.extend(made.messages.iter().map(|one| one.id));
     let text = format!("{system}{}", made.recent);
-    let tokens = estimate_tokens(&text);
+    let tokens = count(&text);
     Ok(SessionContext {
         session_id: options.session.clone(),
         version,
@@ -165,6 +178,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
         omitted_turns: made.omitted_turns,
         unsummarized,
         tokens,
+        counted_by: counter.as_ref().map_or(context::ESTIMATE, |by| by.name()).to_owned(),
         over_budget: tokens > options.max_tokens,
     })
 }

@@ -1,5 +1,5 @@
 """Writes what the crate's tests compare against: vectors of the f32 model, token ids of the reference tokenizer, and a
-graph of four dimensions with the inputs that exports of other tools have.
+graph of four dimensions with the inputs that exports of other tools have, and one of a reranker that counts equal words.
 
     python reference_fixtures.py --out ../tests/fixtures --int8 ../assets/all-MiniLM-L6-v2/model.onnx
 
@@ -98,6 +98,35 @@ def write(path: Path, entries: list[dict]) -> None:
     print(f"{len(entries)} entries in {path.name}")
 
 
+def tiny_reranker() -> onnx.ModelProto:
+    """Counts the pairs of equal tokens in question and passage, the special ones apart."""
+    names = ["input_ids", "attention_mask", "token_type_ids"]
+    inputs = [helper.make_tensor_value_info(name, TensorProto.INT64, [1, "length"]) for name in names]
+    outputs = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [1, 1])]
+    constants = [
+        numpy_helper.from_array(np.array([axis], np.int64), f"axis_{axis}") for axis in (1, 2)
+    ] + [numpy_helper.from_array(np.array(4, np.int64), "special")]
+    node = helper.make_node
+    nodes = [
+        node("Greater", ["input_ids", "special"], ["is_word"]),
+        node("Cast", ["is_word"], ["word"], to=TensorProto.FLOAT),
+        node("Cast", ["token_type_ids"], ["second"], to=TensorProto.FLOAT),
+        node("Mul", ["word", "second"], ["of_passage"]),
+        node("Sub", ["word", "of_passage"], ["of_question"]),
+        node("Unsqueeze", ["input_ids", "axis_1"], ["row"]),
+        node("Unsqueeze", ["input_ids", "axis_2"], ["column"]),
+        node("Equal", ["row", "column"], ["same"]),
+        node("Cast", ["same"], ["equal"], to=TensorProto.FLOAT),
+        node("Unsqueeze", ["of_passage", "axis_1"], ["passages"]),
+        node("MatMul", ["passages", "equal"], ["found"]),
+        node("Unsqueeze", ["of_question", "axis_2"], ["questions"]),
+        node("MatMul", ["found", "questions"], ["sum"]),
+        node("Squeeze", ["sum", "axis_2"], ["logits"]),
+    ]
+    graph = helper.make_graph(nodes, "tiny_reranker", inputs, outputs, constants)
+    return helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 17)])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True, help="folder for the fixtures")
@@ -110,6 +139,7 @@ def main() -> None:
     write(args.out / "token_ids.json", [{"text": text, "ids": encode(text).ids} for text in hard_strings()])
 
     (args.out / "tiny.onnx").write_bytes(tiny_model().SerializeToString(deterministic=True))
+    (args.out / "tiny_reranker.onnx").write_bytes(tiny_reranker().SerializeToString(deterministic=True))
 
     f32 = onnxruntime.InferenceSession(build(folder, int8_table=False).SerializeToString())
     int8 = onnxruntime.InferenceSession(args.int8.read_bytes())

@@ -23,6 +23,9 @@ pub fn threads_default() -> NonZeroUsize {
 ///
 /// Texts run one at a time, each on one thread, and a batch is shared out between the threads. Padding texts to one length
 /// would change their vectors: int8 activations are scaled by the largest value of the whole batch.
+/// Runs one input on a lane.
+type Run<'a, P, T> = &'a (dyn Fn(&P, &Arc<ThreadPool>) -> Result<T, EmbedError> + Sync);
+
 pub(crate) struct Encoder {
     network: Network,
     /// Where tokens are projected to.
@@ -90,24 +93,39 @@ impl Encoder {
             let lane = self.next_lane.fetch_add(1, Ordering::Relaxed) % self.lanes.len();
             return Ok(vec![keep(words, self.network.run(ids, &self.lanes[lane])?)]);
         }
-        self.share_out(&batch, keep)
+        let run = |(ids, words): &(Vec<i32>, Vec<String>), lane: &Arc<ThreadPool>| {
+            self.network.run(ids, lane).map(|output| keep(words, output))
+        };
+        self.share_out(&batch, &|(ids, _)| ids.len(), &run)
     }
 
-    fn share_out<T: Send>(
+    /// What the network says of each pair, in order.
+    pub(crate) fn judge(
         &self,
-        batch: &[(Vec<i32>, Vec<String>)],
-        keep: &(dyn Fn(&[String], Output) -> T + Sync),
+        tokenizer: &WordPiece,
+        tokens_max: usize,
+        question: &str,
+        passages: &[&str],
+    ) -> Result<Vec<f32>, EmbedError> {
+        let pairs: Vec<_> = passages.iter().map(|text| tokenizer.encode_pair(question, text, tokens_max)).collect();
+        self.share_out(&pairs, &|(ids, _)| ids.len(), &|(ids, second), lane| self.network.judge(ids, *second, lane))
+    }
+
+    fn share_out<P: Sync, T: Send>(
+        &self,
+        batch: &[P],
+        length: &dyn Fn(&P) -> usize,
+        run: Run<'_, P, T>,
     ) -> Result<Vec<T>, EmbedError> {
         // Longest first, so that no thread starts on a long text when the others have finished.
         let mut order: Vec<usize> = (0..batch.len()).collect();
-        order.sort_by_key(|&text| std::cmp::Reverse(batch[text].0.len()));
+        order.sort_by_key(|&text| std::cmp::Reverse(length(&batch[text])));
 
         let next = AtomicUsize::new(0);
         let work = |lane: &Arc<ThreadPool>| -> Result<Vec<(usize, T)>, EmbedError> {
             let mut done = Vec::new();
             while let Some(&text) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let (ids, words) = &batch[text];
-                done.push((text, keep(words, self.network.run(ids, lane)?)));
+                done.push((text, run(&batch[text], lane)?));
             }
             Ok(done)
         };

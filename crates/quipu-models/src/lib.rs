@@ -2,7 +2,8 @@
 //!
 //! [`MiniLm`] is all-MiniLM-L6-v2 with its weights inside the binary: nothing to download, nothing to configure.
 //! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling, not meaning, and costs
-//! nothing; it is for tests. [`RULES_EN`] is no model: the patterns by which claims are read without one.
+//! nothing; it is for tests. [`CrossEncoder`] reads a question and a passage together. [`tokenizers`] count what language
+//! models charge for. [`RULES_EN`] is no model: the patterns by which claims are read without one.
 //!
 //! The same text gives the same bits whatever else is in the batch and however many threads there are. Processors with
 //! other vector instructions may differ in the last bits.
@@ -20,11 +21,13 @@
 //! # Ok::<(), quipu_engine::ports::embedder::EmbedError>(())
 //! ```
 
+mod cross_encoder;
 mod mini_lm;
 mod model_folder;
 mod rule_extractor;
 mod rule_summarizer;
 mod rules;
+mod tokenizers;
 
 mod basis;
 mod encoder;
@@ -35,6 +38,7 @@ mod word_split;
 
 mod hashed_ngrams;
 
+pub use cross_encoder::CrossEncoder;
 pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
@@ -42,3 +46,4 @@ pub use model_folder::ModelFolder;
 pub use rule_extractor::RuleExtractor;
 pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;
+pub use tokenizers::tokenizers;

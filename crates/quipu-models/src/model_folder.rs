@@ -45,22 +45,11 @@ impl ModelFolder {
     }
 
     fn read(folder: &Path, threads: NonZeroUsize) -> Result<Self, String> {
-        let onnx = read(folder, "model.onnx")?.ok_or("model.onnx is missing")?;
-        let tokens_max = tokens_max(folder)?;
-        let pooling = pooling(folder)?;
-        let (tokenizer_bytes, vocabulary, rules) = tokenizer(folder)?;
-
-        let mut hash = blake3::Hasher::new();
-        for part in [onnx.as_slice(), &tokenizer_bytes, format!("{rules:?} {pooling:?} {tokens_max}").as_bytes()] {
-            hash.update(&(part.len() as u64).to_le_bytes()).update(part);
-        }
-        let hash = hash.finalize().to_hex();
-
-        let tokenizer = WordPiece::new(vocabulary, rules)?;
-        let encoder = Encoder::new(Network::from_bytes(onnx, pooling)?, threads);
+        let Loaded { hash, tokenizer, tokens_max, network } = Loaded::read(folder, pooling(folder)?)?;
+        let encoder = Encoder::new(network, threads);
         let tried = encoder.embed(&tokenizer, tokens_max, &["quipu"]).map_err(|why| format!("model.onnx: {why}"))?;
         Ok(Self {
-            model: EmbeddingModel { id: format!("folder/{}", &hash[..16]), dimensions: tried[0].len(), tokens_max },
+            model: EmbeddingModel { id: format!("folder/{hash}"), dimensions: tried[0].len(), tokens_max },
             tokenizer,
             encoder,
         })
@@ -82,6 +71,30 @@ impl Embedder for ModelFolder {
 
     fn count_tokens(&self, text: &str) -> usize {
         self.tokenizer.count(text)
+    }
+}
+
+/// What every folder has.
+pub(crate) struct Loaded {
+    /// Of everything that shapes what the model says, the first 16 digits.
+    pub(crate) hash: String,
+    pub(crate) tokenizer: WordPiece,
+    pub(crate) tokens_max: usize,
+    pub(crate) network: Network,
+}
+
+impl Loaded {
+    pub(crate) fn read(folder: &Path, pooling: Pooling) -> Result<Self, String> {
+        let onnx = read(folder, "model.onnx")?.ok_or("model.onnx is missing")?;
+        let tokens_max = tokens_max(folder)?;
+        let (tokenizer_bytes, vocabulary, rules) = tokenizer(folder)?;
+        let mut hash = blake3::Hasher::new();
+        for part in [onnx.as_slice(), &tokenizer_bytes, format!("{rules:?} {pooling:?} {tokens_max}").as_bytes()] {
+            hash.update(&(part.len() as u64).to_le_bytes()).update(part);
+        }
+        let hash = hash.finalize().to_hex()[..16].to_owned();
+        let tokenizer = WordPiece::new(vocabulary, rules)?;
+        Ok(Self { hash, tokenizer, tokens_max, network: Network::from_bytes(onnx, pooling)? })
     }
 }
 

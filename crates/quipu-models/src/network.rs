@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use quipu_engine::ports::embedder::EmbedError;
 use rten::{Model, ModelOptions, NodeId, RunOptions, ThreadPool, Value, ValueOrView};
-use rten_tensor::Layout;
+use rten_tensor::prelude::*;
 
 /// How the vectors of the tokens become the vector of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,8 @@ enum Fill {
     TokenIds,
     /// Every token counts: there is no padding.
     Ones,
-    /// Every token is of the first segment.
-    Zeros,
+    /// Which of two texts a token is of; 0 for all tokens of a text alone.
+    Segments,
 }
 
 /// What a run gives.
@@ -60,7 +60,7 @@ impl Network {
             .map(|&id| match name(id).as_str() {
                 "input_ids" => Ok((id, Fill::TokenIds)),
                 "attention_mask" => Ok((id, Fill::Ones)),
-                "token_type_ids" => Ok((id, Fill::Zeros)),
+                "token_type_ids" => Ok((id, Fill::Segments)),
                 other => Err(format!("the ONNX graph has an unknown input `{other}`")),
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -78,6 +78,25 @@ impl Network {
 
     /// The vector of one text and those of its tokens.
     pub(crate) fn run(&self, token_ids: &[i32], threads: &Arc<ThreadPool>) -> Result<Output, EmbedError> {
+        let output = self.forward(token_ids, token_ids.len(), threads)?;
+        let (pooled, tokens) = self.pool(output, token_ids.len())?;
+        let vector = unit(pooled).ok_or_else(|| failed("the vector has no direction"))?;
+        Ok(Output { vector, tokens })
+    }
+
+    /// The one number a graph gives for two texts, of which the second starts at a token.
+    pub(crate) fn judge(&self, token_ids: &[i32], second: usize, threads: &Arc<ThreadPool>) -> Result<f32, EmbedError> {
+        let output = self.forward(token_ids, second, threads)?;
+        let shape = output.shape().to_vec();
+        let values = output.into_tensor::<f32>().ok_or_else(|| failed("the output is not made of numbers"))?;
+        match values.to_vec().as_slice() {
+            [one] if one.is_finite() => Ok(*one),
+            [_] => Err(failed("the output is not a number")),
+            _ => Err(failed(format!("the output has the shape {shape:?}, not one number: not a cross-encoder"))),
+        }
+    }
+
+    fn forward(&self, token_ids: &[i32], second: usize, threads: &Arc<ThreadPool>) -> Result<Value, EmbedError> {
         let tokens = token_ids.len();
         let inputs = self
             .inputs
@@ -86,7 +105,7 @@ impl Network {
                 let values = match fill {
                     Fill::TokenIds => token_ids.to_vec(),
                     Fill::Ones => vec![1; tokens],
-                    Fill::Zeros => vec![0; tokens],
+                    Fill::Segments => (0..tokens).map(|at| i32::from(at >= second)).collect(),
                 };
                 let value = Value::from_shape([1, tokens], values).map_err(failed)?;
                 Ok((id, ValueOrView::from(value)))
@@ -94,10 +113,7 @@ impl Network {
             .collect::<Result<Vec<_>, EmbedError>>()?;
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(threads)));
         let outputs = self.graph.run(inputs, &[self.output], Some(options));
-        let output = outputs.map_err(failed)?.pop().ok_or_else(|| failed("no output"))?;
-        let (pooled, tokens) = self.pool(output, tokens)?;
-        let vector = unit(pooled).ok_or_else(|| failed("the vector has no direction"))?;
-        Ok(Output { vector, tokens })
+        outputs.map_err(failed)?.pop().ok_or_else(|| failed("no output"))
     }
 
     fn pool(&self, output: Value, tokens: usize) -> Result<(Vec<f32>, Vec<f32>), EmbedError> {

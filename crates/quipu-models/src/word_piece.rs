@@ -51,6 +51,19 @@ impl WordPiece {
         (ids, words)
     }
 
+    /// Two texts in one: start, the first, end, the second, end; and where the second begins. The first is cut at half of
+    /// what there is room for if both do not fit.
+    pub(crate) fn encode_pair(&self, first: &str, second: &str, tokens_max: usize) -> (Vec<i32>, usize) {
+        let of_second = self.encode_words(second, tokens_max).0;
+        let left = tokens_max.saturating_sub(of_second.len() - 1).max(tokens_max / 2);
+        let mut ids = self.encode_words(first, left.max(2)).0;
+        let at = ids.len();
+        let room = tokens_max.saturating_sub(at + 1);
+        ids.extend(of_second[1..of_second.len() - 1].iter().take(room));
+        ids.push(self.end);
+        (ids, at)
+    }
+
     /// How many tokens the whole text takes, start and end token included.
     pub(crate) fn count(&self, text: &str) -> usize {
         let mut total = 2;

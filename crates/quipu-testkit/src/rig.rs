@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore, Summarizer};
-use quipu_engine::{Engine, Parts, Rules};
+use quipu_engine::ports::{Extractor, LedgerStore, Reranker, Summarizer};
+use quipu_engine::{Aids, Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
 use crate::counting_embedder::CountingEmbedder;
@@ -23,6 +23,8 @@ pub struct Rig {
     pub extractor: Option<Arc<dyn Extractor>>,
     /// Tells exchanges, if the test wants that.
     pub summarizer: Option<Arc<dyn Summarizer>>,
+    /// Orders answers anew, if the test wants that.
+    pub reranker: Option<Arc<dyn Reranker>>,
 }
 
 impl Rig {
@@ -34,6 +36,7 @@ impl Rig {
             embedder: Arc::new(CountingEmbedder::new(Arc::new(HashedNgrams::new()))),
             extractor: None,
             summarizer: None,
+            reranker: None,
         }
     }
 
@@ -47,6 +50,7 @@ impl Rig {
             extractor: self.extractor.clone(),
             summarizer: self.summarizer.clone(),
             rules: Rules::default(),
+            aids: Aids { reranker: self.reranker.clone(), ..Aids::default() },
         })
     }
 }

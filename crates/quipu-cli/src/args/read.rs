@@ -1,5 +1,7 @@
 //! Commands that ask a memory.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
@@ -18,9 +20,25 @@ pub(crate) struct Recall {
     /// What it is for [default: what the question says]
     #[arg(long, value_enum)]
     pub(crate) intent: Option<Intent>,
+    #[command(flatten)]
+    pub(crate) patience: Patience,
     /// Show how each score came about
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+/// How long models may take.
+#[derive(Debug, Args)]
+pub(crate) struct Patience {
+    /// Go on without the models that have not answered by then, and say so
+    #[arg(long, value_name = "MS")]
+    deadline: Option<u64>,
+}
+
+impl Patience {
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.deadline.map(Duration::from_millis)
+    }
 }
 
 /// What an answer is for.
@@ -69,9 +87,14 @@ pub(crate) struct Context {
     /// Make a pack again from its id, as of then
     #[arg(long, value_name = "PACK", conflicts_with_all = ["query", "intent", "max_tokens"])]
     pub(crate) id: Option<String>,
-    /// The most the block may cost, in estimated tokens
+    /// The most the block may cost, in tokens
     #[arg(long, default_value_t = quipu_core::pack::DEFAULT_TOKENS, value_name = "N")]
     pub(crate) max_tokens: usize,
+    /// Count by: o200k_base, cl100k_base, estimate [default: o200k_base]
+    #[arg(long, value_name = "NAME", conflicts_with = "id")]
+    pub(crate) tokenizer: Option<String>,
+    #[command(flatten)]
+    pub(crate) patience: Patience,
     /// What it is for [default: what the question says]
     #[arg(long, value_enum)]
     pub(crate) intent: Option<Intent>,

@@ -84,9 +84,12 @@ pub(crate) struct SessionContext {
     pub(crate) id: String,
     /// The next message [default: the last one the user said]
     pub(crate) query: Option<String>,
-    /// The most it may cost, in estimated tokens; hard exceptions are in it whatever this says
+    /// The most it may cost, in tokens; hard exceptions are in it whatever this says
     #[arg(long, default_value_t = quipu_core::pack::SESSION_TOKENS, value_name = "N")]
     pub(crate) max_tokens: usize,
+    /// Count by: o200k_base, cl100k_base, estimate [default: o200k_base]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tokenizer: Option<String>,
     /// What it is for [default: what the message says]
     #[arg(long, value_enum)]
     pub(crate) intent: Option<super::read::Intent>,

@@ -13,7 +13,7 @@ use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::ledger::{self, Position};
 use quipu_core::source::{Role, Source};
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel, Entropy};
-use quipu_engine::{Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance};
+use quipu_engine::{Aids, Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance};
 use quipu_sqlite::SqliteStore;
 use serde::Serialize;
 
@@ -154,6 +154,7 @@ fn engine(folder: &Path) -> Result<Engine> {
         extractor: None,
         summarizer: None,
         rules: Rules::default(),
+        aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
     }))
 }
 

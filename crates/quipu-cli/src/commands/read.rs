@@ -20,6 +20,7 @@ pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<(
         at,
         validity: validity(&args.time),
         intent: args.intent.map(Into::into),
+        deadline: args.patience.deadline(),
         explain: args.explain,
         ..RecallOptions::of(&args.query)
     };
@@ -82,6 +83,9 @@ pub(super) fn answers(report: &RecallReport) -> String {
         if report.trace.is_some() {
             text.push_str(&format!("          = {:.3}: {}\n", hit.raw_score, parts(&hit.contributions)));
             text.push_str(&format!("          {}\n", stood(&hit.standing)));
+            if let Some(score) = hit.reranked {
+                text.push_str(&format!("          reranked: {score:+.3}\n"));
+            }
         }
     }
     if let Some(trace) = &report.trace {
@@ -194,20 +198,21 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
         return Ok(());
     }
     let options = ContextOptions {
-        query: args.query.clone().unwrap_or_default(),
         max_tokens: args.max_tokens,
         session: session.only_session.clone(),
         at,
         intent: args.intent.map(Into::into),
-        now: None,
-        profile: None,
+        tokenizer: args.tokenizer.clone(),
+        deadline: args.patience.deadline(),
+        ..ContextOptions::of(args.query.as_deref().unwrap_or_default())
     };
     let pack = quipu_engine::context(&session.engine, &session.user, &options)?;
     session.printer.report(&pack, |pack| pack.text.clone())?;
     session.printer.hint(&format!(
-        "for {}: about {} tokens, {} items, {} left out; id {}",
+        "for {}: {} tokens ({}), {} items, {} left out; id {}",
         pack.intent.word(),
         pack.tokens,
+        pack.counted_by,
         pack.citations.len(),
         pack.omitted.len(),
         pack.id

@@ -181,12 +181,14 @@ pub(super) fn context(session: &Session<'_>, args: &SessionContext, at: When) ->
         intent: args.intent.map(Into::into),
         now: None,
         profile: None,
+        tokenizer: args.tokenizer.clone(),
+        deadline: None,
     };
     let made = quipu_engine::session_context(&session.engine, &session.user, &options)?;
     session.printer.report(&made, |made| made.text.clone())?;
     let left_out = made.omitted.len() + made.omitted_turns.len();
     let over = if made.over_budget { ", more than asked for: what must stand in it needs that" } else { "" };
-    session.printer.hint(&format!("about {} tokens, {left_out} left out{over}", made.tokens));
+    session.printer.hint(&format!("{} tokens ({}), {left_out} left out{over}", made.tokens, made.counted_by));
     if !made.unsummarized.is_empty() {
         let turns: Vec<String> = made.unsummarized.iter().map(ToString::to_string).collect();
         session.printer.hint(&format!("not summarised yet: turns {}", turns.join(", ")));

@@ -33,7 +33,7 @@ impl Reader<'_> {
         })
     }
 
-    pub(super) fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str) {
+    pub(super) fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str, open: &str) {
         let Some(predicate) = self.rules.objects.told(&self.rules.relations, &tie.relation) else { return };
         let mut fact = FactCandidate {
             subject: tie.owner.clone(),
@@ -47,6 +47,7 @@ impl Reader<'_> {
             qualifiers: Default::default(),
         };
         self.rules.relation_qualifiers(&mut fact.qualifiers, &tie.relation);
+        self.rules.corrections.settle(std::slice::from_mut(&mut fact), open, words, false, &self.rules.objects);
         self.keep(Claims { facts: vec![fact], ..Claims::default() });
     }
 

@@ -108,6 +108,8 @@ pub(super) struct Subject {
     pub(super) opening: String,
     /// The speaker after such an opening, with the space before.
     pub(super) inner: String,
+    /// A sentence that begins with a pronoun and says later whom it means: "she sings, my aunt".
+    pub(super) after: String,
     /// A verb that can stand without a subject: the user in a flat summary.
     pub(super) elided_third: String,
     /// A verb that can stand without a subject: the speaker in a diary.

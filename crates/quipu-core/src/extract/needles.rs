@@ -2,17 +2,23 @@
 
 /// Bytes of the shortest needle worth looking for.
 const LENGTH_MIN: usize = 2;
-/// Needles of one pattern, at most.
+/// Needles for one need, at most.
 const COUNT_MAX: usize = 1200;
+/// Needs of one pattern, at most.
+const NEEDS_MAX: usize = 3;
+/// A second need that more texts meet tells too little; see [`worth`].
+const WORTH_MAX: f64 = 2.5;
 
-/// Words of which every match of the pattern has at least one, in lower case; empty if none can be told.
-pub(super) fn needles(pattern: &str) -> Vec<String> {
+/// Lists of words, in lower case: of each of them every match of the pattern has at least one word. Empty if none can be
+/// told.
+pub(super) fn needles(pattern: &str) -> Vec<Vec<String>> {
     let mut reading = Reading { rest: pattern };
-    let found = reading.alternatives().unwrap_or_default();
+    let mut found = reading.alternatives();
     // What is left was not understood.
-    if !reading.rest.is_empty() || found.len() > COUNT_MAX {
+    if !reading.rest.is_empty() {
         return Vec::new();
     }
+    found.retain(|needs| needs.len() <= COUNT_MAX);
     found
 }
 
@@ -21,29 +27,31 @@ struct Reading<'a> {
     rest: &'a str,
 }
 
-/// What one stretch needs; `None`: nothing that can be told.
-type Needs = Option<Vec<String>>;
+/// What one stretch needs, the rarest first; empty: nothing that can be told.
+type Needs = Vec<Vec<String>>;
 
 impl Reading<'_> {
     /// `a|b|c`, up to a closing bracket or the end.
     fn alternatives(&mut self) -> Needs {
-        let mut all = Some(Vec::new());
-        loop {
+        let mut all = self.sequence();
+        while let Some(rest) = self.rest.strip_prefix('|') {
+            self.rest = rest;
             let one = self.sequence();
-            all = all.zip(one).map(|(mut all, mut one)| {
-                all.append(&mut one);
-                all
-            });
-            match self.rest.strip_prefix('|') {
-                Some(rest) => self.rest = rest,
-                None => return all,
-            }
+            // Of several alternatives only one need each can be told, and together they are one.
+            all = match (all.into_iter().next(), one.into_iter().next()) {
+                (Some(mut all), Some(mut one)) => {
+                    all.append(&mut one);
+                    vec![all]
+                }
+                _ => Vec::new(),
+            };
         }
+        all
     }
 
-    /// One alternative: the best of what its parts need.
+    /// One alternative: the rarest of what its parts need.
     fn sequence(&mut self) -> Needs {
-        let mut best = None;
+        let mut all = Vec::new();
         let mut word = String::new();
         while let Some(c) = self.rest.chars().next().filter(|c| !"|)".contains(*c)) {
             self.rest = &self.rest[c.len_utf8()..];
@@ -52,34 +60,34 @@ impl Reading<'_> {
                 '[' => self.class(),
                 '\\' => match self.escaped() {
                     Some(literal) => {
-                        self.literal(literal, &mut word, &mut best);
+                        self.literal(literal, &mut word, &mut all);
                         continue;
                     }
-                    None => None,
+                    None => Vec::new(),
                 },
-                '.' | '^' | '$' | '\'' => None,
+                '.' | '^' | '$' | '\'' => Vec::new(),
                 _ => {
-                    self.literal(c, &mut word, &mut best);
+                    self.literal(c, &mut word, &mut all);
                     continue;
                 }
             };
-            keep(&mut word, &mut best);
+            keep(&mut word, &mut all);
             if !self.optional() {
-                best = better(best, needs);
+                all.extend(needs);
             }
         }
-        keep(&mut word, &mut best);
-        best
+        keep(&mut word, &mut all);
+        rarest(all)
     }
 
     /// A letter belongs to the word unless it can be left out.
-    fn literal(&mut self, c: char, word: &mut String, best: &mut Needs) {
+    fn literal(&mut self, c: char, word: &mut String, all: &mut Needs) {
         let repeated = self.rest.starts_with(['?', '*', '+', '{']);
         if !self.optional() {
             word.extend(c.to_lowercase());
         }
         if repeated {
-            keep(word, best);
+            keep(word, all);
         }
     }
 
@@ -108,11 +116,11 @@ impl Reading<'_> {
             }
             if depth == 0 {
                 self.rest = &self.rest[at + 1..];
-                return None;
+                return Vec::new();
             }
         }
         self.rest = "";
-        None
+        Vec::new()
     }
 
     /// The character meant by a backslash and what follows it, if it is one.
@@ -143,23 +151,25 @@ impl Reading<'_> {
 }
 
 /// The end of a word.
-fn keep(word: &mut String, best: &mut Needs) {
+fn keep(word: &mut String, all: &mut Needs) {
     let word = std::mem::take(word);
     if word.len() >= LENGTH_MIN {
-        *best = better(best.take(), Some(vec![word]));
+        all.push(vec![word]);
     }
 }
 
-/// That of which fewer texts have one.
-fn better(one: Needs, other: Needs) -> Needs {
-    let worth = |needs: &Vec<String>| {
-        let shortest = needs.iter().map(String::len).min().unwrap_or_default().clamp(1, 8);
-        needs.len().min(40) as f64 / (shortest * shortest * shortest) as f64
-    };
-    match (one, other) {
-        (Some(one), Some(other)) => Some(if worth(&other) < worth(&one) { other } else { one }),
-        (one, other) => one.or(other),
-    }
+/// Those that the fewest texts meet, and of the others only what tells much.
+fn rarest(mut all: Needs) -> Needs {
+    all.sort_by(|one, other| worth(one).total_cmp(&worth(other)));
+    let mut first = true;
+    all.retain(|needs| std::mem::take(&mut first) || worth(needs) <= WORTH_MAX);
+    all.truncate(NEEDS_MAX);
+    all
+}
+
+/// How many texts meet a need, roughly: less is better.
+fn worth(needs: &[String]) -> f64 {
+    needs.iter().map(|needle| needle.len().clamp(1, 8)).map(|length| 1.0 / (length * length * length) as f64).sum()
 }
 
 #[cfg(test)]
@@ -167,16 +177,21 @@ mod tests {
     use super::needles;
 
     #[test]
-    fn every_match_has_one_of_the_needles() {
+    fn every_match_has_one_of_each_of_the_needles() {
         for (pattern, expected) in [
-            (r"^(?:works?|working) (?P<object>.+)", vec!["work", "working"]),
-            (r"\b(?:i|we) (?:live|reside)s? in", vec!["live", "reside"]),
-            (r"(?:please )?remind me", vec!["remind me"]),
-            (r"colou?r", vec!["colo"]),
+            (r"^(?:works?|working) (?P<object>.+)", vec![vec!["work", "working"]]),
+            (r"\b(?:i|we) (?:live|reside)s? in", vec![vec!["live", "reside"], vec![" in"]]),
+            (r"(?:please )?remind me", vec![vec!["remind me"]]),
+            (r"colou?r", vec![vec!["colo"]]),
             (r"(?:a|an) [a-z]+", vec![]),
-            (r"(?:tea|.+) cup", vec![" cup"]),
-            (r"(?-i:Mrs)\.?", vec!["mrs"]),
+            (
+                r"\b(?:tea|coffee) (?:.*)in the (?:cup|mug)",
+                vec![vec!["in the "], vec!["tea", "coffee"], vec!["cup", "mug"]],
+            ),
+            (r"(?:tea|.+) cup", vec![vec![" cup"]]),
+            (r"(?-i:Mrs)\.?", vec![vec!["mrs"]]),
             (r"tea|", vec![]),
+            (r"(?:drinks|sips) (?:green tea|black tea)|eats", vec![vec!["green tea", "black tea", "eats"]]),
         ] {
             assert_eq!(needles(pattern), expected, "{pattern}");
         }

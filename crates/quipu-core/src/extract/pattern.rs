@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use regex::{CaptureMatches, Captures, Match, Matches, Regex, RegexBuilder};
@@ -20,8 +20,10 @@ const SIZE_MAX: usize = 32 << 20;
 const SPELLED_MAX: usize = 1 << 19;
 /// Macros stand in macros at most so deep.
 const DEPTH_MAX: usize = 8;
-/// Bytes of a needle by which it is looked up.
-const KEY: usize = 2;
+/// Kinds of bytes a needle is looked up by: those of its first two.
+const KINDS: usize = 32;
+/// Bytes of a needle that are compared at once.
+const HEAD: usize = 8;
 
 /// Spells out the patterns of one language.
 pub(super) struct Patterns<'a> {
@@ -36,8 +38,8 @@ pub(super) struct Patterns<'a> {
 #[derive(Debug, Clone)]
 pub(super) struct Pattern {
     spelled: String,
-    /// One of these is in every text it matches, in lower case; empty: unknown.
-    needles: Vec<String>,
+    /// Of each of these, one is in every text it matches, in lower case; empty: unknown.
+    needles: Vec<Vec<String>>,
     compiled: OnceLock<Option<Regex>>,
     /// The same for texts in which letters stand that are not ASCII.
     wide: OnceLock<Option<Regex>>,
@@ -120,7 +122,7 @@ impl Pattern {
     }
 
     pub(super) fn captures<'t>(&self, text: &'t str) -> Option<Captures<'t>> {
-        self.for_text(text)?.captures(text)
+        captures(self.for_text(text)?, text)
     }
 
     pub(super) fn find_iter<'r, 't>(&'r self, text: &'t str) -> impl Iterator<Item = Match<'t>> + use<'r, 't> {
@@ -130,7 +132,7 @@ impl Pattern {
 
     pub(super) fn captures_iter<'r, 't>(&'r self, text: &'t str) -> impl Iterator<Item = Captures<'t>> + use<'r, 't> {
         let all = |regex: &'r Regex| -> CaptureMatches<'r, 't> { regex.captures_iter(text) };
-        self.for_text(text).map(all).into_iter().flatten()
+        self.for_text(text).filter(|regex| regex.is_match(text)).map(all).into_iter().flatten()
     }
 
     /// The names of its groups.
@@ -152,7 +154,7 @@ impl Pattern {
         }
         if !self.needles.is_empty() {
             let lower = lower(text);
-            if !self.needles.iter().any(|needle| lower.contains(needle.as_str())) {
+            if !self.needles.iter().all(|some| some.iter().any(|needle| lower.contains(needle.as_str()))) {
                 return None;
             }
         }
@@ -198,45 +200,68 @@ fn lower(text: &str) -> Cow<'_, str> {
     Cow::Borrowed(text)
 }
 
+/// The groups of the first match. To see that there is none takes far less than to make room for groups.
+fn captures<'t>(regex: &Regex, text: &'t str) -> Option<Captures<'t>> {
+    if regex.is_match(text) { regex.captures(text) } else { None }
+}
+
 /// Patterns searched together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct AnyOf {
     each: Vec<Pattern>,
-    /// Those of which no needle is known.
-    always: Vec<usize>,
-    /// Needles by their first bytes, with the patterns that need them.
-    by_start: HashMap<[u8; KEY], Vec<(String, Vec<usize>)>>,
+    /// For each pattern a bit for everything it needs.
+    needs: Vec<u8>,
+    /// Needles by the kinds of their first bytes.
+    by_start: Vec<Vec<Needle>>,
+}
+
+/// Letters some patterns need.
+#[derive(Debug, Clone)]
+struct Needle {
+    letters: String,
+    /// The first of them in one number, so that one comparison tells most of what is none.
+    head: u64,
+    /// The bits of `head` that count.
+    mask: u64,
+    /// The patterns, each with the bits of its needs that are met.
+    meets: Vec<(usize, u8)>,
 }
 
 impl AnyOf {
     pub(super) fn of(each: Vec<Pattern>) -> Self {
-        let mut needed: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-        let mut always = Vec::new();
+        let mut needed: BTreeMap<&str, BTreeMap<usize, u8>> = BTreeMap::new();
+        let mut needs = Vec::with_capacity(each.len());
         for (at, pattern) in each.iter().enumerate() {
-            if pattern.needles.is_empty() {
-                always.push(at);
+            let mut all = 0;
+            for (bit, some) in pattern.needles.iter().enumerate().map(|(count, some)| (1 << count, some)) {
+                all |= bit;
+                for needle in some {
+                    *needed.entry(needle).or_default().entry(at).or_default() |= bit;
+                }
             }
-            for needle in &pattern.needles {
-                needed.entry(needle).or_default().push(at);
+            needs.push(all);
+        }
+        let mut by_start = vec![Vec::new(); KINDS * KINDS];
+        for (needle, meets) in needed {
+            let bytes = needle.as_bytes();
+            if let [first, second, ..] = bytes {
+                let meets = meets.into_iter().collect();
+                let mask = u64::MAX >> (HEAD.saturating_sub(bytes.len()) * 8);
+                let needle = Needle { letters: needle.to_owned(), head: head(bytes), mask, meets };
+                by_start[kinds(*first, *second)].push(needle);
             }
         }
-        let mut by_start: HashMap<_, Vec<_>> = HashMap::new();
-        for (needle, patterns) in needed {
-            if let Some(start) = needle.as_bytes().first_chunk::<KEY>() {
-                by_start.entry(*start).or_default().push((needle.to_owned(), patterns));
-            }
-        }
-        Self { each, always, by_start }
+        Self { each, needs, by_start }
     }
 
     /// The patterns that match, in their order, with their groups.
     pub(super) fn all<'t>(&self, text: &'t str) -> Vec<(usize, Captures<'t>)> {
-        self.possible(text).filter_map(|(at, regex)| Some((at, regex.captures(text)?))).collect()
+        self.possible(text).filter_map(|(at, regex)| Some((at, captures(regex, text)?))).collect()
     }
 
     /// Every match of every pattern.
     pub(super) fn every<'t>(&self, text: &'t str) -> Vec<(usize, Captures<'t>)> {
-        let each = self.possible(text);
+        let each = self.possible(text).filter(|(_, regex)| regex.is_match(text));
         each.flat_map(|(at, regex)| regex.captures_iter(text).map(move |groups| (at, groups))).collect()
     }
 
@@ -249,18 +274,33 @@ impl AnyOf {
     fn possible(&self, text: &str) -> impl Iterator<Item = (usize, &Regex)> {
         let (lower, wide) = (lower(text), is_wide(text));
         let bytes = lower.as_bytes();
-        let mut found = vec![false; self.each.len()];
-        self.always.iter().for_each(|at| found[*at] = true);
-        for from in 0..bytes.len().saturating_sub(KEY - 1) {
-            let Some(start) = bytes[from..].first_chunk::<KEY>() else { break };
-            let needles = self.by_start.get(start).into_iter().flatten();
-            for (_, patterns) in needles.filter(|(needle, _)| bytes[from..].starts_with(needle.as_bytes())) {
-                patterns.iter().for_each(|at| found[*at] = true);
+        let mut open = self.needs.clone();
+        for (from, pair) in bytes.windows(2).enumerate() {
+            let rest = &bytes[from..];
+            let here = head(rest);
+            for needle in &self.by_start[kinds(pair[0], pair[1])] {
+                if here & needle.mask == needle.head && rest.starts_with(needle.letters.as_bytes()) {
+                    needle.meets.iter().for_each(|(at, met)| open[*at] &= !met);
+                }
             }
         }
-        let each = self.each.iter().enumerate().zip(found);
-        each.filter_map(move |((at, pattern), found)| if found { Some((at, pattern.regex(wide)?)) } else { None })
+        let each = self.each.iter().enumerate().zip(open);
+        each.filter_map(move |((at, pattern), open)| if open == 0 { Some((at, pattern.regex(wide)?)) } else { None })
     }
+}
+
+/// The first bytes as one number.
+fn head(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<HEAD>() {
+        Some(first) => u64::from_le_bytes(*first),
+        None => bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)),
+    }
+}
+
+/// Where the needles stand that begin with bytes of the kinds of these two.
+fn kinds(first: u8, second: u8) -> usize {
+    let kind = |byte: u8| usize::from(byte) % KINDS;
+    kind(first) * KINDS + kind(second)
 }
 
 pub(super) fn wrong(owner: &str, what: &str) -> Refusal {

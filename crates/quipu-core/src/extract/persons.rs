@@ -3,7 +3,7 @@
 use regex::Captures;
 
 use super::language::Language;
-use super::pattern::{Pattern, Patterns};
+use super::pattern::{AnyOf, Pattern, Patterns};
 use super::{Reading, USER};
 use crate::refusal::Refusal;
 
@@ -16,8 +16,9 @@ pub(super) struct People {
     subjects: Vec<Pattern>,
     opening: Pattern,
     inner: Pattern,
+    after: Pattern,
     not_names: Pattern,
-    ties: Vec<Pattern>,
+    ties: AnyOf,
     mine: Pattern,
     unnamed: String,
     gone: Pattern,
@@ -65,14 +66,14 @@ impl Who {
 impl People {
     pub(super) fn new(language: &Language, patterns: &Patterns<'_>) -> Result<Self, Refusal> {
         let words = &language.persons;
-        let ties = words.patterns.iter().map(|tie| patterns.one("persons.patterns", tie));
         let subjects = language.subject.patterns.iter().map(|subject| patterns.start("subject.patterns", subject));
         Ok(Self {
             subjects: subjects.collect::<Result<_, _>>()?,
             opening: patterns.start("subject.opening", &language.subject.opening)?,
             inner: patterns.one("subject.inner", &language.subject.inner)?,
+            after: patterns.start("subject.after", &language.subject.after)?,
             not_names: patterns.one("subject.not_names", &format!("^(?:{})$", language.subject.not_names))?,
-            ties: ties.collect::<Result<_, _>>()?,
+            ties: patterns.any("persons.patterns", &words.patterns)?,
             mine: patterns.one("persons.mine", &format!("^(?:{})$", words.mine))?,
             unnamed: words.unnamed.clone(),
             gone: patterns.one("persons.gone", &words.gone)?,
@@ -96,9 +97,23 @@ impl People {
     /// The person `words[..end]` ends with, as in "the other day I met my cousin Anna"; what follows may tell a name.
     pub(super) fn last(&self, words: &str, end: usize, reading: &Reading<'_>) -> Option<Who> {
         let starts = words[..end].match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
-        let ends = |from: usize| self.subject(&words[from..], reading, &[]).filter(|(_, to)| from + to >= end);
+        // "as someone who sings" is the speaker, but in "I know who sings" it is not.
+        let meant = |who: &Who, from: usize| !who.second && (!who.first || words[from..end].trim_end().contains(' '));
+        let ends = |from: usize| {
+            self.subject(&words[from..], reading, &[]).filter(|(who, to)| from + to >= end && meant(who, from))
+        };
         // The longest: "my cousin Anna" is more than "Anna".
-        starts.chain([0]).filter_map(ends).map(|(who, _)| who).filter(|who| !who.first && !who.second).last()
+        starts.chain([0]).filter_map(ends).map(|(who, _)| who).last()
+    }
+
+    /// Whom the pronoun a sentence begins with means, if the sentence says so at its end: "she sings, my aunt Anna".
+    pub(super) fn named_after(&self, sentence: &str, reading: &Reading<'_>) -> Option<Who> {
+        let groups = self.after.captures(sentence)?;
+        let relation = groups.name("relation")?.as_str();
+        let owner = self.owner(groups.name("owner").map(|owner| owner.as_str()), reading)?;
+        let name = groups.name("name").map(|name| name.as_str()).filter(|name| self.is_name(name));
+        let name = name.map_or_else(|| self.nameless(&owner, relation), str::to_owned);
+        Some(Who { relation: Some(relation.to_lowercase()), ..Who::other(name, 0.85) })
     }
 
     fn known(&self, groups: &Captures<'_>, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
@@ -139,7 +154,7 @@ impl People {
     /// Everybody a clause names by a relation.
     pub(super) fn ties(&self, clause: &str, reading: &Reading<'_>) -> Vec<Tie> {
         let mut ties = Vec::new();
-        for groups in self.ties.iter().flat_map(|tie| tie.captures_iter(clause)) {
+        for (_, groups) in self.ties.every(clause) {
             ties.extend(self.tie(&groups, reading));
         }
         ties
@@ -153,7 +168,9 @@ impl People {
         if self.mine.is_match(owner) {
             return Some(reading.speaker.to_owned());
         }
-        let name = owner.trim_end_matches('s').trim_end_matches(['\'', '’']);
+        // "Anna's", "James'", but "James" is a name as it stands.
+        let short = owner.trim_end_matches('s');
+        let name = short.strip_suffix(['\'', '’']).unwrap_or(owner).trim_end_matches(['\'', '’']);
         let name = name.strip_prefix("the ").or_else(|| name.strip_prefix("The ")).unwrap_or(name);
         if name.eq_ignore_ascii_case(USER) {
             return Some(USER.to_owned());

@@ -27,6 +27,8 @@ pub(super) struct Reader<'a> {
     summary: bool,
     /// The text has several lines that begin with a bullet.
     list: bool,
+    /// The clause is about whoever the one before it ends with: "my cousin Anna, who grew up in Ulm".
+    relative: bool,
 }
 
 /// What a clause inherits from the one before it in its sentence.
@@ -49,6 +51,7 @@ impl<'a> Reader<'a> {
             met: Vec::new(),
             summary: reading.speaker == USER,
             list: false,
+            relative: false,
         }
     }
 
@@ -96,10 +99,15 @@ impl<'a> Reader<'a> {
         {
             return;
         }
+        if let Some(who) = self.rules.people.named_after(&text[sentence.clone()], self.reading) {
+            self.met.clear();
+            self.meet(&who);
+        }
         let mut state = Before { first: true, ..Before::default() };
         let mut last = sentence.start..sentence.start;
         for clause in self.rules.splitter.clauses(text, sentence.clone()) {
-            if !state.is && self.rules.splitter.is_relative(&text[last.end..clause.start]) {
+            self.relative = !state.is && self.rules.splitter.is_relative(&text[last.end..clause.start]);
+            if self.relative {
                 state.who = self.rules.people.last(&text[last.start..clause.start], last.len(), self.reading);
                 state.passed = state.who.is_none();
                 if state.passed {
@@ -121,7 +129,7 @@ impl<'a> Reader<'a> {
         for tie in self.rules.people.ties(&text[sentence.clone()], self.reading) {
             let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
             if !known {
-                self.tie(&tie, sentence, "");
+                self.tie(&tie, sentence, "", "");
                 self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
             }
         }
@@ -178,7 +186,7 @@ impl<'a> Reader<'a> {
             return;
         }
         for tie in self.rules.people.ties(words, self.reading) {
-            self.tie(&tie, &range, words);
+            self.tie(&tie, &range, words, open);
             self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
         }
         if self.whole(text, &range, Reach::Clause) {
@@ -219,14 +227,16 @@ impl<'a> Reader<'a> {
             let relation = groups.name("whose").map(|whose| whose.as_str());
             let unowned = relation.is_none() && groups.name("owner").is_none();
             if reach == Reach::Clause
-                && (self.is_denied(set, at, &groups, clause.text) || (unowned && self.is_of_another(set, at, &clause)))
+                && ((unowned && self.relative)
+                    || self.is_denied(set, at, &groups, clause.text)
+                    || (unowned && self.is_of_another(set, at, &clause)))
             {
                 continue;
             }
             let first = owner == self.reading.speaker || owner == USER;
             let who = match relation {
                 Some(relation) => Who {
-                    name: rules.people.nameless(&owner, relation),
+                    name: self.named(relation, open).unwrap_or_else(|| rules.people.nameless(&owner, relation)),
                     first: false,
                     sure: 0.9,
                     ..Who::speaker(self.reading)
@@ -243,6 +253,12 @@ impl<'a> Reader<'a> {
             }
         }
         read
+    }
+
+    /// The name of the speaker's relation if the same words tell it: "Lena, my wife, is a midwife".
+    fn named(&self, relation: &str, words: &str) -> Option<String> {
+        let is = |met: &&Who| met.relation.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(relation));
+        self.met.iter().find(is).map(|met| &met.name).filter(|name| words.contains(name.as_str())).cloned()
     }
 
     /// True if a rule that looks anywhere in a clause would overlook a "not" before its object.

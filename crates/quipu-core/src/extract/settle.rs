@@ -69,8 +69,11 @@ impl Corrections {
             let groups = self.instead.iter().find_map(|instead| instead.captures(clause))?;
             looks_like(groups.name("object")?.as_str(), &last.object).then_some(groups)
         })?;
-        let object = groups.name("object")?;
-        let right = objects.read("thing", clause, object.range(), &[]).into_iter().next()?.text;
+        // "I meant, not the 14th" says only what was wrong.
+        let right = match groups.name("object") {
+            Some(object) => objects.read("thing", clause, object.range(), &[]).into_iter().next()?.text,
+            None => last.object.clone(),
+        };
         let not = groups.name("not").map(|not| not.as_str().trim_matches(super::object::is_edge).to_owned());
         Some(FactCandidate {
             object: right,

@@ -130,6 +130,14 @@ fn several_things_are_several_claims() {
 }
 
 #[test]
+fn whom_a_clause_is_about_may_be_told_elsewhere() {
+    check("She's a lawyer, my cousin Elena.", &["Elena works_as lawyer", "user relative Elena relation=cousin"]);
+    check("As someone who lives in Valparaíso, I know those stairs.", &["user lives_in Valparaíso"]);
+    check("Lena, my wife, is a midwife.", &["user partner Lena relation=wife", "Lena works_as midwife"]);
+    check("My brother James, a pilot, is away.", &["user sibling James relation=brother", "James works_as pilot"]);
+}
+
+#[test]
 fn what_is_no_claim_is_passed_over() {
     check_aside("Do you live in Oslo?", "question");
     check_aside("I live in Oslo, right?", "question");

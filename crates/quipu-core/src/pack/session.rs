@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Packed, estimate_tokens, neutralise};
+use super::{Count, Packed, neutralise};
 use crate::id::{ItemId, Seq, UserId};
 use crate::item::{Truth, TruthKind};
 use crate::session::WindowTurn;
@@ -52,7 +52,7 @@ pub struct SessionRequest<'a> {
     pub log: &'a [LogLine],
     /// The raw window, oldest first.
     pub window: &'a [WindowTurn],
-    /// What the whole may cost, in estimated tokens.
+    /// What the whole may cost, in tokens.
     pub max_tokens: usize,
 }
 
@@ -77,8 +77,8 @@ pub struct SessionPack {
     pub left: usize,
 }
 
-/// Builds the context. Deterministic; over `max_tokens` only by hard exceptions and the frame.
-pub fn pack_session(request: &SessionRequest<'_>) -> SessionPack {
+/// Builds the context. Deterministic; over `max_tokens`, as counted line by line, only by hard exceptions and the frame.
+pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPack {
     let name = neutralise(request.session).replace(['"', '<', '>'], "'");
     let opening = |part: &str| {
         let (user, version) = (request.user, request.version);
@@ -99,11 +99,11 @@ pub fn pack_session(request: &SessionRequest<'_>) -> SessionPack {
     };
     let hard: Vec<&Truth> = request.base_truth.iter().filter(|truth| truth.is_hard()).collect();
     let lines: Vec<String> = hard.iter().map(|truth| line(truth)).collect();
-    section(&mut told, &mut made, EXCEPTIONS, &lines);
+    section(count, &mut told, &mut made, EXCEPTIONS, &lines);
     made.cited.extend(hard.iter().map(|truth| truth.id));
 
-    let frame = estimate_tokens(closing) * 2 + estimate_tokens(&opening("recent")) + estimate_tokens(GUIDE);
-    let mut left = request.max_tokens.saturating_sub(estimate_tokens(&told) + frame);
+    let frame = count(closing) * 2 + count(&opening("recent")) + count(GUIDE);
+    let mut left = request.max_tokens.saturating_sub(count(&told) + frame);
     let share = |percent: usize, left: usize| (request.max_tokens * percent / 100).min(left);
 
     let mut soft: Vec<&Truth> = request.base_truth.iter().filter(|truth| !truth.is_hard()).collect();
@@ -111,23 +111,23 @@ pub fn pack_session(request: &SessionRequest<'_>) -> SessionPack {
     soft.reverse();
     soft.sort_by_key(|truth| truth.kind);
     let lines: Vec<String> = soft.iter().map(|truth| line(truth)).collect();
-    let kept = fitting(&lines, share(FACTS_PERCENT, left), FACTS);
+    let kept = fitting(count, &lines, share(FACTS_PERCENT, left), FACTS);
     for (place, truth) in soft.iter().enumerate() {
         if kept.contains(&place) { made.cited.push(truth.id) } else { made.omitted.push(truth.id) }
     }
     let shown: Vec<String> = kept.iter().map(|&place| lines[place].clone()).collect();
-    left = left.saturating_sub(section(&mut told, &mut made, FACTS, &shown));
+    left = left.saturating_sub(section(count, &mut told, &mut made, FACTS, &shown));
 
     // The newest messages and lines are kept, and told in their order.
     let messages: Vec<String> =
         request.window.iter().map(|one| format!("{}: {}", neutralise(&one.speaker), kept_lines(&one.text))).collect();
     let newest: Vec<String> = messages.iter().rev().cloned().collect();
-    let recent = places(fitting(&newest, share(RECENT_PERCENT, left), RECENT), newest.len());
+    let recent = places(fitting(count, &newest, share(RECENT_PERCENT, left), RECENT), newest.len());
     for (place, one) in request.window.iter().enumerate() {
         if recent.contains(&place) { made.messages.push(one.clone()) } else { made.omitted.push(one.id) }
     }
-    let spent: usize = recent.iter().map(|&place| estimate_tokens(&messages[place]) + 1).sum();
-    left = left.saturating_sub(spent + estimate_tokens(RECENT) + 3);
+    let spent: usize = recent.iter().map(|&place| count(&messages[place]) + 1).sum();
+    left = left.saturating_sub(spent + count(RECENT) + 3);
 
     let log: Vec<String> = request
         .log
@@ -135,26 +135,25 @@ pub fn pack_session(request: &SessionRequest<'_>) -> SessionPack {
         .map(|one| format!("Turn {}: User: {} | You: {}", one.turn, neutralise(&one.user), neutralise(&one.assistant)))
         .collect();
     let newest: Vec<String> = log.iter().rev().cloned().collect();
-    let kept = places(fitting(&newest, share(LOG_PERCENT, left), LOG), newest.len());
+    let kept = places(fitting(count, &newest, share(LOG_PERCENT, left), LOG), newest.len());
     for (place, one) in request.log.iter().enumerate().filter(|(place, _)| !kept.contains(place)) {
         debug_assert!(place < log.len(), "a line of the log without a text");
         made.omitted_turns.push(one.turn);
     }
     let shown: Vec<String> = kept.iter().map(|&place| log[place].clone()).collect();
-    left = left.saturating_sub(section(&mut told, &mut made, LOG, &shown));
+    left = left.saturating_sub(section(count, &mut told, &mut made, LOG, &shown));
 
     told.push_str(GUIDE);
     told.push_str(closing);
     if !recent.is_empty() {
         let mut text = opening("recent");
         let shown: Vec<String> = recent.iter().map(|&place| messages[place].clone()).collect();
-        section(&mut text, &mut made, RECENT, &shown);
+        section(count, &mut text, &mut made, RECENT, &shown);
         text.push_str(closing);
         made.recent = text;
     }
     made.told = told;
-    made.left =
-        left.min(request.max_tokens.saturating_sub(estimate_tokens(&made.told) + estimate_tokens(&made.recent)));
+    made.left = left.min(request.max_tokens.saturating_sub(count(&made.told) + count(&made.recent)));
     made
 }
 
@@ -176,11 +175,11 @@ fn indent(line: &str) -> String {
 }
 
 /// Places of the lines that fit, first come first served; a line too long is passed over, not cut.
-fn fitting(lines: &[String], budget: usize, title: &str) -> BTreeSet<usize> {
-    let mut left = budget.saturating_sub(estimate_tokens(title) + 3);
+fn fitting(count: Count<'_>, lines: &[String], budget: usize, title: &str) -> BTreeSet<usize> {
+    let mut left = budget.saturating_sub(count(title) + 3);
     let mut kept = BTreeSet::new();
     for (place, line) in lines.iter().enumerate() {
-        let cost = estimate_tokens(line) + 1;
+        let cost = count(line) + 1;
         if cost <= left {
             left -= cost;
             kept.insert(place);
@@ -194,7 +193,13 @@ fn places(from_end: BTreeSet<usize>, length: usize) -> BTreeSet<usize> {
     from_end.into_iter().map(|place| length - 1 - place).collect()
 }
 
-fn section(text: &mut String, made: &mut SessionPack, title: &'static str, lines: &[String]) -> usize {
+fn section(
+    count: Count<'_>,
+    text: &mut String,
+    made: &mut SessionPack,
+    title: &'static str,
+    lines: &[String],
+) -> usize {
     if lines.is_empty() {
         return 0;
     }
@@ -203,7 +208,7 @@ fn section(text: &mut String, made: &mut SessionPack, title: &'static str, lines
         section.push_str(line);
         section.push('\n');
     }
-    let tokens = estimate_tokens(&section);
+    let tokens = count(&section);
     made.sections.push(Packed { title, tokens, lines: lines.len() });
     text.push_str(&section);
     tokens

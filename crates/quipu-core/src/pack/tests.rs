@@ -17,7 +17,7 @@ fn evidence(bits: u64, text: &str) -> Evidence {
 
 fn packed(core: Value, evidence: Vec<Evidence>, total: usize) -> Pack {
     let user = UserId::parse("me").unwrap();
-    pack(&Request {
+    let request = Request {
         user: &user,
         version: 7,
         core: &core,
@@ -27,7 +27,8 @@ fn packed(core: Value, evidence: Vec<Evidence>, total: usize) -> Pack {
         offers: BTreeMap::from([(Section::Said, evidence)]),
         notice: None,
         max_tokens: total,
-    })
+    };
+    pack(&request, &estimate_tokens)
 }
 
 #[test]
@@ -109,7 +110,7 @@ fn an_intent_decides_the_sections_and_their_order() {
             notice: None,
             max_tokens: DEFAULT_TOKENS,
         };
-        let made = pack(&request);
+        let made = pack(&request, &estimate_tokens);
         let titles: Vec<&str> = made.sections.iter().map(|section| section.title).collect();
         assert_eq!(titles, expected, "{intent:?}");
         let lines = made.sections.iter().find(|section| section.title == "Episodes").map(|section| section.lines);

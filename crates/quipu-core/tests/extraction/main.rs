@@ -24,12 +24,10 @@ const DEV_THIRD: &str = include_str!("../../../../testdata/extraction/dev_third.
 const DEV_FOURTH: &str = include_str!("../../../../testdata/extraction/dev_fourth.jsonl");
 const HELD_OUT: &str = include_str!("../../../../testdata/extraction/held_out.jsonl");
 
-const PRECISION_MIN: f64 = 0.95;
-const RECALL_MIN: f64 = 0.70;
-/// Floors for texts the rules have not seen: what was reached, so that it cannot fall. The aim is the two bounds above, and
-/// the precision is not reached yet; raise these, never lower them.
-const PRECISION_FLOOR_UNSEEN: f64 = 0.95;
-const RECALL_FLOOR_UNSEEN: f64 = 0.66;
+/// Floors for texts the rules have not seen: just under what was reached, so that it cannot fall; raise these, never lower
+/// them.
+const PRECISION_FLOOR_UNSEEN: f64 = 0.953;
+const RECALL_FLOOR_UNSEEN: f64 = 0.71;
 
 /// Reads every text with `read` and compares.
 fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
@@ -65,17 +63,16 @@ fn check(name: &str, figures: &Figures, precision_min: f64, recall_min: f64) {
 fn the_rules_read_the_texts_they_were_written_with() {
     let figures = measure_rules(DEV);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev", &figures, PRECISION_MIN, RECALL_MIN);
+    check("dev", &figures, 0.99, 0.96);
     let figures = measure_rules(DEV_MORE);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev, more", &figures, PRECISION_MIN, RECALL_MIN);
+    check("dev, more", &figures, 0.98, 0.78);
     let figures = measure_rules(DEV_THIRD);
     println!("{}", figures.mistakes.join("\n"));
-    check("dev, third", &figures, PRECISION_MIN, RECALL_MIN);
+    check("dev, third", &figures, 0.975, 0.82);
     let figures = measure_rules(DEV_FOURTH);
     println!("{}", figures.mistakes.join("\n"));
-    // Read for mistakes since; raise these to the two bounds.
-    check("dev, fourth", &figures, 0.91, RECALL_MIN);
+    check("dev, fourth", &figures, 0.975, 0.90);
 }
 
 #[test]

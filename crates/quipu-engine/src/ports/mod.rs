@@ -4,7 +4,9 @@ pub mod clock;
 pub mod embedder;
 pub mod extractor;
 pub mod ledger_store;
+pub mod reranker;
 pub mod summarizer;
+pub mod tokenizer;
 
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
@@ -12,4 +14,6 @@ pub use extractor::{ExtractError, Extractor};
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
+pub use reranker::Reranker;
 pub use summarizer::{SummarizeError, Summarizer, Telling};
+pub use tokenizer::Tokenizer;

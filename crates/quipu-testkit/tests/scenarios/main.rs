@@ -15,6 +15,7 @@ mod sessions;
 mod telling;
 mod unread;
 mod verifying;
+mod waiting;
 
 use quipu_core::id::UserId;
 use quipu_engine::{Engine, RememberOptions, Utterance, remember};

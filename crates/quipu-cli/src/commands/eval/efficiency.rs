@@ -9,7 +9,9 @@ use std::time::Instant;
 use quipu_core::id::UserId;
 use quipu_core::recall::Intent;
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel};
-use quipu_engine::{ContextOptions, Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance};
+use quipu_engine::{
+    Aids, ContextOptions, Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance,
+};
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 use serde::Serialize;
@@ -134,6 +136,7 @@ pub(in super::super) fn efficiency(
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: None,
         rules: Rules::default(),
+        aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
     });
     let asked = asked(file, most, only)?;
     let (ingest, users) = import(&engine, printer, file, only, true)?;

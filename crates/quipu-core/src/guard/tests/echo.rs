@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::event::Trust;
 use crate::id::{ItemId, ItemKind, UserId};
-use crate::pack::{Evidence, Request, Section, pack};
+use crate::pack::{Evidence, Request, Section, estimate_tokens, pack};
 use crate::recall::Intent;
 
 const SHOWN: &[&str] = &[
@@ -73,7 +73,7 @@ fn a_pack() -> String {
     }];
     let user = UserId::parse("me").unwrap();
     let core = serde_json::json!({"location": {"city": "Porto"}});
-    pack(&Request {
+    let request = Request {
         user: &user,
         version: 7,
         core: &core,
@@ -83,8 +83,8 @@ fn a_pack() -> String {
         offers: BTreeMap::from([(Section::Said, evidence)]),
         notice: None,
         max_tokens: 800,
-    })
-    .text
+    };
+    pack(&request, &estimate_tokens).text
 }
 
 fn outside(text: &str) -> String {
