@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use quipu_core::event::Actor;
@@ -20,9 +21,9 @@ use quipu_engine::{
 use quipu_testkit::{Dice, MemoryStore, Rig, Script, ScriptedSummarizer, effort};
 use serde_json::json;
 
-const SAID: [&str; 12] = [
+const SAID: [&str; 14] = [
     "Never take a bus.",
-    "Let's go with Lisbon.",
+    "Let's go with Lisbon. At most two bags.",
     "Budget: 900 euros",
     "Budget: 800 euros",
     "We use trains, and cannot fly.",
@@ -33,6 +34,8 @@ const SAID: [&str; 12] = [
     "Open question: who feeds the cat?",
     "Thanks!",
     "Never mind the budget.",
+    "At most two bags.",
+    "At most two bags for the whole journey to the coast.",
 ];
 
 fn me() -> UserId {
@@ -55,6 +58,8 @@ struct World {
     dice: Dice,
     canaries: u32,
     erased: Vec<String>,
+    /// What came about.
+    seen: BTreeSet<&'static str>,
 }
 
 impl World {
@@ -63,7 +68,16 @@ impl World {
         let rig = Rig { summarizer: Some(script.clone()), ..Rig::new(seed) };
         let store = MemoryStore::new();
         let engine = rig.engine(Box::new(store.clone()));
-        Self { engine, rig, store, script, dice: Dice::new(seed), canaries: 0, erased: Vec::new() }
+        Self {
+            engine,
+            rig,
+            store,
+            script,
+            dice: Dice::new(seed),
+            canaries: 0,
+            erased: Vec::new(),
+            seen: BTreeSet::new(),
+        }
     }
 
     fn session(&mut self) -> String {
@@ -73,7 +87,7 @@ impl World {
     fn step(&mut self) {
         let head = status(&self.engine, &me()).map_or(0, |status| status.version);
         let session = self.session();
-        match self.dice.below(24) {
+        match self.dice.below(26) {
             0..12 => {
                 let role = [Role::User, Role::User, Role::Assistant, Role::Tool][self.dice.below(4)];
                 self.canaries += 1;
@@ -104,7 +118,7 @@ impl World {
                 let text = "Never say boo.";
                 allowed(unset_base_truth(&self.engine, &me(), &session, text, Actor::User));
             }
-            17 => drop(allowed(consolidate(&self.engine, &me(), &session))),
+            17 | 24 | 25 => drop(allowed(consolidate(&self.engine, &me(), &session))),
             18 => drop(allowed(end_session(&self.engine, &me(), &session))),
             19 => {
                 let again = self.dice.once_in(2);
@@ -127,6 +141,26 @@ impl World {
         let canary = item.text.split_whitespace().find(|word| word.starts_with("Canary")).unwrap().to_owned();
         if allowed(erase(&self.engine, &me(), &[EraseTarget::Item(item.id)], "asked to", &mut |_| {})).is_some() {
             self.erased.push(format!("{canary} "));
+        }
+    }
+
+    /// A test in which nothing happens finds nothing.
+    fn note(&mut self) {
+        let Some(status) = allowed(status(&self.engine, &me())) else { return };
+        let mut saw = |what, it: bool| self.seen.extend(it.then_some(what));
+        saw("an orphan", status.orphans > 0);
+        for one in sessions(&self.engine, &me(), When::Now).unwrap() {
+            let state = session(&self.engine, &me(), &one.session_id, When::Now).unwrap();
+            let any = |kind| state.base_truth.iter().any(|truth| truth.kind == kind && !truth.by_hand);
+            saw("an exception", any(TruthKind::Exception));
+            saw("a decision", any(TruthKind::Decision));
+            saw("a merge", state.base_truth.iter().any(|truth| truth.turn.is_none() && !truth.by_hand));
+            saw("an update", state.base_truth.iter().any(|truth| truth.text.starts_with("Budget: 800")));
+            saw("raw words", state.turn_log.iter().any(|turn| turn.raw));
+            saw("a flag", !state.unsummarized.is_empty());
+            saw("a refusal", state.turn_log.iter().any(|turn| !turn.refused.is_empty()));
+            saw("a snapshot", state.snapshots > 0);
+            saw("an end", state.is_over);
         }
     }
 
@@ -187,12 +221,28 @@ impl World {
 
 #[test]
 fn sessions_hold_together_whatever_happens() {
+    let mut seen = BTreeSet::new();
     for seed in 0..u64::from(effort(40)) {
         let mut world = World::new(seed);
-        for number in 0..30 {
+        for number in 0..40 {
             world.step();
+            world.note();
             world.check(&format!("seed {seed}, step {number}"));
         }
         world.settle(&format!("seed {seed}"));
+        seen.extend(world.seen);
     }
+    let all = [
+        "a decision",
+        "a flag",
+        "a merge",
+        "a refusal",
+        "a snapshot",
+        "an end",
+        "an exception",
+        "an orphan",
+        "an update",
+        "raw words",
+    ];
+    assert_eq!(seen, all.into_iter().collect(), "what came about");
 }

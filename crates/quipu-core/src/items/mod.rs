@@ -22,6 +22,7 @@ pub struct Items {
     notes: BTreeMap<ItemId, Note>,
     tenets: BTreeMap<ItemId, Tenet>,
     reviews: BTreeMap<ItemId, Review>,
+    #[serde(default, skip_serializing_if = "Sessions::is_empty")]
     sessions: Sessions,
     /// Values the user took back, and the event that says so.
     rejected: BTreeMap<String, u64>,
@@ -178,7 +179,7 @@ impl Items {
 
     /// True if nothing was drawn from anything yet.
     pub fn is_empty(&self) -> bool {
-        self.made_by.is_empty() && self.rejected.is_empty() && self.refused_count == 0
+        self.made_by.is_empty() && self.rejected.is_empty() && self.refused_count == 0 && self.sessions.is_empty()
     }
 
     /// What an item says, in one line.

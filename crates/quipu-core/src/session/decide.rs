@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::exchange::Exchange;
 use super::proposal::{Proposal, Proposed};
-use super::{SessionOptions, matching, size};
+use super::{RuleBook, SessionOptions, matching, size};
 use crate::Memory;
 use crate::event::{Change, Trust};
 use crate::guard;
@@ -183,14 +183,16 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// True if the exchange speaks of what is to go: half of its content words stand there.
+    /// True if the exchange speaks of what is to go: the user says so, or half of its content words stand there.
     fn touches(&self, text: &str, found: &[Truth]) -> bool {
         let about = |text: &str| {
             let own = crate::episode::stems(text);
             let there = crate::episode::stems(&self.ground);
             !own.is_empty() && 2 * own.intersection(&there).count() >= own.len()
         };
-        about(text) || found.iter().any(|truth| about(&truth.text))
+        let said = self.case.exchange.text_of(Role::User);
+        let taken_back = |truth: &Truth| RuleBook::english().takes_back(&said, &truth.text);
+        about(text) || found.iter().any(|truth| about(&truth.text) || taken_back(truth))
     }
 
     /// What the user said, or wrote by hand, is changed only where the user speaks in the exchange.

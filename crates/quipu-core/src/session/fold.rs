@@ -123,6 +123,11 @@ impl Sessions {
         self.logs.get(session).and_then(|log| log.ended)
     }
 
+    /// True if nothing was recorded about any session.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.logs.is_empty()
+    }
+
     /// Bytes in memory, estimated.
     pub fn bytes(&self) -> usize {
         let entries: usize = self.entries.values().map(|entry| entry.truth.text.len() + 400).sum();

@@ -120,6 +120,20 @@ impl RuleBook {
         })
     }
 
+    /// True if the user says in so many words that an entry goes.
+    pub fn takes_back(&self, text: &str, entry: &str) -> bool {
+        said(self, text, Role::User).iter().any(|one| self.dropped(one, entry) >= UPDATES_FROM)
+    }
+
+    /// How surely a sentence says that an entry goes, 0 to 1.
+    fn dropped(&self, one: &Said<'_>, entry: &str) -> f64 {
+        if one.role != Role::User || !self.drops.is_match(&one.plain) {
+            return 0.0;
+        }
+        let rest = self.without_drop(&one.plain);
+        if matching::is_within(&rest, entry) { 1.0 } else { matching::similarity(&rest, entry) }
+    }
+
     /// Tells an exchange in its own sentences. The base truth is left alone if the exchange is short.
     pub fn propose(&self, user: &str, assistant: &str, depth: Depth, known: &[Known]) -> Proposal {
         let (asked, replied) = (said(self, user, Role::User), said(self, assistant, Role::Assistant));
@@ -207,18 +221,12 @@ impl RuleBook {
             if text.len() > limit::TRUTH_BYTES_MAX {
                 continue;
             }
-            if one.role == Role::User && self.drops.is_match(&one.plain) {
-                let without = self.without_drop(&one.plain);
-                let meant = known.iter().filter(|entry| entry.kind != TruthKind::Exception);
-                let scored = meant.map(|entry| {
-                    let within = matching::is_within(&without, &entry.text);
-                    (if within { 1.0 } else { matching::similarity(&without, &entry.text) }, entry)
-                });
-                let best = scored.reduce(|best, one| if one.0 > best.0 { one } else { best });
-                if let Some((_, entry)) = best.filter(|(score, _)| *score >= UPDATES_FROM) {
-                    diff.remove.push(entry.text.clone());
-                    continue;
-                }
+            let meant = known.iter().filter(|entry| entry.kind != TruthKind::Exception);
+            let scored = meant.map(|entry| (self.dropped(one, &entry.text), entry));
+            let best = scored.reduce(|best, one| if one.0 > best.0 { one } else { best });
+            if let Some((_, entry)) = best.filter(|(score, _)| *score >= UPDATES_FROM) {
+                diff.remove.push(entry.text.clone());
+                continue;
             }
             let Some(kind) = self.sorted(one) else { continue };
             let entry = Proposed::Entry { kind, text: text.clone() };

@@ -97,6 +97,8 @@ fn a_removal_names_an_entry_or_a_part_of_one() {
     let known = ["The cache uses Redis 7.", "We log to Loki."];
     check("whole", &known, "We log to Loki no longer.", "", json!({"remove": ["we log to loki"]}), &known[..1], &[]);
     check("a part", &known, "No Redis 7 any more.", "", json!({"remove": ["Redis 7"]}), &known[1..], &[]);
+    let lisbon = ["Let's go with Lisbon.", "Budget: 900"];
+    check("in so many words", &lisbon, "Forget about Lisbon.", "", json!({"remove": [lisbon[0]]}), &lisbon[1..], &[]);
     check("unknown", &known, "Drop Kafka.", "", json!({"remove": ["Kafka topics"]}), &known, &["no such entry"]);
     // "o" stands in both: a letter names nothing.
     check("a letter", &known, "o", "", json!({"remove": ["o", ""]}), &known, &["no such entry", "no such entry"]);
