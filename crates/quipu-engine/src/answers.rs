@@ -64,6 +64,9 @@ pub struct Answer {
     pub outdated: Vec<(ItemId, String)>,
     /// How sure it is as an answer to this question, 0 to 1.
     pub confidence: f64,
+    /// Of a fact: the field of the core document it is written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core_path: Option<String>,
     /// What its place in the list follows from.
     pub standing: stages::Standing,
     /// What the reranker said of it, on its own scale: then the list is in that order.
@@ -160,6 +163,7 @@ fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
         contested_by: Vec::new(),
         outdated: Vec::new(),
         confidence: group.standing.confidence,
+        core_path: None,
         standing: group.standing,
         reranked: None,
     }
@@ -191,6 +195,7 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
         contested_by: Vec::new(),
         outdated: Vec::new(),
         confidence: group.standing.confidence,
+        core_path: None,
         standing: group.standing,
         reranked: None,
     };
@@ -238,6 +243,7 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
     answer.speaker.clone_from(&fact.subject);
     answer.said_at = fact.last_seen;
     (answer.valid_from, answer.valid_to) = (fact.valid_from, fact.valid_to);
+    answer.core_path = fact.core_path.clone().filter(|_| fact.is_active());
     answer.status = (fact.status != FactStatus::Active).then(|| word(&fact.status)).flatten();
     answer.trust = fact.trust;
     answer.evidence = quotes(memory, &fact.evidence);

@@ -109,6 +109,9 @@ pub struct RecallReport {
     pub version: Seq,
     /// Best first; equals in the order of their ids.
     pub hits: Vec<Answer>,
+    /// Fields of the core document that speak of what is asked, best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub core: Vec<stages::CoreField>,
     /// How it was found, stage by stage, if asked for.
     pub trace: Option<stages::Trace>,
     /// The best of what was scored and not returned, if asked for.
@@ -192,7 +195,12 @@ fn micros(since: Instant) -> u64 {
 }
 
 pub(crate) fn recall_in(engine: &Engine, sight: &Sight<'_>, options: &RecallOptions) -> Result<RecallReport> {
-    find(engine, sight, options).map(|(report, _, _)| report)
+    let (mut report, plan, _) = find(engine, sight, options)?;
+    // A field has neither session nor kind, so a narrowed question is not about it.
+    if options.session.is_none() && options.kinds.is_empty() {
+        report.core = stages::core_fields(sight.memory, &plan);
+    }
+    Ok(report)
 }
 
 /// What was found, with the plan and everything drawn that was scored: a pack has use for more than the answers.
@@ -242,6 +250,7 @@ pub(crate) fn find(
         query: options.query.clone(),
         version: memory.seq(),
         hits,
+        core: Vec::new(),
         trace: options.explain.then_some(found.trace),
         left_out,
         decision,

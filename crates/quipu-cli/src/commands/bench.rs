@@ -12,7 +12,7 @@ use quipu_core::event::{Actor, Change, Draft, Event, NO_HASH, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::ledger::{self, Position};
 use quipu_core::source::{Role, Source};
-use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel, Entropy};
+use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel, Entropy, Token};
 use quipu_engine::{Aids, Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance};
 use quipu_sqlite::SqliteStore;
 use serde::Serialize;
@@ -132,10 +132,22 @@ impl Embedder for MadeUpVectors {
         Ok(texts.iter().map(|text| unit_vector(text, self.0.dimensions)).collect())
     }
 
+    fn embed_tokens(&self, texts: &[&str]) -> std::result::Result<Vec<Embedded>, EmbedError> {
+        let token = |word: &str| Token { word: word.to_owned(), vector: unit_vector(word, TOKEN_DIMENSIONS) };
+        let embedded = |text: &&str| Embedded {
+            vector: unit_vector(text, self.0.dimensions),
+            tokens: text.split_whitespace().map(token).collect(),
+        };
+        Ok(texts.iter().map(embedded).collect())
+    }
+
     fn count_tokens(&self, text: &str) -> usize {
         text.split_whitespace().count()
     }
 }
+
+/// As the built-in model's, after projection.
+const TOKEN_DIMENSIONS: usize = 192;
 
 fn unit_vector(text: &str, dimensions: usize) -> Vec<f32> {
     let mut bytes = vec![0u8; dimensions];

@@ -88,6 +88,9 @@ pub(super) fn answers(report: &RecallReport) -> String {
             }
         }
     }
+    for field in &report.core {
+        text.push_str(&format!("    {:.2}  {} = {}\n", field.score, field.path, field.value));
+    }
     if let Some(trace) = &report.trace {
         text.push_str(&explained(report, trace));
     }

@@ -136,19 +136,19 @@ pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
 
     let facts = profile_lines(request.core);
     let budget = mix::scaled(mix::PROFILE_TOKENS, request.max_tokens).min(left);
-    let (lines, skipped) = fit(count, "Profile", budget, usize::MAX, facts.iter().map(|(_, line)| line.as_str()));
-    made.omitted_paths = skipped.iter().map(|&place| facts[place].0.clone()).collect();
-    left = left.saturating_sub(append(count, &mut text, &mut made, "Profile", &lines));
+    let fitting = fit(count, "Profile", budget, usize::MAX, facts.iter().map(|(_, line)| line.as_str()));
+    made.omitted_paths = fitting.skipped.iter().map(|&place| facts[place].0.clone()).collect();
+    left = left.saturating_sub(append(&mut text, &mut made, "Profile", &fitting));
 
     let pinned: Vec<String> = request.pinned.iter().map(line).collect();
-    let (lines, skipped) = fit(count, "Do not forget", left, usize::MAX, pinned.iter().map(String::as_str));
-    cite(&mut made, &request.pinned, &skipped);
-    left = left.saturating_sub(append(count, &mut text, &mut made, "Do not forget", &lines));
+    let fitting = fit(count, "Do not forget", left, usize::MAX, pinned.iter().map(String::as_str));
+    cite(&mut made, &request.pinned, &fitting.skipped);
+    left = left.saturating_sub(append(&mut text, &mut made, "Do not forget", &fitting));
 
     let asked: Vec<String> =
         request.questions.iter().map(|(id, text)| format!("- [{id}] {}", neutralise(text))).collect();
-    let (lines, _) = fit(count, "Ask the user", left, QUESTIONS_MAX, asked.iter().map(String::as_str));
-    left = left.saturating_sub(append(count, &mut text, &mut made, "Ask the user", &lines));
+    let fitting = fit(count, "Ask the user", left, QUESTIONS_MAX, asked.iter().map(String::as_str));
+    left = left.saturating_sub(append(&mut text, &mut made, "Ask the user", &fitting));
 
     for share in mix::of(request.intent) {
         let offered = request.offers.get(&share.section).map_or(&[][..], Vec::as_slice);
@@ -157,9 +157,9 @@ pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
         let all: Vec<String> = fresh.iter().map(line).collect();
         let budget = mix::scaled(share.tokens, request.max_tokens).min(left);
         let title = share.section.title();
-        let (lines, skipped) = fit(count, title, budget, share.lines, all.iter().map(String::as_str));
-        cite(&mut made, &fresh, &skipped);
-        left = left.saturating_sub(append(count, &mut text, &mut made, title, &lines));
+        let fitting = fit(count, title, budget, share.lines, all.iter().map(String::as_str));
+        cite(&mut made, &fresh, &fitting.skipped);
+        left = left.saturating_sub(append(&mut text, &mut made, title, &fitting));
     }
 
     if !made.omitted.is_empty() {
@@ -180,42 +180,57 @@ fn cite(made: &mut Pack, items: &[Evidence], skipped: &[usize]) {
     }
 }
 
-/// The lines that fit a budget, and the places of those that do not. A line too long is passed over, not cut.
+/// The lines that fit a budget.
+struct Fit<'a> {
+    kept: Vec<&'a str>,
+    /// What they cost, with their heading.
+    tokens: usize,
+    /// The places of those that do not fit.
+    skipped: Vec<usize>,
+}
+
+/// What a line costs at least: no tokenizer joins words.
+fn least(line: &str) -> usize {
+    line.split_ascii_whitespace().count()
+}
+
+/// A line too long is passed over, not cut.
 fn fit<'a>(
     count: Count<'_>,
     title: &str,
     budget: usize,
     lines_max: usize,
     lines: impl Iterator<Item = &'a str>,
-) -> (Vec<&'a str>, Vec<usize>) {
-    let mut left = budget.saturating_sub(count(title) + 3);
-    let (mut kept, mut skipped) = (Vec::new(), Vec::new());
+) -> Fit<'a> {
+    let heading = count(title) + 3;
+    let mut made = Fit { kept: Vec::new(), tokens: heading, skipped: Vec::new() };
     for (place, line) in lines.enumerate() {
-        let cost = count(line) + 1;
-        if cost <= left && kept.len() < lines_max {
-            left -= cost;
-            kept.push(line);
-        } else {
-            skipped.push(place);
+        let left = budget.saturating_sub(made.tokens);
+        // Counting costs more than anything else here, so it is not done for what cannot fit.
+        let cost = (made.kept.len() < lines_max && least(line) < left).then(|| count(line) + 1);
+        match cost.filter(|cost| *cost <= left) {
+            Some(cost) => {
+                made.tokens += cost;
+                made.kept.push(line);
+            }
+            None => made.skipped.push(place),
         }
     }
-    (kept, skipped)
+    made
 }
 
 /// Appends a section and returns what it cost. An empty section is left out.
-fn append(count: Count<'_>, text: &mut String, made: &mut Pack, title: &'static str, lines: &[&str]) -> usize {
-    if lines.is_empty() {
+fn append(text: &mut String, made: &mut Pack, title: &'static str, fit: &Fit<'_>) -> usize {
+    if fit.kept.is_empty() {
         return 0;
     }
-    let mut section = format!("## {title}\n");
-    for line in lines {
-        section.push_str(line);
-        section.push('\n');
+    text.push_str(&format!("## {title}\n"));
+    for line in &fit.kept {
+        text.push_str(line);
+        text.push('\n');
     }
-    let tokens = count(&section);
-    made.sections.push(Packed { title, tokens, lines: lines.len() });
-    text.push_str(&section);
-    tokens
+    made.sections.push(Packed { title, tokens: fit.tokens, lines: fit.kept.len() });
+    fit.tokens
 }
 
 /// `- [turn_… · 2026-03-05 · Ines · user] the words`

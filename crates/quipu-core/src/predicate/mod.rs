@@ -58,6 +58,15 @@ pub enum CorePlace {
     Entry(String),
 }
 
+impl CorePlace {
+    /// The path it is at or below.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Set(path) | Self::List(path) | Self::Named(path) | Self::Entry(path) => path,
+        }
+    }
+}
+
 /// How an object is written into the core document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -91,6 +91,19 @@ impl About {
         self.names.first().is_some_and(|name| name == USER)
     }
 
+    /// True if a text names them.
+    pub(super) fn is_named_in(&self, text: &str) -> bool {
+        let lower = text.to_lowercase();
+        let is_named = |name: &&String| {
+            // Reading words is dear, and most texts name others.
+            lower.contains(name.split_whitespace().next().unwrap_or_default()) && {
+                let name: Vec<&str> = name.split_whitespace().collect();
+                has_phrase(&super::tokens::words(text), &name)
+            }
+        };
+        self.names.iter().any(|name| is_named(&name))
+    }
+
     /// True if the fact is about them.
     pub fn is_of(&self, fact: &Fact) -> bool {
         let subject = fact.subject.to_lowercase();
@@ -99,15 +112,7 @@ impl About {
 
     /// True if the fact is about somebody else and does not speak of them either.
     pub fn excludes(&self, fact: &Fact) -> bool {
-        let mentions = |text: &str| {
-            let words = super::tokens::words(text);
-            let name = |name: &String| {
-                let name: Vec<&str> = name.split_whitespace().collect();
-                has_phrase(&words, &name)
-            };
-            self.names.iter().any(name)
-        };
-        self.sure && !self.is_of(fact) && !mentions(&fact.subject) && !mentions(&fact.text)
+        self.sure && !self.is_of(fact) && !self.is_named_in(&fact.subject) && !self.is_named_in(&fact.text)
     }
 }
 

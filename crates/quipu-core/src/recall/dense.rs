@@ -136,6 +136,15 @@ impl DenseRows {
         chosen.iter().zip(dots).map(cosine).collect()
     }
 
+    /// Cosines of a passage's own vector with those of others; 0 where either has none.
+    pub(super) fn cosines_with(&self, passage: u32, others: &[u32]) -> Vec<f32> {
+        let Some(own) = self.get(passage) else { return vec![0.0; others.len()] };
+        let mut dots = Vec::new();
+        scan::dots_at(own.steps, &self.steps, others, &mut dots);
+        let scale = |other: u32| if self.is_present(other) { self.scales[other as usize] } else { 0.0 };
+        dots.into_iter().zip(others).map(|(dot, &other)| dot as f32 * own.scale * scale(other)).collect()
+    }
+
     /// Cosines of the query with every passage; 0 where a vector is missing.
     pub(super) fn cosines(&self, query: &QueryVector) -> Vec<f32> {
         let mut dots = Vec::new();

@@ -3,6 +3,7 @@
 //! An item has words of its own; its neighbours, session, speaker and meaning are those of the passage it was read from.
 //! That costs no vector and no second model call, and keeps the scores of all kinds on one scale.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -22,9 +23,10 @@ use crate::predicate::Predicates;
 #[derive(Debug, Clone, Default)]
 pub struct DerivedIndex {
     pub(super) words: WordIndex,
-    /// By number; `None` where an item's words changed and it got a new number.
-    pub(super) entries: Vec<Option<ItemId>>,
-    numbers: HashMap<ItemId, (u32, blake3::Hash)>,
+    /// By number.
+    pub(super) entries: Vec<ItemId>,
+    /// The number of each, and its terms.
+    numbers: HashMap<ItemId, (u32, Box<[u32]>)>,
     by_source: HashMap<ItemId, BTreeSet<ItemId>>,
     /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
     subjects: HashMap<String, BTreeSet<Vec<String>>>,
@@ -56,16 +58,14 @@ impl DerivedIndex {
             }
             self.meet(items, id);
             let Some(text) = words(items, id) else { continue };
-            let hash = blake3::hash(text.as_bytes());
-            match self.numbers.get(&id) {
-                Some((_, known)) if *known == hash => continue,
-                Some((number, _)) => self.entries[*number as usize] = None,
-                None => {}
+            if let Some((number, terms)) = self.numbers.get_mut(&id) {
+                self.words.replace(*number, terms, &text);
+                continue;
             }
             let number = self.entries.len() as u32;
             self.words.add(None, &text);
-            self.entries.push(Some(id));
-            self.numbers.insert(id, (number, hash));
+            self.entries.push(id);
+            self.numbers.insert(id, (number, self.words.terms_of(&text).into()));
         }
     }
 
@@ -107,7 +107,7 @@ impl DerivedIndex {
     pub(super) fn facts_with<'a>(&self, items: &'a Items, terms: &[String]) -> Vec<&'a Fact> {
         let scores = self.words.score(terms).passages;
         let found = self.entries.iter().zip(&scores).filter(|(_, score)| **score > 0.0);
-        found.filter_map(|(id, _)| items.fact((*id)?)).collect()
+        found.filter_map(|(id, _)| items.fact(*id)).collect()
     }
 
     /// The sources an item was read from, each once, in their order.
@@ -127,9 +127,10 @@ impl DerivedIndex {
 
     /// Bytes in memory, estimated from capacities.
     pub fn bytes(&self) -> usize {
-        let entry = size_of::<(ItemId, (u32, blake3::Hash))>() + size_of::<Option<ItemId>>();
+        let entry = size_of::<(ItemId, (u32, Box<[u32]>))>() + size_of::<ItemId>();
+        let terms: usize = self.numbers.values().map(|(_, terms)| size_of_val(&**terms)).sum();
         let places: usize = self.by_source.values().map(|items| 48 + items.len() * size_of::<ItemId>()).sum();
-        self.words.bytes() + self.entries.capacity() * entry + places
+        self.words.bytes() + self.entries.capacity() * entry + terms + places
     }
 }
 
@@ -164,8 +165,9 @@ static ASKED_BY: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(||
 });
 
 /// The terms a relation is asked by.
-pub(super) fn asked_by(predicate: &str) -> BTreeSet<String> {
-    ASKED_BY.get(predicate).cloned().unwrap_or_else(|| terms(&predicate.replace('_', " ")).into_iter().collect())
+pub(super) fn asked_by(predicate: &str) -> Cow<'static, BTreeSet<String>> {
+    let unknown = || Cow::Owned(terms(&predicate.replace('_', " ")).into_iter().collect());
+    ASKED_BY.get(predicate).map_or_else(unknown, Cow::Borrowed)
 }
 
 /// The terms of a text.

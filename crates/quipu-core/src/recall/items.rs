@@ -124,11 +124,12 @@ impl Desk<'_> {
         if fact.status == FactStatus::Contested {
             return 0.0;
         }
-        let (relation, own) = (asked_by(&fact.predicate), terms(&fact.text));
+        let relation = asked_by(&fact.predicate);
         let asked = &self.plan.asked;
         if !asked.iter().any(|term| relation.contains(term)) {
             return 0.0;
         }
+        let own = terms(&fact.text);
         let covered = asked.iter().filter(|term| relation.contains(*term) || own.contains(term)).count();
         let share = covered as f32 / asked.len() as f32;
         if share < HALF || !self.is_near(fact) { 0.0 } else { share }
@@ -138,10 +139,8 @@ impl Desk<'_> {
         let named = self.derived.entries.iter().zip(own).filter(|(_, score)| **score > 0.0);
         // Those about whom the question asks come first: a thousand people may live somewhere.
         let worth = |score: f32, id: ItemId| if self.is_asked_about(id) { score + SCORE_MAX } else { score };
-        let mut found: Vec<(f32, ItemId)> = named
-            .filter_map(|(id, score)| id.map(|id| (worth(*score, id), id)))
-            .filter(|(_, id)| self.admits(*id))
-            .collect();
+        let mut found: Vec<(f32, ItemId)> =
+            named.map(|(id, score)| (worth(*score, *id), *id)).filter(|(_, id)| self.admits(*id)).collect();
         let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         if found.len() > limit::NOMINEES_PER_ARM {
             found.select_nth_unstable_by(limit::NOMINEES_PER_ARM, better);

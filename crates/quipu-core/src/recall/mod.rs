@@ -9,6 +9,7 @@
 
 mod about;
 mod candidates;
+mod core_fields;
 mod dates;
 mod decision;
 mod dense;
@@ -36,6 +37,7 @@ mod words;
 
 pub use about::About;
 pub use candidates::{Arm, Arms};
+pub use core_fields::{CoreField, core_fields};
 pub use dates::NamedDate;
 pub use decision::{Best, Calibration, Signals, Thresholds, Verdict, decide};
 pub use dense::{EmbeddingKey, StoredVector, embedding_key};

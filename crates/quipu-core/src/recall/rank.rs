@@ -103,13 +103,16 @@ impl Desk<'_> {
         let among: Vec<u32> = passages.iter().flatten().copied().take(limit::NOMINEES_PER_ARM).collect();
         let goal = self.goals();
         let feels = self.feeling(self.question);
+        let by_priority = self.profile.order == Order::Priority;
         for (group, passage) in groups.iter_mut().zip(&passages) {
             let made_of = match &group.lead {
                 Lead::Source(hit) => &hit.contributions,
                 Lead::Derived(hit) => &hit.contributions,
             };
             group.cosine = if self.cosine_weight > 0.0 { made_of.x / self.cosine_weight } else { 0.0 };
-            group.votes = passage.map_or(0, |own| self.agreeing(own, &among));
+            if by_priority {
+                group.votes = passage.map_or(0, |own| self.agreeing(own, &among));
+            }
             group.standing = self.standing(group, *passage, &goal, feels);
         }
         let value = |group: &Group| match self.profile.order {
@@ -125,7 +128,14 @@ impl Desk<'_> {
         }
         order.truncate(k);
         let mut taken: Vec<Option<Group>> = std::mem::take(groups).into_iter().map(Some).collect();
-        groups.extend(order.into_iter().filter_map(|at| taken[at].take()));
+        groups.extend(order.iter().filter_map(|&at| taken[at].take()));
+        if !by_priority {
+            // Votes changed nothing in the order: only what is returned needs them.
+            for (group, &at) in groups.iter_mut().zip(&order) {
+                group.votes = passages[at].map_or(0, |own| self.agreeing(own, &among));
+                group.standing = self.standing(group, passages[at], &goal, feels);
+            }
+        }
     }
 
     fn standing(&self, group: &Group, passage: Option<u32>, goals: &[Vec<i8>], feels: Option<f64>) -> Standing {
@@ -138,7 +148,7 @@ impl Desk<'_> {
         };
         // What counts for nothing is not worked out.
         let goal = if weights.goal > 0.0 { self.nearest(passage, goals) } else { 0.0 };
-        let felt = feels.filter(|_| weights.emotion > 0.0).and_then(|one| Some((one, self.feeling(&about.text)?)));
+        let felt = feels.filter(|_| weights.emotion > 0.0).and_then(|one| Some((one, self.feeling(about.text)?)));
         let emotion = felt.map_or(0.0, |(one, other)| 1.0 - (one - other).abs() / 2.0);
         let tau = if about.lasting { self.profile.aging.profile_days } else { self.profile.aging.episodic_days };
         let recency = self.now.zip(about.time).map_or(0.0, |(now, then)| recency(now, then, tau));
@@ -186,9 +196,9 @@ impl Desk<'_> {
 
     /// Passages that say about the same, `own` counted once.
     fn agreeing(&self, own: u32, among: &[u32]) -> u32 {
-        let Some(vector) = self.index.vector(own) else { return 1 };
-        let others = among.iter().filter(|&&other| other != own).filter_map(|&other| self.index.vector(other));
-        1 + others.filter(|other| likeness(&vector, other) >= AGREES_COSINE).count() as u32
+        let cosines = self.index.dense.cosines_with(own, among);
+        let agrees = |&(other, cosine): &(&u32, f32)| *other != own && cosine >= AGREES_COSINE;
+        1 + among.iter().zip(cosines).filter(agrees).count() as u32
     }
 
     /// Takes each time what is relevant and unlike what was taken: `λ · relevance − (1 − λ) · greatest cosine`.
@@ -215,13 +225,13 @@ impl Desk<'_> {
         taken
     }
 
-    fn about(&self, group: &Group) -> About {
+    fn about(&self, group: &Group) -> About<'_> {
         match &group.lead {
             Lead::Source(hit) => {
                 let held = &self.memory.sources()[hit.ordinal as usize];
                 let source = &held.source;
                 About {
-                    text: source.text.to_string(),
+                    text: &source.text,
                     time: source.said_at,
                     lasting: false,
                     seen: 1,
@@ -243,11 +253,11 @@ pub fn unasked(memory: &Memory, hit: &DerivedHit) -> Standing {
     Standing { confidence, importance: about.importance, frequency: frequency(about.seen), ..Standing::default() }
 }
 
-fn about_item(memory: &Memory, id: ItemId, witness: Option<u32>) -> About {
+fn about_item(memory: &Memory, id: ItemId, witness: Option<u32>) -> About<'_> {
     let items = memory.items();
     let held = witness.and_then(|ordinal| memory.sources().get(ordinal as usize));
     let plain = About {
-        text: items.text(id).unwrap_or_default().to_owned(),
+        text: items.text(id).unwrap_or_default(),
         time: held.and_then(|held| held.source.said_at),
         lasting: false,
         seen: 1,
@@ -265,25 +275,25 @@ fn about_item(memory: &Memory, id: ItemId, witness: Option<u32>) -> About {
                 _ => fact.intrinsic_importance,
             },
             base: fact.confidence_base,
-            ..plain.clone()
+            ..plain
         }),
         ItemKind::Note => items.note(id).map(|note| About {
             lasting: true,
             seen: note.votes.max(1),
             importance: OF_A_NOTE,
             base: note.confidence_base,
-            ..plain.clone()
+            ..plain
         }),
-        ItemKind::Tenet => Some(About { lasting: true, importance: OF_A_TENET, ..plain.clone() }),
+        ItemKind::Tenet => Some(About { lasting: true, importance: OF_A_TENET, ..plain }),
         ItemKind::Task => items.task(id).map(|task| About {
             time: task.updated_at.or(task.created_at),
             importance: f64::from(task.priority) / 10.0,
-            ..plain.clone()
+            ..plain
         }),
         ItemKind::Episode => items.episode(id).map(|one| About {
             time: one.start,
             importance: f64::from(one.importance) / 10.0,
-            ..plain.clone()
+            ..plain
         }),
         _ => None,
     }
@@ -291,9 +301,9 @@ fn about_item(memory: &Memory, id: ItemId, witness: Option<u32>) -> About {
 }
 
 /// What standing is read from.
-#[derive(Clone)]
-struct About {
-    text: String,
+#[derive(Clone, Copy)]
+struct About<'a> {
+    text: &'a str,
     time: Option<Timestamp>,
     /// Of the profile rather than of what happened.
     lasting: bool,

@@ -71,15 +71,16 @@ pub(super) fn score(evidence: &Evidence<'_>, candidates: &Candidates, weights: &
 
 /// Compares the tokens of the best with the question's, and scores all anew.
 pub(super) fn rescore(index: &Index, query: &QueryTokens, scored: &mut [Scored], weights: &Features) -> usize {
-    let mut best: Vec<usize> = (0..scored.len()).collect();
-    let better = |a: &usize, b: &usize| scored[*b].score.total_cmp(&scored[*a].score).then(a.cmp(b));
+    let mut best = places(scored);
     if best.len() > limit::LATE_PASSAGES {
+        let better = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         best.select_nth_unstable_by(limit::LATE_PASSAGES, better);
         best.truncate(limit::LATE_PASSAGES);
     }
     let compared = best.len();
     let mut coverage = Coverage::new(index, query);
-    for at in best {
+    for (_, at) in best {
+        let at = at as usize;
         (scored[at].features.late, scored[at].features.late_near) = coverage.of(scored[at].passage);
     }
     for one in scored {
@@ -88,17 +89,23 @@ pub(super) fn rescore(index: &Index, query: &QueryTokens, scored: &mut [Scored],
     compared
 }
 
+/// Scores with the places they stand at: little to move when they are put in order.
+fn places(scored: &[Scored]) -> Vec<(f32, u32)> {
+    scored.iter().zip(0u32..).map(|(one, at)| (one.score, at)).collect()
+}
+
 /// The `k` best items for which anything speaks, best first, ties broken by id.
 pub(super) fn select(index: &Index, scored: &[Scored], k: usize, weights: &Features, explain: bool) -> Selected {
     let wanted = if explain { k + LEFT_OUT_MAX } else { k };
-    let id = |scored: &Scored| index.items[index.passages.ordinal[scored.passage as usize] as usize];
-    let better = |a: &&Scored, b: &&Scored| b.score.total_cmp(&a.score).then_with(|| id(a).cmp(&id(b)));
-    let mut scored: Vec<&Scored> = scored.iter().collect();
-    if scored.len() > wanted {
-        scored.select_nth_unstable_by(wanted, better);
-        scored.truncate(wanted);
+    let id = |at: u32| index.items[index.passages.ordinal[scored[at as usize].passage as usize] as usize];
+    let better = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then_with(|| id(a.1).cmp(&id(b.1)));
+    let mut best = places(scored);
+    if best.len() > wanted {
+        best.select_nth_unstable_by(wanted, better);
+        best.truncate(wanted);
     }
-    scored.sort_unstable_by(better);
+    best.sort_unstable_by(better);
+    let scored: Vec<&Scored> = best.iter().map(|&(_, at)| &scored[at as usize]).collect();
     let found = scored.iter().take(k).take_while(|scored| scored.score > 0.0).count();
     let ordinal = |scored: &Scored| index.passages.ordinal[scored.passage as usize];
     let score_max = score_max(weights);

@@ -52,6 +52,16 @@ impl Texts {
         }
     }
 
+    /// Takes a term's count out of a text again.
+    fn discount(&mut self, term: u32, text: u32, count: u32) {
+        let list = &mut self.postings[term as usize];
+        let Ok(at) = list.binary_search_by_key(&text, |posting| posting.text) else { return };
+        list[at].count -= count.min(list[at].count);
+        if list[at].count == 0 {
+            list.remove(at);
+        }
+    }
+
     /// `ln(1 + (N − df + ½) / (df + ½))`, never negative; a term never seen counts at df = 0.
     fn figure(&self, term: Option<u32>) -> TermFigure {
         let texts = term.map_or(0, |term| self.postings[term as usize].len());
@@ -108,9 +118,7 @@ pub(super) struct WordScores {
 impl WordIndex {
     /// Adds the next passage and lets its session grow by it. A session's number is new or one more than the last.
     pub(super) fn add(&mut self, session: Option<u32>, text: &str) {
-        let mut terms = Vec::new();
-        tokens::for_each_term(text, |term| terms.push(self.intern(term)));
-        terms.sort_unstable();
+        let terms = self.terms_of(text);
         let passage = self.passages.lengths.len() as u32;
         let length = terms.len() as u32;
         self.passages.lengths.push(length);
@@ -127,6 +135,29 @@ impl WordIndex {
                 self.sessions.count(same[0], session, same.len() as u32);
             }
         }
+    }
+
+    /// Puts other words in the place of a passage's, which is of no session; `terms` are those it has, and become those it
+    /// gets. Afterwards everything is as if it had had these from the start.
+    pub(super) fn replace(&mut self, passage: u32, terms: &mut Box<[u32]>, text: &str) {
+        for same in terms.chunk_by(|a, b| a == b) {
+            self.passages.discount(same[0], passage, same.len() as u32);
+        }
+        self.passages.length_sum -= terms.len() as u64;
+        *terms = self.terms_of(text).into();
+        self.passages.lengths[passage as usize] = terms.len() as u32;
+        self.passages.length_sum += terms.len() as u64;
+        for same in terms.chunk_by(|a, b| a == b) {
+            self.passages.count(same[0], passage, same.len() as u32);
+        }
+    }
+
+    /// The numbers of a text's terms, ascending, each as often as it occurs.
+    pub(super) fn terms_of(&mut self, text: &str) -> Vec<u32> {
+        let mut terms = Vec::new();
+        tokens::for_each_term(text, |term| terms.push(self.intern(term)));
+        terms.sort_unstable();
+        terms
     }
 
     fn intern(&mut self, term: &str) -> u32 {
@@ -183,6 +214,33 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn replaced_words_leave_no_trace(
+            texts in prop::collection::vec("([bcd]{2} ){0,5}", 1..8),
+            changes in prop::collection::vec((0usize..8, "([bcd]{2} ){0,5}"), 0..12),
+            query in prop::collection::btree_set("[bcd]{2}", 1..4),
+        ) {
+            let mut texts = texts;
+            let mut index = WordIndex::default();
+            let mut terms: Vec<Box<[u32]>> = Vec::new();
+            for text in &texts {
+                index.add(None, text);
+                terms.push(index.terms_of(text).into());
+            }
+            for (at, text) in changes {
+                let at = at % texts.len();
+                index.replace(at as u32, &mut terms[at], &text);
+                texts[at] = text;
+            }
+            let mut fresh = WordIndex::default();
+            texts.iter().for_each(|text| fresh.add(None, text));
+            let query: Vec<String> = query.into_iter().collect();
+            let (live, anew) = (index.score(&query), fresh.score(&query));
+            prop_assert_eq!(live.passages, anew.passages);
+            let counted = |figures: &[TermFigure]| figures.iter().map(|f| (f.idf, f.texts)).collect::<Vec<_>>();
+            prop_assert_eq!(counted(&live.figures), counted(&anew.figures));
+        }
+
         #[test]
         fn scores_follow_the_definition(
             texts in prop::collection::vec((0u32..4, prop::collection::vec("[bcdfg]{2}", 1..9)), 1..20),

@@ -3,11 +3,13 @@
 use quipu_core::id::ItemKind;
 use quipu_core::recall::{Intent, Validity};
 use quipu_engine::{
-    Answer, ContextOptions, Engine, RecallOptions, RememberOptions, Utterance, context, recall, remember, revert,
-    versions::EventRef,
+    Answer, ContextOptions, Edit, Engine, PatchOptions, RecallOptions, RememberOptions, Utterance, context, edit_core,
+    recall, remember, revert, versions::EventRef,
 };
 
 use quipu_engine::revert::{RevertOptions, Selection};
+
+use serde_json::json;
 
 use crate::me;
 use crate::repeating::reading_engine;
@@ -171,4 +173,27 @@ fn what_is_told_of_others_is_not_asserted_of_whom_nothing_is_known() {
     // and it is when one of them is asked about
     let made = context(&engine, &me(), &ContextOptions::of("Where does Tom live?")).unwrap();
     assert!(made.text.contains("Tom lives in Ghent") && !made.text.contains("- Anna lives"), "{}", made.text);
+}
+
+#[test]
+fn a_question_finds_the_fields_of_the_core_document_too() {
+    // given what was said, and what was written by hand
+    let engine = reading_engine();
+    on(&engine, "2024-05-01", "I live in Lisbon.");
+    let edit = Edit::Set("/devices/editorTheme".to_owned(), json!("solarized dark"));
+    edit_core(&engine, &me(), &edit, &PatchOptions::default()).unwrap();
+    let fields = |question: &str| {
+        let report = recall(&engine, &me(), &RecallOptions::of(question)).unwrap();
+        report.core.into_iter().map(|field| field.path).collect::<Vec<_>>()
+    };
+    // then questions find them by their path, by their value, and by what the relation written there is asked by
+    assert_eq!(fields("Which theme does my editor have?"), ["/devices/editorTheme"]);
+    assert_eq!(fields("What is solarized?"), ["/devices/editorTheme"]);
+    assert_eq!(fields("Where is my home?"), ["/location/current"]);
+    // and what is the user's answers nothing about others
+    assert_eq!(fields("Where does Tom live?"), [""; 0]);
+    assert_eq!(fields("Who won the match?"), [""; 0]);
+    // and a fact says which field it is written to
+    let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
+    assert_eq!(hits[0].core_path.as_deref(), Some("/location/current"));
 }
