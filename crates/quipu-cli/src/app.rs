@@ -7,7 +7,7 @@ use quipu_core::id::UserId;
 use quipu_core::writing::Policy;
 use quipu_engine::ports::{Embedder, Reranker};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
-use quipu_models::{CrossEncoder, MiniLm, ModelFolder, RuleExtractor};
+use quipu_models::{CrossEncoder, MiniLm, ModelFolder, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::SqliteStore;
 
 use crate::settings::Settings;
@@ -27,6 +27,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),
+        summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
             ..Rules::default()

@@ -3,6 +3,7 @@
 mod eval;
 pub(crate) mod people;
 mod read;
+pub(crate) mod sessions;
 
 use std::path::PathBuf;
 
@@ -99,6 +100,10 @@ pub(crate) enum Command {
     Conflicts,
     /// Show or decide what waits for you
     Review(people::Review),
+    /// List conversations
+    Sessions,
+    /// What a conversation knows of itself: show, context, exceptions, summarize, consolidate, end
+    Session(sessions::SessionCommand),
     /// Show everything that happened to an item
     History(Name),
     /// Take an item back; it stays in the history
@@ -352,6 +357,13 @@ pub(crate) enum Read {
     Notes,
     /// List the lines of the self-model
     Tenets(people::All),
+    /// List conversations
+    Sessions,
+    /// Show what a conversation knew of itself
+    Session {
+        /// The conversation
+        id: String,
+    },
     /// Show the core document, or the part at a JSON pointer
     Core {
         /// Such as /location/city

@@ -117,6 +117,44 @@ fn a_day_with_a_memory() {
 }
 
 #[test]
+fn a_conversation_knows_of_itself() {
+    let place = Place::new();
+    let ok = |args: &[&str], pieces: &[&str]| place.check(args, b"", 0, pieces);
+    ok(&["sessions"], &["no conversation yet"]);
+    ok(&["session", "exceptions", "trip", "--set", "Never mention Bob."], &["Event 1", "+ truth_"]);
+    ok(&["add", "--session", "trip", "Never fly. Let's go with Lisbon. Budget: 900 euros"], &["Event 2"]);
+    let reply = "Lisbon it is.\n```text\nDay 1: Alfama\n```";
+    ok(&["add", "--session", "trip", "--role", "assistant", reply], &["turn 1 of trip told", "+ truth_", "Budget"]);
+    ok(&["add", "--session", "trip", "Budget: 800 euros."], &[]);
+    ok(&["sessions"], &["trip", "2 turns", "base truth 4, 2 hard"]);
+    ok(&["session", "end", "trip"], &["is over", "turn 2 of trip told", "~ truth_"]);
+    ok(
+        &["session", "show", "trip"],
+        &["Budget: 800 euros.", "Turn log", "  1 Never fly.", "1.1 draft text: Day 1: Alfama"],
+    );
+    ok(&["at", "4", "session", "trip"], &["not summarised yet"]);
+    ok(&["session", "artifact", "trip", "1"], &["Day 1: Alfama\n"]);
+    let context = ["session", "context", "trip", "how much", "--max-tokens", "80"];
+    ok(&context, &["## Hard Exceptions", "Never mention Bob.", "Never fly."]);
+    ok(&["session", "exceptions", "trip", "--unset", "Never mention Bob."], &["taken out"]);
+    place.check(
+        &["session", "exceptions", "trip", "--unset", "Never mention Bob."],
+        b"",
+        3,
+        &["nothing in the base truth"],
+    );
+    ok(&["session", "set", "trip", "goal", "See the sea."], &["See the sea."]);
+    place.check(&["session", "set", "trip", "wish", "x"], b"", 2, &["it is one of: exception"]);
+    ok(&["session", "consolidate", "trip"], &["0 entries merged at turn 2"]);
+    ok(&["session", "snapshots", "trip"], &["See the sea. (goal)"]);
+    ok(&["session", "summarize"], &["nothing is left to tell"]);
+    ok(&["session", "show", "trip", "-o", "json"], &["\"base_truth\":[", "\"schema_version\":1"]);
+    place.check(&["session", "show", "none"], b"", 3, &["there is no session"]);
+    ok(&["rebuild"], &["same bytes"]);
+    ok(&["verify"], &["INTACT"]);
+}
+
+#[test]
 fn what_is_said_becomes_facts_that_people_decide_on() {
     let place = Place::new();
     let ok = |args: &[&str], pieces: &[&str]| place.check(args, b"", 0, pieces);

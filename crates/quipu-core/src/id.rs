@@ -95,11 +95,13 @@ pub enum ItemKind {
     Tenet,
     /// Something that waits for a person.
     Review,
+    /// An entry of a session's base truth.
+    Truth,
 }
 
 impl ItemKind {
     /// Every kind, in the order of their declaration.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Turn,
         Self::Entry,
         Self::Document,
@@ -110,6 +112,7 @@ impl ItemKind {
         Self::Note,
         Self::Tenet,
         Self::Review,
+        Self::Truth,
     ];
 
     /// The word that starts an item's id.
@@ -125,6 +128,7 @@ impl ItemKind {
             Self::Note => "note",
             Self::Tenet => "tenet",
             Self::Review => "review",
+            Self::Truth => "truth",
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod pack;
 pub mod predicate;
 pub mod recall;
 pub mod refusal;
+pub mod session;
 pub mod source;
 pub mod time;
 pub mod writing;

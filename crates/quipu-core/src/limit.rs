@@ -34,6 +34,28 @@ pub const ITEM_BYTES_MAX: usize = 64 * 1024;
 pub const UNREAD_PER_TURN_MAX: usize = 64;
 /// Events after which the position of reading is saved although the ledger alone still tells it.
 pub const UNSAVED_READINGS_MAX: u64 = 64;
+/// Longest entry of a session's base truth, in bytes.
+pub const TRUTH_BYTES_MAX: usize = 600;
+/// Most entries of a session's base truth that are in force at a time.
+pub const TRUTHS_PER_SESSION_MAX: usize = 256;
+/// Most hard exceptions of a session: all of them stand in every context.
+pub const EXCEPTIONS_PER_SESSION_MAX: usize = 32;
+/// Most changes of a base truth one exchange may propose.
+pub const DIFF_ENTRIES_MAX: usize = 64;
+/// Longest summary of what the user said, in words.
+pub const USER_SUMMARY_WORDS_MAX: usize = 25;
+/// Longest summary of what the assistant answered, in words.
+pub const ASSISTANT_SUMMARY_WORDS_MAX: usize = 30;
+/// Longest summary of either, in bytes: words have no bound of their own.
+pub const SUMMARY_BYTES_MAX: usize = 600;
+/// How long a summariser may take, in seconds.
+pub const SUMMARY_SECONDS_MAX: u64 = 8;
+/// Exchanges left unsummarised that one more turn of their session summarises before its own; the rest waits.
+pub const SUMMARIES_PER_TURN_MAX: usize = 8;
+/// Snapshots of a base truth kept per session; the ledger can tell any other version.
+pub const BASE_TRUTH_SNAPSHOTS_KEPT: usize = 8;
+/// Sources in one exchange that are summarised together.
+pub const EXCHANGE_SOURCES_MAX: usize = 64;
 /// Most notes kept at a time.
 pub const NOTES_MAX: usize = 100;
 /// Items one write may bring.

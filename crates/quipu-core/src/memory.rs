@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::core_document::{self, Patch};
 use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, SourceKind, Trust};
 use crate::id::{ItemId, Seq, UserId};
-use crate::item::Drawn;
+use crate::item::{Drawn, Truth, TruthKind};
 use crate::items::Items;
 use crate::limit;
 use crate::refusal::Refusal;
@@ -102,7 +102,7 @@ struct Image {
 }
 
 /// Names the layout of [`Memory::encode`]; a snapshot with another tag is not read but made again.
-pub const SNAPSHOT_TAG: &[u8; 8] = b"qpsnap02";
+pub const SNAPSHOT_TAG: &[u8; 8] = b"qpsnap03";
 
 impl Memory {
     /// The empty memory. `skipped` are the events that will not count, known from the [`History`](crate::history).
@@ -291,6 +291,12 @@ impl Memory {
         {
             return Err(Refusal::refused(format!("{} names no evidence", fact.id)));
         }
+        if let Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) = drawn
+            && truth.evidence.is_empty()
+            && (truth.exchange.is_some() || !truth.rests_on.is_empty())
+        {
+            return Err(Refusal::refused(format!("{} names no evidence", truth.id)));
+        }
         if let Drawn::ReviewDecided { review, .. } = drawn
             && self.items.review(*review).is_some_and(|found| found.decided.is_some())
         {
@@ -319,13 +325,25 @@ impl Memory {
                 Some(Change::ItemMarked(mark)) => self.mark(&mark),
                 Some(Change::Drawn(mut drawn)) => {
                     // No claim reaches further than the event that makes it.
-                    if let Drawn::FactAsserted { fact, .. } = &mut drawn {
-                        fact.trust = fact.trust.min(trust);
+                    match &mut drawn {
+                        Drawn::FactAsserted { fact, .. } => fact.trust = fact.trust.min(trust),
+                        Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) => self.level(truth, trust),
+                        _ => {}
                     }
                     self.items.apply(drawn, self.seq);
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// No entry of a base truth reaches further than the least of its sources, or than the hand that wrote it. What does not
+    /// come from the user binds nobody.
+    fn level(&self, truth: &mut Truth, by: Trust) {
+        let places = truth.evidence.iter().map(|at| self.get(at.source).map_or(Trust::Web, |held| held.trust));
+        truth.trust = places.min().unwrap_or(by);
+        if truth.kind.binds() && truth.trust != Trust::User {
+            truth.kind = TruthKind::Fact;
         }
     }
 

@@ -8,6 +8,7 @@ use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger::{self, Position, SealedEvent};
 use quipu_core::limit;
 use quipu_core::recall::{self, DerivedIndex};
+use quipu_core::session::Summarized;
 use quipu_core::writing::Understanding;
 use quipu_core::{Memory, Refusal};
 use serde::Serialize;
@@ -38,6 +39,9 @@ pub struct Receipt {
     /// What was understood of it, where something reads what is said.
     #[serde(skip_serializing_if = "Understanding::is_empty")]
     pub understood: Understanding,
+    /// What was told of the session it belongs to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub summarized: Vec<Summarized>,
     /// Why recall does not see it in full yet, if something went wrong after it was durable.
     pub lag: Option<String>,
 }
@@ -58,6 +62,7 @@ impl Receipt {
             replayed,
             redacted: Vec::new(),
             understood: Understanding::default(),
+            summarized: Vec::new(),
             lag: None,
         })
     }
@@ -218,6 +223,7 @@ pub(crate) fn reload(engine: &Engine, keeper: &Keeper, writer: &mut Writer) -> R
     let index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
     *keeper.write() = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
     writer.snapshot_seq = writer.ledger.snapshots()?.last().copied().unwrap_or(0);
+    keeper.sessions.forget();
     Ok(())
 }
 

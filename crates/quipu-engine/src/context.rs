@@ -81,6 +81,16 @@ const TOLD_FROM: f64 = 0.6;
 /// # Errors
 /// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
 pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<Pack> {
+    without(engine, user, options, &BTreeSet::new())
+}
+
+/// The same without some sources, which the reader has before them anyway.
+pub(crate) fn without(
+    engine: &Engine,
+    user: &UserId,
+    options: &ContextOptions,
+    shown: &BTreeSet<ItemId>,
+) -> Result<Pack> {
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
@@ -97,14 +107,15 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
     };
     recall::on_version(engine, user, options.at, &mut |sight| {
         let memory = sight.memory;
-        let (found, plan, drawn) = recall::find(engine, sight, &asked)?;
+        let (mut found, plan, drawn) = recall::find(engine, sight, &asked)?;
+        found.hits.retain(|hit| !shown.contains(&hit.id));
         recall::note_shown(engine, user, &found)?;
         let request = pack::Request {
             user: memory.user(),
             version: memory.seq(),
             core: memory.core(),
             intent: plan.intent,
-            pinned: pinned(memory),
+            pinned: pinned(memory).into_iter().filter(|kept| !shown.contains(&kept.id)).collect(),
             questions: questions(memory),
             offers: offers(sight, &plan, &found.hits, &drawn),
             notice: (plan.intent == Intent::Recall).then(|| notice(found.decision.verdict)).flatten(),
@@ -129,10 +140,10 @@ pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Resu
 }
 
 /// The name of counting by rule of thumb.
-const ESTIMATE: &str = "estimate";
+pub(crate) const ESTIMATE: &str = "estimate";
 
 /// The tokenizer of a name; none for the estimate.
-fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<dyn Tokenizer>>> {
+pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<dyn Tokenizer>>> {
     let all = &engine.aids.tokenizers;
     match name {
         None => Ok(all.first().cloned()),

@@ -82,6 +82,9 @@ impl Gone {
                 self.items.extend(drawn.makes());
                 match drawn {
                     Drawn::FactAsserted { fact, .. } => self.value(fact),
+                    Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) => {
+                        self.read_from.extend(truth.evidence.iter().map(|place| place.source));
+                    }
                     Drawn::FactSeen { evidence, .. } | Drawn::NoteSeconded { evidence: Some(evidence), .. } => {
                         self.read_from.insert(evidence.source);
                         self.said_again.insert(evidence.source);

@@ -241,7 +241,9 @@ pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
         }
     };
     let evidence = memory.items().fact(id).map(|fact| fact.evidence.clone());
-    let evidence = evidence.or_else(|| memory.items().task(id).map(|task| task.evidence.clone())).unwrap_or_default();
+    let evidence = evidence.or_else(|| memory.items().task(id).map(|task| task.evidence.clone()));
+    let entry = || memory.items().sessions().entry(id).map(|entry| entry.truth.evidence.clone());
+    let evidence = evidence.or_else(entry).unwrap_or_default();
     Ok(Story { id, kind: id.kind, text, standing, item, quotes: quotes(memory, &evidence), events })
 }
 
@@ -254,6 +256,7 @@ fn whole(memory: &Memory, id: ItemId) -> Result<serde_json::Value> {
         ItemKind::Task => to_json(&items.task(id)),
         ItemKind::Note => to_json(&items.note(id)),
         ItemKind::Tenet => to_json(&items.tenet(id)),
+        ItemKind::Truth => to_json(&items.sessions().entry(id)),
         _ => to_json(&items.review(id)),
     }
 }

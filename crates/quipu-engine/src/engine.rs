@@ -10,13 +10,14 @@ use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
 use quipu_core::recall::Profiles;
+use quipu_core::session::SessionOptions;
 use quipu_core::source::Source;
 use quipu_core::writing::{Desk, Policy};
 
 use crate::error::Result;
 use crate::keeper::Keeper;
 use crate::late::Late;
-use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Reranker, Tokenizer};
+use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Reranker, Summarizer, Tokenizer};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -30,6 +31,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// What reads facts out of what is said; without one only the words are kept.
     pub extractor: Option<Arc<dyn Extractor>>,
+    /// What tells the exchanges of a session; without one they stay unsummarised.
+    pub summarizer: Option<Arc<dyn Summarizer>>,
     /// What may be recorded, and how it is judged.
     pub rules: Rules,
     /// What it can do without.
@@ -54,6 +57,8 @@ pub struct Rules {
     pub predicates: Predicates,
     /// The knobs of writing.
     pub policy: Policy,
+    /// The knobs of session memory.
+    pub sessions: SessionOptions,
 }
 
 /// A memory engine over one store. Every verb takes it by reference; it may be shared between threads.
@@ -66,6 +71,8 @@ pub struct Engine {
     pub(crate) extractor: Option<Arc<dyn Extractor>>,
     pub(crate) predicates: Predicates,
     pub(crate) policy: Policy,
+    pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
+    pub(crate) sessions: SessionOptions,
     pub(crate) aids: Aids,
     pub(crate) late: Late,
     profiles: RwLock<Arc<Profiles>>,
@@ -91,6 +98,8 @@ impl Engine {
             registry: parts.rules.registry,
             predicates: parts.rules.predicates,
             policy: parts.rules.policy,
+            summarizer: parts.summarizer,
+            sessions: parts.rules.sessions,
             aids: parts.aids,
             late: Late::default(),
             profiles: RwLock::default(),

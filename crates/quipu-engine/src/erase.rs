@@ -16,6 +16,7 @@ use crate::episodes;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper};
 use crate::ports::UserLedger;
+use crate::summarize;
 use crate::understand::{self, Cause};
 use crate::upkeep::{self, Watch};
 
@@ -86,6 +87,7 @@ pub fn erase(
 ) -> Result<ErasureReceipt> {
     let keeper = engine.keeper(user, false)?;
     let wanted = resolve(&keeper, targets)?;
+    let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
     let before = keeper.read().memory.clone();
     let (event_id, event_seq, erased, derived) = {
         // Nothing may be read out of what goes between the search for what follows from it and its end.
@@ -114,6 +116,7 @@ pub fn erase(
     let sources_left = derived.sources_left;
     let understood = mend(engine, &keeper, &before, said_again)?;
     episodes::retell(engine, &keeper, &before, event_id)?;
+    summarize::retell(engine, &keeper, &before, &by_hand, event_id)?;
     let lag = upkeep::after_append(engine, &keeper, true, watch);
     let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];

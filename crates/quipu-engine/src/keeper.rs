@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::novelty::Values;
 use crate::ports::UserLedger;
+use crate::summarize::Desk;
 use crate::unread::Unread;
 use crate::upkeep;
 
@@ -56,6 +57,8 @@ pub(crate) struct Keeper {
     pub(crate) values: Values,
     /// How far what was said has been read.
     pub(crate) unread: Unread,
+    /// Whose turn it is to tell a session's exchanges.
+    pub(crate) sessions: Desk,
 }
 
 impl Keeper {
@@ -75,6 +78,7 @@ impl Keeper {
             shown: Mutex::default(),
             values: Values::default(),
             unread,
+            sessions: Desk::default(),
         })
     }
 

@@ -7,6 +7,7 @@
 pub mod ports;
 
 mod answered;
+mod base_truth;
 mod blame;
 mod commit;
 mod context;
@@ -29,6 +30,9 @@ mod rerank;
 mod retract;
 mod review;
 mod scan;
+mod session_context;
+mod sessions;
+mod summarize;
 mod understand;
 mod unread;
 mod upkeep;
@@ -48,6 +52,7 @@ pub mod versions;
 pub mod write;
 
 pub use answers::{Answer, LeftOut, Quote};
+pub use base_truth::{Consolidated, SessionEnd, consolidate, end_session, set_base_truth, unset_base_truth};
 pub use blame::{Step, blame};
 pub use commit::Receipt;
 pub use context::{ContextOptions, context};
@@ -69,7 +74,12 @@ pub use remember::{RememberOptions, Utterance, remember};
 pub use retract::{close_fact, merge, retract, score_fact};
 pub use revert::{preview_revert, revert};
 pub use review::{Waiting, decide_review, reviews, undo_review};
+pub use session_context::{SessionContext, SessionContextOptions, session_context};
+pub use sessions::{
+    SessionShown, SessionState, TruthShown, TurnShown, session, session_artifacts, session_snapshots, sessions,
+};
 pub use status::{Status, doctor, status, users};
+pub use summarize::{SummarizeOptions, SummarizeReport, summarize};
 pub use understand::{Reread, read_unread, reread};
 pub use upkeep::{Progress, Rebuilt, Watch, rebuild, snapshot};
 pub use verify::{VerifyReport, verify};

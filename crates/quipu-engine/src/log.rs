@@ -159,6 +159,11 @@ fn drawn(changes: &[&Change]) -> String {
         Change::Drawn(Drawn::TenetRecorded(tenet)) => Some(format!("tenet: {}", tenet.text)),
         Change::Drawn(Drawn::ReviewDecided { review, .. }) => Some(format!("decided {review}")),
         Change::Drawn(Drawn::ItemRetracted { item, .. }) => Some(format!("took back {item}")),
+        Change::Drawn(Drawn::TurnSummarized(told)) => Some(format!("turn {} of {}", told.turn, told.session)),
+        Change::Drawn(Drawn::BaseTruthAdded(truth)) => Some(format!("{}: {}", truth.kind.word(), truth.text)),
+        Change::Drawn(Drawn::BaseTruthMerged(truth)) => Some(format!("merged {}: {}", truth.kind.word(), truth.text)),
+        Change::Drawn(Drawn::BaseTruthRemoved { truth, .. }) => Some(format!("took out {truth}")),
+        Change::Drawn(Drawn::SessionEnded { session }) => Some(format!("end of session {session}")),
         Change::Drawn(Drawn::ItemsMerged { into, .. }) => Some(format!("merged into {into}")),
         _ => None,
     };

@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::episodes;
 use crate::error::Result;
 use crate::keeper::Keeper;
+use crate::summarize;
 use crate::understand::{self, Cause};
 use crate::unread::{self, Running};
 use crate::upkeep;
@@ -88,10 +89,27 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
         {
             receipt.lag = Some(format!("it is recorded, but its episode was not told: {error}"));
         }
+        if let Some(session) = &said.session {
+            tell(engine, &keeper, session, &mut receipt);
+        }
         let lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
         receipt.lag = receipt.lag.or(lag);
     }
     Ok(receipt)
+}
+
+/// Tells what of the session is closed now. The words are safe; what cannot be told stays flagged.
+fn tell(engine: &Engine, keeper: &Keeper, session: &str, receipt: &mut Receipt) {
+    let fault = match summarize::after_turn(engine, keeper, session) {
+        Ok(report) => {
+            receipt.summarized = report.summarized;
+            report.fault
+        }
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(fault) = fault {
+        receipt.lag = Some(format!("it is recorded, but its session is not summarised yet: {fault}"));
+    }
 }
 
 /// Reads what was said, after what was left unread before it.

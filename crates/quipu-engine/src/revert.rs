@@ -1,5 +1,7 @@
 //! Revert: earlier events no longer count. Nothing is deleted; reverting the revert brings them back.
 
+use std::collections::BTreeSet;
+
 use quipu_core::difference::{Difference, difference};
 use quipu_core::event::{Actor, Change, Draft, Header, SourceKind};
 use quipu_core::id::{Seq, UserId};
@@ -13,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper, State};
 use crate::recall::{self, RecallOptions, Sight};
 use crate::scan;
+use crate::summarize;
 use crate::upkeep::{self, Watch};
 use crate::versions::{self, EventRef, When};
 
@@ -86,6 +89,7 @@ pub fn revert(
     })?;
     commit::level(engine, &keeper, &before)?;
     episodes::retell(engine, &keeper, &before, receipt.event_id)?;
+    summarize::retell(engine, &keeper, &before, &BTreeSet::new(), receipt.event_id)?;
     let difference = difference(&before, &keeper.read().memory);
     receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
     Ok((receipt, difference))

@@ -20,6 +20,8 @@ pub struct Status {
     pub items: usize,
     /// Conversations and files.
     pub sessions: usize,
+    /// Closed exchanges of sessions that are not summarised.
+    pub unsummarized: usize,
     /// The earliest and latest time something was said.
     pub said_between: Option<(Timestamp, Timestamp)>,
     /// Events that do not count.
@@ -65,6 +67,7 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         head: memory.head().to_hex().to_string(),
         items: memory.sources().iter().filter(|held| held.source.is_item()).count(),
         sessions: memory.sessions().len(),
+        unsummarized: crate::sessions::unsummarized(memory),
         said_between: times.first().copied().zip(times.last().copied()),
         reverted: memory.skipped().len(),
         orphans: memory.orphans().len(),

@@ -25,6 +25,7 @@ mod cross_encoder;
 mod mini_lm;
 mod model_folder;
 mod rule_extractor;
+mod rule_summarizer;
 mod rules;
 mod tokenizers;
 
@@ -43,5 +44,6 @@ pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
 pub use model_folder::ModelFolder;
 pub use rule_extractor::RuleExtractor;
+pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;
 pub use tokenizers::tokenizers;

@@ -8,11 +8,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use quipu_core::core_document;
 use quipu_core::event::{Actor, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::Decision;
+use quipu_core::item::{Decision, TruthKind};
 use quipu_core::ledger::{FORMAT, SealedEvent};
 use quipu_core::source::{Artifact, Role, Source};
 use quipu_engine::erase::EraseTarget;
@@ -20,11 +21,12 @@ use quipu_engine::ingest::record_sources;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, FactOptions, PatchOptions, RememberOptions, Utterance, WriteRequest, chosen, decide_review,
-    edit_core, erase, facts, fork, mark, merge, pick, remember, retract, revert, reviews, score_fact, tell_episodes,
-    write,
+    Edit, Engine, FactOptions, PatchOptions, RememberOptions, Utterance, WriteRequest, chosen, consolidate,
+    decide_review, edit_core, end_session, erase, facts, fork, mark, merge, pick, remember, retract, revert, reviews,
+    score_fact, set_base_truth, tell_episodes, unset_base_truth, write,
 };
-use quipu_testkit::{MemoryStore, engine, golden};
+use quipu_models::RuleSummarizer;
+use quipu_testkit::{MemoryStore, Rig, engine, golden};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
@@ -39,9 +41,11 @@ fn main() -> ExitCode {
     fs::create_dir_all(&folder).expect("the folder can be made");
     let store = MemoryStore::new();
     let engine = engine(Box::new(store.clone()));
+    let rig = Rig { summarizer: Some(Arc::new(RuleSummarizer)), ..Rig::new(2) };
+    let telling = rig.engine(Box::new(store.clone()));
     let mut kept = 0;
-    for (name, make) in LEDGERS {
-        make(&engine);
+    for (name, make) in &LEDGERS {
+        make(if *name == "talked" { &telling } else { &engine });
         kept += usize::from(!save(&folder, name, &events_of(&store, &user(name))));
     }
     if kept == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -66,13 +70,14 @@ fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
 type Write = fn(&Engine);
 
 /// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
-const LEDGERS: [(&str, Write); 6] = [
+const LEDGERS: [(&str, Write); 7] = [
     ("everyday", everyday),
     ("unicode", unicode),
     ("erased", erased),
     ("forked", forked),
     ("picked", picked),
     ("drawn", drawn),
+    ("talked", talked),
 ];
 
 fn user(name: &str) -> UserId {
@@ -255,4 +260,27 @@ fn drawn(engine: &Engine) {
         say(engine, &me, &said, None, None);
     }
     tell_episodes(engine, &me).expect("it is told");
+}
+
+/// Every change about sessions.
+fn talked(engine: &Engine) {
+    let (me, trip) = (user("talked"), "trip");
+    let turn = |role: Role, text: &str| {
+        let said = Utterance { role, session: Some(trip.to_owned()), ..Utterance::of_user(text) };
+        say(engine, &me, &said, None, None)
+    };
+    let exchange = |asked: &str, reply: &str| (turn(Role::User, asked), turn(Role::Assistant, reply));
+    let by_hand = |kind: TruthKind, text: &str| {
+        set_base_truth(engine, &me, trip, (kind, text), Actor::User).expect("it is set");
+    };
+    by_hand(TruthKind::Exception, "Never mention Bob.");
+    exchange("Never fly. Let's go with Lisbon. Budget: 900 euros. We use trains.", "We'll use the train at noon.");
+    let (_, reply) = exchange("Budget: 800 euros. We use trains on the coast, the slow ones with windows.", "Fine.");
+    exchange("Forget about Lisbon.", "Porto then.\n```text\nDay 1: Ribeira\n```");
+    consolidate(engine, &me, trip).expect("it is consolidated");
+    by_hand(TruthKind::Goal, "See the sea.");
+    unset_base_truth(engine, &me, trip, "Never mention Bob.", Actor::User).expect("it is taken out");
+    end_session(engine, &me, trip).expect("it is over");
+    let item = EraseTarget::Item(reply);
+    erase(engine, &me, &[item], "asked to", &mut |_| {}).expect("it is erased");
 }

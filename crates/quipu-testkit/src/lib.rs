@@ -31,6 +31,7 @@ mod memory_store;
 mod recording_store;
 mod rig;
 mod sample;
+mod scripted_summarizer;
 mod seeded_entropy;
 
 pub use counting_embedder::CountingEmbedder;
@@ -42,6 +43,7 @@ pub use memory_store::MemoryStore;
 pub use recording_store::{Calls, RecordingStore};
 pub use rig::{Rig, engine};
 pub use sample::Sample;
+pub use scripted_summarizer::{Script, ScriptedSummarizer};
 pub use seeded_entropy::SeededEntropy;
 
 /// The example in the README, compiled.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore, Reranker};
+use quipu_engine::ports::{Extractor, LedgerStore, Reranker, Summarizer};
 use quipu_engine::{Aids, Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
@@ -21,6 +21,8 @@ pub struct Rig {
     pub embedder: Arc<CountingEmbedder>,
     /// Reads facts, if the test wants that.
     pub extractor: Option<Arc<dyn Extractor>>,
+    /// Tells exchanges, if the test wants that.
+    pub summarizer: Option<Arc<dyn Summarizer>>,
     /// Orders answers anew, if the test wants that.
     pub reranker: Option<Arc<dyn Reranker>>,
 }
@@ -33,6 +35,7 @@ impl Rig {
             entropy: Arc::new(SeededEntropy::new(seed)),
             embedder: Arc::new(CountingEmbedder::new(Arc::new(HashedNgrams::new()))),
             extractor: None,
+            summarizer: None,
             reranker: None,
         }
     }
@@ -45,6 +48,7 @@ impl Rig {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             extractor: self.extractor.clone(),
+            summarizer: self.summarizer.clone(),
             rules: Rules::default(),
             aids: Aids { reranker: self.reranker.clone(), ..Aids::default() },
         })

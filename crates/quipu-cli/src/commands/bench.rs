@@ -164,6 +164,7 @@ fn engine(folder: &Path) -> Result<Engine> {
         clock: Arc::new(SystemClock { fixed: None }),
         entropy: Arc::new(SystemEntropy),
         extractor: None,
+        summarizer: None,
         rules: Rules::default(),
         aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
     }))

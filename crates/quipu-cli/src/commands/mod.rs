@@ -8,6 +8,7 @@ mod history;
 mod people;
 mod read;
 mod render;
+mod sessions;
 mod weights;
 mod write;
 
@@ -19,6 +20,7 @@ use quipu_engine::versions::When;
 use quipu_engine::{Engine, Result};
 
 use crate::app;
+use crate::args::sessions::SessionAction;
 use crate::args::{Cli, Command, Completions, Read};
 use crate::output::Printer;
 use crate::settings::Settings;
@@ -69,8 +71,12 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         command,
         Command::Add(_) | Command::Import(_) | Command::Core(_) | Command::Write(_) | Command::Migrate(_)
     );
+    let begins = matches!(
+        &command,
+        Command::Session(args) if matches!(args.action, SessionAction::Set { .. } | SessionAction::Exceptions { set: Some(_), .. })
+    );
     let verifies_file = matches!(&command, Command::Verify(args) if args.file.is_some());
-    let user = if writes || verifies_file { settings.user.clone() } else { app::reader(&engine, &settings)? };
+    let user = if writes || begins || verifies_file { settings.user.clone() } else { app::reader(&engine, &settings)? };
     let session = Session { engine, user, only_session: global.session, printer };
     dispatch(&session, &settings, command, global.yes)
 }
@@ -90,6 +96,8 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Tenets(args) => people::tenets(session, None, args.all)?,
         Command::Conflicts => people::conflicts(session)?,
         Command::Review(args) => people::review(session, args.action)?,
+        Command::Sessions => sessions::sessions(session, When::Now)?,
+        Command::Session(args) => sessions::run(session, args.action)?,
         Command::History(name) => people::history(session, &name.id)?,
         Command::Retract(args) => people::retract(session, &args)?,
         Command::Close(args) => people::close(session, &args)?,
@@ -113,6 +121,8 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
             Read::Episodes => people::episodes(session, Some(at.when))?,
             Read::Notes => people::notes(session, Some(at.when))?,
             Read::Tenets(args) => people::tenets(session, Some(at.when), args.all)?,
+            Read::Sessions => sessions::sessions(session, at.when)?,
+            Read::Session { id } => sessions::show(session, &id, at.when)?,
             Read::Core { pointer } => read::core(session, pointer.as_deref(), at.when)?,
         },
         Command::Log(args) => history::log(session, &args)?,

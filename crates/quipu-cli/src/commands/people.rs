@@ -217,7 +217,7 @@ pub(super) fn review(session: &Session<'_>, action: Option<ReviewAction>) -> Res
 }
 
 /// Prints what an event changed.
-fn done(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
+pub(super) fn done(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
     let before = When::Seq(receipt.seq.saturating_sub(1));
     let difference = quipu_engine::diff(&session.engine, &session.user, before, When::Now)?;
     session.printer.report(receipt, |receipt| format!("Event {}\n{}", receipt.seq, render::difference(&difference)))?;

@@ -86,7 +86,8 @@ fn print_receipt(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
         let items: Vec<String> = receipt.items.iter().map(ToString::to_string).collect();
         let again = if receipt.replayed { " (it was there already)" } else { "" };
         let understood = super::people::understood(&receipt.understood);
-        format!("Event {}: {}{again}\n{understood}", receipt.seq, items.join(", "))
+        let told: String = receipt.summarized.iter().map(super::sessions::told).collect();
+        format!("Event {}: {}{again}\n{understood}{told}", receipt.seq, items.join(", "))
     })?;
     if !receipt.redacted.is_empty() {
         let kinds = receipt.redacted.join(", ").replace('_', " ");

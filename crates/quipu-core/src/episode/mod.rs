@@ -35,6 +35,11 @@ pub fn sentences(text: &str) -> Vec<std::ops::Range<usize>> {
     words::read(text).into_iter().map(|sentence| sentence.span).collect()
 }
 
+/// The stems of a text's content words: what it is compared by.
+pub(crate) fn stems(text: &str) -> std::collections::BTreeSet<String> {
+    words::read(text).into_iter().flat_map(|sentence| sentence.words).filter_map(|word| word.stem).collect()
+}
+
 /// One turn of a session, as far as an episode needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Review, Task, TaskStatus, Tenet, TenetStatus,
+    Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Review, Task, TaskStatus, Tenet, TenetStatus, Truth,
+    TurnSummary,
 };
 use crate::event::Trust;
 use crate::id::ItemId;
@@ -85,6 +86,32 @@ pub enum Drawn {
         from: Vec<ItemId>,
         /// The one that stays.
         into: ItemId,
+    },
+    /// An exchange of a session was told. Nothing, if a source of it is told already: the first telling stays.
+    TurnSummarized(Box<TurnSummary>),
+    /// The base truth of a session got an entry, from a summary or by hand.
+    BaseTruthAdded(Box<Truth>),
+    /// An entry left the base truth. A hard exception leaves by hand only.
+    BaseTruthRemoved {
+        /// Which.
+        truth: ItemId,
+        /// The exchange that says so, by its first source; none for a removal by hand.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchange: Option<ItemId>,
+    },
+    /// Entries became one; it rests on them. Nothing, unless all of them are in force and none is a hard exception.
+    BaseTruthMerged(Box<Truth>),
+    /// The base truth was kept as it was: a snapshot to look back at.
+    BaseTruthKept {
+        /// The conversation.
+        session: String,
+        /// The newest turn that was told.
+        turn: u32,
+    },
+    /// A conversation is over, unless it goes on later.
+    SessionEnded {
+        /// Which.
+        session: String,
     },
 }
 
@@ -212,6 +239,12 @@ impl Drawn {
             Self::ReviewDecided { .. } => "review_decided",
             Self::ItemRetracted { .. } => "item_retracted",
             Self::ItemsMerged { .. } => "items_merged",
+            Self::TurnSummarized(_) => "turn_summarized",
+            Self::BaseTruthAdded(_) => "base_truth_added",
+            Self::BaseTruthRemoved { .. } => "base_truth_removed",
+            Self::BaseTruthMerged(_) => "base_truth_merged",
+            Self::BaseTruthKept { .. } => "base_truth_kept",
+            Self::SessionEnded { .. } => "session_ended",
         }
     }
 
@@ -224,6 +257,7 @@ impl Drawn {
             Self::NoteRecorded(note) => Some(note.id),
             Self::TenetRecorded(tenet) => Some(tenet.id),
             Self::ReviewOpened(review) => Some(review.id),
+            Self::BaseTruthAdded(truth) | Self::BaseTruthMerged(truth) => Some(truth.id),
             _ => None,
         }
     }
@@ -255,6 +289,16 @@ impl Drawn {
             Self::ReviewDecided { review, .. } => vec![*review],
             Self::ItemRetracted { item, .. } => vec![*item],
             Self::ItemsMerged { from, into } => from.iter().copied().chain([*into]).collect(),
+            Self::TurnSummarized(told) => told.sources.clone(),
+            Self::BaseTruthAdded(truth) | Self::BaseTruthMerged(truth) => {
+                let mut needs = sources(&truth.evidence);
+                needs.extend(truth.exchange);
+                needs.extend(&truth.rests_on);
+                needs
+            }
+            // What a summary takes out may be gone already; what a person takes out was there.
+            Self::BaseTruthRemoved { truth, exchange } => vec![exchange.unwrap_or(*truth)],
+            Self::BaseTruthKept { .. } | Self::SessionEnded { .. } => Vec::new(),
         }
     }
 
@@ -272,6 +316,7 @@ impl Drawn {
             }
             Self::NoteRecorded(note) => note.evidence.clone(),
             Self::NoteSeconded { evidence, .. } => evidence.iter().copied().collect(),
+            Self::BaseTruthAdded(truth) | Self::BaseTruthMerged(truth) => truth.evidence.clone(),
             _ => Vec::new(),
         }
     }
@@ -279,6 +324,11 @@ impl Drawn {
     /// The items it is about, for a history of one of them.
     pub fn is_about(&self, item: ItemId) -> bool {
         let displaced = matches!(self, Self::FactAsserted { ends, .. } if ends.contains(&item));
-        displaced || self.makes() == Some(item) || self.needs().contains(&item)
+        let left = match self {
+            Self::BaseTruthAdded(truth) => truth.replaces == Some(item),
+            Self::BaseTruthRemoved { truth, .. } => *truth == item,
+            _ => false,
+        };
+        displaced || left || self.makes() == Some(item) || self.needs().contains(&item)
     }
 }

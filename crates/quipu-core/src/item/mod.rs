@@ -1,4 +1,5 @@
-//! What is drawn from sources: facts, episodes, tasks, notes, tenets, and what waits for a person.
+//! What is drawn from sources: facts, episodes, tasks, notes, tenets, a session's base truth and turn log, and what waits
+//! for a person.
 //!
 //! These types are written into the ledger as they are serialised here (format 1): a field is added with a default or not
 //! at all.
@@ -11,6 +12,8 @@ pub mod note;
 pub mod review;
 pub mod task;
 pub mod tenet;
+pub mod truth;
+pub mod turn_summary;
 
 pub use drawn::{Drawn, FactChange, Refused, RejectedValue, TaskChange, TenetChange};
 pub use episode::Episode;
@@ -20,3 +23,5 @@ pub use note::{Note, NoteOrigin};
 pub use review::{Decision, Review, ReviewKind};
 pub use task::{Attempt, Task, TaskStatus};
 pub use tenet::{Tenet, TenetKind, TenetStatus};
+pub use truth::{Truth, TruthKind};
+pub use turn_summary::{Depth, DiffOp, RefusedEntry, TurnSummary};

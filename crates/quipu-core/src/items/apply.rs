@@ -16,6 +16,9 @@ impl Items {
             // A turn is told once. Where a revert of a revert brings a story back, it counts before what was told instead.
             return;
         }
+        if self.sessions.passes_over(&change, seq) {
+            return;
+        }
         if let Some(made) = change.makes() {
             self.made_by.entry(made).or_insert(seq);
         }
@@ -69,6 +72,12 @@ impl Items {
             }
             Drawn::ItemRetracted { item, .. } => self.retract(item),
             Drawn::ItemsMerged { from, into } => self.merge(&from, into),
+            about_a_session @ (Drawn::TurnSummarized(_)
+            | Drawn::BaseTruthAdded(_)
+            | Drawn::BaseTruthRemoved { .. }
+            | Drawn::BaseTruthMerged(_)
+            | Drawn::BaseTruthKept { .. }
+            | Drawn::SessionEnded { .. }) => self.sessions.apply(about_a_session, seq),
         }
     }
 

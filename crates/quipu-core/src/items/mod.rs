@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Episode, Fact, FactStatus, Note, RejectedValue, Review, ReviewKind, Task, Tenet};
+use crate::session::Sessions;
 
 /// The items of one memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub struct Items {
     notes: BTreeMap<ItemId, Note>,
     tenets: BTreeMap<ItemId, Tenet>,
     reviews: BTreeMap<ItemId, Review>,
+    #[serde(default, skip_serializing_if = "Sessions::is_empty")]
+    sessions: Sessions,
     /// Values the user took back, and the event that says so.
     rejected: BTreeMap<String, u64>,
     /// Taken back by the user, facts apart: those carry it in their status.
@@ -111,6 +114,11 @@ impl Items {
         self.reviews.get(&id)
     }
 
+    /// The base truths and turn logs of sessions.
+    pub fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
     /// What waits for a person now, by what it is about.
     pub fn waiting(&self) -> impl Iterator<Item = &Review> {
         let undecided = self.undecided.values().flatten().filter_map(|id| self.reviews.get(id));
@@ -171,7 +179,7 @@ impl Items {
 
     /// True if nothing was drawn from anything yet.
     pub fn is_empty(&self) -> bool {
-        self.made_by.is_empty() && self.rejected.is_empty() && self.refused_count == 0
+        self.made_by.is_empty() && self.rejected.is_empty() && self.refused_count == 0 && self.sessions.is_empty()
     }
 
     /// What an item says, in one line.
@@ -183,6 +191,7 @@ impl Items {
             ItemKind::Note => self.notes.get(&id).map(|note| note.text.as_str()),
             ItemKind::Tenet => self.tenets.get(&id).map(|tenet| tenet.text.as_str()),
             ItemKind::Review => self.reviews.get(&id).map(|review| review.question.as_str()),
+            ItemKind::Truth => self.sessions.entry(id).map(|entry| entry.truth.text.as_str()),
             ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import => None,
         }
     }
@@ -200,6 +209,14 @@ impl Items {
             }
             ItemKind::Note => self.notes.get(&id).map(|note| format!("{} votes", note.votes)),
             ItemKind::Tenet => self.tenets.get(&id).map(|tenet| word(&tenet.status)),
+            ItemKind::Truth => self.sessions.entry(id).map(|entry| {
+                let kind = entry.truth.kind.word();
+                let gone = |into: ItemId| format!("{kind}, replaced by {into}");
+                entry.gone.map_or_else(
+                    || kind.to_owned(),
+                    |left| left.into.map_or_else(|| format!("{kind}, taken out"), gone),
+                )
+            }),
             ItemKind::Review => self.reviews.get(&id).map(|review| match &review.decided {
                 Some((decision, _)) => word(decision),
                 None if self.waits(review) => "waiting".to_owned(),
@@ -221,6 +238,7 @@ impl Items {
         for review in self.reviews.values().filter(|review| review.decided.is_none()) {
             self.undecided.entry(review.about).or_default().insert(review.id);
         }
+        self.sessions.restore();
         self.told_by.clear();
         let episodes = std::mem::take(&mut self.episodes);
         episodes.values().for_each(|episode| self.told(episode));
@@ -237,7 +255,7 @@ impl Items {
     pub fn bytes(&self) -> usize {
         let facts: usize = self.facts.values().map(|fact| 3 * fact.text.len() + 200).sum();
         let episodes: usize = self.episodes.values().map(|one| one.summary.len() + one.raw_excerpt.len() + 400).sum();
-        facts + episodes + self.made_by.len() * (size_of::<Fact>() + 96)
+        facts + episodes + self.sessions.bytes() + self.made_by.len() * (size_of::<Fact>() + 96)
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod clean;
 mod mix;
+mod session;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 pub use clean::{escape_for_terminal, neutralise};
 pub use mix::{DEFAULT_TOKENS, Section};
+pub use session::{LogLine, SESSION_TOKENS, SessionPack, SessionRequest, pack_session};
 pub use tokens::estimate_tokens;
 
 use crate::event::Trust;

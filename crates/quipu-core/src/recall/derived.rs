@@ -193,7 +193,13 @@ fn words(items: &Items, id: ItemId) -> Option<String> {
         }),
         ItemKind::Note => items.note(id).map(|note| note.text.clone()),
         ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.text.clone()),
-        ItemKind::Review | ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import => None,
+        // A base truth belongs to its session's context.
+        ItemKind::Truth
+        | ItemKind::Review
+        | ItemKind::Turn
+        | ItemKind::Entry
+        | ItemKind::Document
+        | ItemKind::Import => None,
     }
 }
 
@@ -206,7 +212,12 @@ pub(super) fn sources(items: &Items, id: ItemId) -> Vec<ItemId> {
         ItemKind::Task => items.task(id).map(|task| of(&task.evidence)),
         ItemKind::Note => items.note(id).map(|note| of(&note.evidence)),
         ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.evidence.clone()),
-        ItemKind::Review | ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import => None,
+        ItemKind::Truth
+        | ItemKind::Review
+        | ItemKind::Turn
+        | ItemKind::Entry
+        | ItemKind::Document
+        | ItemKind::Import => None,
     }
     .unwrap_or_default();
     let mut met = BTreeSet::new();

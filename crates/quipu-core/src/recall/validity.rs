@@ -71,7 +71,8 @@ impl Validity {
                 items.tenet(id).is_some_and(|tenet| *self == Self::Ever || tenet.status == TenetStatus::Confirmed)
             }
             ItemKind::Episode | ItemKind::Task | ItemKind::Note => items.has(id),
-            ItemKind::Review | ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import => false,
+            ItemKind::Review | ItemKind::Truth => false,
+            ItemKind::Turn | ItemKind::Entry | ItemKind::Document | ItemKind::Import => false,
         }
     }
 }

@@ -5,6 +5,7 @@ pub mod embedder;
 pub mod extractor;
 pub mod ledger_store;
 pub mod reranker;
+pub mod summarizer;
 pub mod tokenizer;
 
 pub use clock::{Clock, Entropy};
@@ -14,4 +15,5 @@ pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
 pub use reranker::Reranker;
+pub use summarizer::{SummarizeError, Summarizer, Telling};
 pub use tokenizer::Tokenizer;

@@ -49,6 +49,7 @@ fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
         clock: Arc::new(FixedClock::starting(1_767_225_600_000_000 + (seed as u32 as i64) * 1_000_000_000, 1000)),
         entropy: Arc::new(SeededEntropy::new(seed)),
         extractor: None,
+        summarizer: None,
         rules: Rules::default(),
         aids: Aids::default(),
     });

@@ -11,6 +11,7 @@ mod reading;
 mod repeating;
 mod retrying;
 mod reverting;
+mod sessions;
 mod telling;
 mod unread;
 mod verifying;

@@ -15,6 +15,9 @@ pub(crate) enum Command {
     Erase { user: u8, events: Vec<u8> },
     Pick { user: u8, events: Vec<u8>, into: u8 },
     Fork { user: u8, at: u8, into: u8 },
+    SetTruth { user: u8, session: u8, text: u8, hard: bool },
+    UnsetTruth { user: u8, session: u8, place: u8 },
+    EndSession { user: u8, session: u8 },
     Travel { user: u8, version: u8 },
     Rebuild { user: u8 },
     Snapshot { user: u8 },
@@ -35,6 +38,9 @@ impl Command {
             | Self::Erase { user, .. }
             | Self::Pick { user, .. }
             | Self::Fork { user, .. }
+            | Self::SetTruth { user, .. }
+            | Self::UnsetTruth { user, .. }
+            | Self::EndSession { user, .. }
             | Self::Travel { user, .. }
             | Self::Rebuild { user }
             | Self::Snapshot { user } => *user,
@@ -69,6 +75,10 @@ pub(crate) fn any_command() -> impl Strategy<Value = Command> {
         2 => (user(), some(2)).prop_map(|(user, events)| Command::Erase { user, events }),
         2 => (user(), some(4), 0..3u8).prop_map(|(user, events, into)| Command::Pick { user, events, into }),
         1 => (user(), any::<u8>(), 0..3u8).prop_map(|(user, at, into)| Command::Fork { user, at, into }),
+        4 => (user(), 1..3u8, any::<u8>(), any::<bool>())
+            .prop_map(|(user, session, text, hard)| Command::SetTruth { user, session, text, hard }),
+        2 => (user(), 1..3u8, any::<u8>()).prop_map(|(user, session, place)| Command::UnsetTruth { user, session, place }),
+        1 => (user(), 1..3u8).prop_map(|(user, session)| Command::EndSession { user, session }),
         2 => (user(), any::<u8>()).prop_map(|(user, version)| Command::Travel { user, version }),
         1 => user().prop_map(|user| Command::Rebuild { user }),
         3 => user().prop_map(|user| Command::Snapshot { user }),

@@ -5,6 +5,7 @@
 
 mod command;
 mod model;
+mod sessions;
 mod tree;
 mod world;
 

@@ -19,6 +19,16 @@ pub(crate) enum Fact {
         pinned: Option<bool>,
         rating: Option<i8>,
     },
+    /// An entry of a base truth, set by hand.
+    TruthSet {
+        id: String,
+        truth: Truth,
+        replaces: Option<String>,
+    },
+    TruthUnset {
+        id: String,
+    },
+    SessionEnded(String),
     Reverted(Vec<Seq>),
     /// An erasure or a fork: nothing undoes it, and it changes nothing itself.
     Permanent,
@@ -31,12 +41,25 @@ pub(crate) struct Event {
     pub(crate) key: Option<(String, String)>,
 }
 
+/// An entry of a base truth.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Truth {
+    pub(crate) session: String,
+    pub(crate) text: String,
+    pub(crate) hard: bool,
+}
+
 /// A memory as it stands after some event.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct State {
     /// Id, text, session, event.
     pub(crate) items: Vec<(String, String, Option<String>, Seq)>,
     pub(crate) marks: BTreeMap<String, (bool, i8)>,
+    /// Entries ever made, and those in force in their order.
+    pub(crate) made: BTreeMap<String, Truth>,
+    pub(crate) in_force: Vec<String>,
+    /// Sessions something was recorded about, and where each was last ended.
+    pub(crate) ended: BTreeMap<String, Seq>,
     pub(crate) core: Tree,
     pub(crate) core_seq: Seq,
     pub(crate) orphans: Vec<Seq>,
@@ -73,6 +96,9 @@ impl Ledger {
         let mut state = State {
             items: Vec::new(),
             marks: BTreeMap::new(),
+            made: BTreeMap::new(),
+            in_force: Vec::new(),
+            ended: BTreeMap::new(),
             core: Tree::empty(),
             core_seq: 0,
             orphans: Vec::new(),
@@ -91,6 +117,22 @@ impl Ledger {
         state
     }
 
+    /// Erases events, and what was said later about an entry that goes with them.
+    pub(crate) fn erase(&mut self, seqs: &[Seq]) {
+        let mut gone = BTreeSet::new();
+        for (place, event) in self.0.iter_mut().enumerate() {
+            let direct = seqs.contains(&(place as Seq + 1));
+            let follows =
+                matches!(&event.fact, Some(Fact::TruthSet { id, .. } | Fact::TruthUnset { id }) if gone.contains(id));
+            if !direct && !follows {
+                continue;
+            }
+            if let Some(Fact::TruthSet { id, .. }) = event.fact.take() {
+                gone.insert(id);
+            }
+        }
+    }
+
     pub(crate) fn now(&self) -> State {
         self.at(self.head())
     }
@@ -106,6 +148,29 @@ impl Ledger {
 }
 
 impl State {
+    /// The base truth of a session, hard exceptions first.
+    pub(crate) fn base_truth(&self, session: &str) -> Vec<(&str, &Truth)> {
+        let held = self.in_force.iter().filter_map(|id| Some((id.as_str(), self.made.get(id)?)));
+        let mut all: Vec<_> = held.filter(|(_, truth)| truth.session == session).collect();
+        all.sort_by_key(|(_, truth)| !truth.hard);
+        all
+    }
+
+    pub(crate) fn has_session(&self, session: &str) -> bool {
+        self.ended.contains_key(session) || self.last_said(session).is_some()
+    }
+
+    /// Ended, and nothing was said in it since.
+    pub(crate) fn is_over(&self, session: &str) -> bool {
+        let ended = self.ended.get(session).copied().unwrap_or(0);
+        ended > 0 && self.last_said(session).is_none_or(|said| said <= ended)
+    }
+
+    fn last_said(&self, session: &str) -> Option<Seq> {
+        let own = self.items.iter().filter(|(_, _, of, _)| of.as_deref() == Some(session));
+        own.map(|(.., seq)| *seq).next_back()
+    }
+
     pub(crate) fn has(&self, item: &str) -> bool {
         self.items.iter().any(|(id, ..)| id == item)
     }
@@ -134,6 +199,27 @@ impl State {
                     *marks = (pinned.unwrap_or(marks.0), rating.unwrap_or(marks.1));
                 }
                 there
+            }
+            Fact::TruthSet { id, truth, replaces } => {
+                if self.made.contains_key(id) {
+                    return false;
+                }
+                self.made.insert(id.clone(), truth.clone());
+                self.ended.entry(truth.session.clone()).or_insert(0);
+                let place = replaces.as_ref().and_then(|old| self.in_force.iter().position(|held| held == old));
+                match place {
+                    Some(place) => self.in_force[place].clone_from(id),
+                    None => self.in_force.push(id.clone()),
+                }
+                true
+            }
+            Fact::TruthUnset { id } => {
+                self.in_force.retain(|held| held != id);
+                self.made.contains_key(id)
+            }
+            Fact::SessionEnded(session) => {
+                self.ended.insert(session.clone(), seq);
+                true
             }
             Fact::Reverted(_) | Fact::Permanent => true,
         }

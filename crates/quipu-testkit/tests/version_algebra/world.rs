@@ -34,13 +34,13 @@ const PATHS: [&[&str]; 9] = [
 pub(crate) struct World<'a> {
     store: &'a dyn Fn() -> Box<dyn LedgerStore>,
     rig: Rig,
-    engine: Engine,
+    pub(crate) engine: Engine,
     model: BTreeMap<&'static str, Ledger>,
     /// How often each outcome came about.
     pub(crate) seen: BTreeMap<&'static str, u64>,
 }
 
-fn id(name: &str) -> UserId {
+pub(crate) fn id(name: &str) -> UserId {
     UserId::parse(name).unwrap()
 }
 
@@ -76,7 +76,7 @@ impl<'a> World<'a> {
         }
     }
 
-    fn ledger(&self, user: &str) -> Ledger {
+    pub(crate) fn ledger(&self, user: &str) -> Ledger {
         self.model.get(user).cloned().unwrap_or_default()
     }
 
@@ -85,7 +85,7 @@ impl<'a> World<'a> {
     }
 
     /// Compares what came back with what the model expects, and remembers that this can happen.
-    fn expect<T: std::fmt::Debug>(
+    pub(crate) fn expect<T: std::fmt::Debug>(
         &mut self,
         expected: Result<(), &'static str>,
         found: Result<T, Error>,
@@ -103,7 +103,7 @@ impl<'a> World<'a> {
         self.append_event(user, receipt, Event { fact: Some(fact), session: None, key: None });
     }
 
-    fn append_event(&mut self, user: &'static str, receipt: &Receipt, event: Event) {
+    pub(crate) fn append_event(&mut self, user: &'static str, receipt: &Receipt, event: Event) {
         let ledger = self.model.entry(user).or_default();
         ledger.0.push(event);
         assert_eq!((receipt.seq, receipt.replayed), (ledger.head(), false));
@@ -128,6 +128,9 @@ impl<'a> World<'a> {
             Command::Set { path, value, .. } => self.set(user, *path, *value),
             Command::Reopen => self.engine = self.rig.engine((self.store)()),
             _ if !started => {}
+            Command::SetTruth { session, text, hard, .. } => self.set_truth(user, *session, *text, *hard),
+            Command::UnsetTruth { session, place, .. } => self.unset_truth(user, *session, *place),
+            Command::EndSession { session, .. } => self.end_session(user, *session),
             Command::Unset { path, .. } => self.unset(user, *path),
             Command::Mark { event, pinned, rating, .. } => self.mark(user, *event, *pinned, *rating),
             Command::Revert { events, .. } => {
@@ -284,9 +287,7 @@ impl<'a> World<'a> {
         let found = erase(&self.engine, &id(user), &targets, "asked to", &mut |_| {});
         let Some(receipt) = self.expect(expected, found, &targets) else { return };
         let ledger = self.model.entry(user).or_default();
-        for seq in present {
-            ledger.0[seq as usize - 1].fact = None;
-        }
+        ledger.erase(&present);
         ledger.0.push(Event { fact: Some(Fact::Permanent), session: None, key: None });
         assert_eq!(receipt.event_seq, ledger.head());
         let fresh: Vec<Seq> = ledger.now().orphans.into_iter().filter(|seq| !before.contains(seq)).collect();
@@ -399,6 +400,7 @@ impl<'a> World<'a> {
         let marks = |id: &String| state.marks.get(id).copied().unwrap_or_default();
         let expected: Vec<_> = state.items.iter().map(|item| (item.clone(), marks(&item.0))).collect();
         assert_eq!(found, expected, "items of {user} at {version}");
+        self.compare_sessions(engine, user, version, &state);
         let mut core = core_at(engine, &id(user), at).unwrap();
         let meta = core.as_object_mut().unwrap().remove("_meta").unwrap();
         assert_eq!(core, state.core.json(), "core document of {user} at {version}");

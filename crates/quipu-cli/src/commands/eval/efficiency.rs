@@ -134,6 +134,7 @@ pub(in super::super) fn efficiency(
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),
+        summarizer: None,
         rules: Rules::default(),
         aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
     });

@@ -32,6 +32,7 @@ impl Place {
             clock: clock.clone(),
             entropy: Arc::new(StoryDice(Mutex::new(Dice::new(seed)))),
             extractor: Some(extractor.clone()),
+            summarizer: None,
             rules: Rules::default(),
             aids: Aids::default(),
         });

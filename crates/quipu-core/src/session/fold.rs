@@ -1,0 +1,239 @@
+//! What the changes about sessions add up to: base truths and turn logs.
+//!
+//! The fold only records what was decided, with rules of its own where no order of reverts may break something: an
+//! exchange is told once, a hard exception leaves by hand only, and what was merged stands only with all it was made of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{ItemId, Seq};
+use crate::item::{Drawn, Truth, TurnSummary};
+use crate::limit;
+
+/// The base truths and turn logs of one memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sessions {
+    entries: BTreeMap<ItemId, Entry>,
+    logs: BTreeMap<String, Log>,
+    /// Sources that are told, and the event that tells each.
+    #[serde(skip)]
+    told: BTreeMap<ItemId, Seq>,
+}
+
+/// An entry of a base truth, also where it is in force no longer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// What it says.
+    pub truth: Truth,
+    /// The event that made it.
+    pub seq: Seq,
+    /// How it left.
+    pub gone: Option<Gone>,
+}
+
+/// How an entry left the base truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gone {
+    /// The event that took it out.
+    pub seq: Seq,
+    /// What stands in its place, if something does.
+    pub into: Option<ItemId>,
+}
+
+/// One session's turn log, and the order of its base truth.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Log {
+    /// What was told, in the order of the ledger.
+    turns: Vec<Logged>,
+    /// Entries in force, oldest place first.
+    in_force: Vec<ItemId>,
+    kept: Vec<Kept>,
+    /// The turn at which the base truth was last consolidated.
+    consolidated_turn: u32,
+    ended: Option<Seq>,
+}
+
+/// A line of the turn log and the event that wrote it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Logged {
+    /// The line.
+    pub summary: TurnSummary,
+    /// The event.
+    pub seq: Seq,
+}
+
+/// The base truth as it was: a snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// The event that kept it.
+    pub seq: Seq,
+    /// The newest turn that was told then.
+    pub turn: u32,
+    /// What was in force.
+    pub truths: Vec<Truth>,
+}
+
+impl Sessions {
+    /// One entry, in force or not.
+    pub fn entry(&self, id: ItemId) -> Option<&Entry> {
+        self.entries.get(&id)
+    }
+
+    /// The names of sessions something was recorded about.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.logs.keys().map(String::as_str)
+    }
+
+    /// The base truth of a session, oldest place first.
+    pub fn base_truth<'a>(&'a self, session: &str) -> impl Iterator<Item = &'a Truth> {
+        let in_force = self.logs.get(session).map_or(&[][..], |log| &log.in_force);
+        in_force.iter().filter_map(|id| self.entries.get(id)).map(|entry| &entry.truth)
+    }
+
+    /// True if the entry is part of its session's base truth.
+    pub fn is_in_force(&self, id: ItemId) -> bool {
+        self.entries.get(&id).is_some_and(|entry| entry.gone.is_none())
+    }
+
+    /// The turn log of a session, by turn.
+    pub fn turns(&self, session: &str) -> Vec<&Logged> {
+        let mut turns: Vec<&Logged> = self.logs.get(session).map_or(&[][..], |log| &log.turns).iter().collect();
+        turns.sort_by_key(|logged| logged.summary.turn);
+        turns
+    }
+
+    /// The event that tells a source.
+    pub fn told_at(&self, source: ItemId) -> Option<Seq> {
+        self.told.get(&source).copied()
+    }
+
+    /// The snapshots of a session's base truth, oldest first.
+    pub fn kept(&self, session: &str) -> &[Kept] {
+        self.logs.get(session).map_or(&[], |log| &log.kept)
+    }
+
+    /// The turn at which a session's base truth was last consolidated; 0 for never.
+    pub fn consolidated_turn(&self, session: &str) -> u32 {
+        self.logs.get(session).map_or(0, |log| log.consolidated_turn)
+    }
+
+    /// The event that ended a session, if nothing was said since is for the caller to see.
+    pub fn ended_at(&self, session: &str) -> Option<Seq> {
+        self.logs.get(session).and_then(|log| log.ended)
+    }
+
+    /// True if nothing was recorded about any session.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty() && self.logs.is_empty()
+    }
+
+    /// Bytes in memory, estimated.
+    pub fn bytes(&self) -> usize {
+        let entries: usize = self.entries.values().map(|entry| entry.truth.text.len() + 400).sum();
+        let log = |log: &Log| {
+            let turns =
+                log.turns.iter().map(|one| one.summary.user_summary.len() + one.summary.assistant_summary.len());
+            let kept = log.kept.iter().flat_map(|kept| &kept.truths).map(|truth| truth.text.len() + 200);
+            turns.map(|length| length + 300).sum::<usize>() + kept.sum::<usize>()
+        };
+        entries + self.logs.values().map(log).sum::<usize>()
+    }
+
+    /// True if a change says nothing because its exchange was told by an earlier event: where a revert of a revert brings
+    /// a telling back, it counts before what was told instead.
+    pub(crate) fn passes_over(&self, change: &Drawn, seq: Seq) -> bool {
+        let by_another = |source: &ItemId| self.told.get(source).is_some_and(|&by| by != seq);
+        match change {
+            Drawn::TurnSummarized(told) => told.sources.iter().any(|source| self.told.contains_key(source)),
+            Drawn::BaseTruthAdded(truth) => truth.exchange.as_ref().is_some_and(by_another),
+            Drawn::BaseTruthRemoved { exchange, .. } => exchange.as_ref().is_some_and(by_another),
+            Drawn::BaseTruthMerged(merged) => !merged.rests_on.iter().all(|&part| self.may_merge(part)),
+            _ => false,
+        }
+    }
+
+    fn may_merge(&self, part: ItemId) -> bool {
+        self.entries.get(&part).is_some_and(|entry| entry.gone.is_none() && !entry.truth.is_hard())
+    }
+
+    /// Folds in a change that is not passed over. Others than those about sessions say nothing here.
+    pub(crate) fn apply(&mut self, change: Drawn, seq: Seq) {
+        match change {
+            Drawn::TurnSummarized(told) => self.tell(*told, seq),
+            Drawn::BaseTruthAdded(truth) => self.add(*truth, seq),
+            Drawn::BaseTruthRemoved { truth, exchange } => {
+                let may = |entry: &Entry| exchange.is_none() || !entry.truth.is_hard();
+                if self.entries.get(&truth).is_some_and(may) {
+                    self.take_out(truth, Gone { seq, into: None });
+                }
+            }
+            Drawn::BaseTruthMerged(merged) => {
+                let place = merged.rests_on.iter().filter_map(|&part| self.place(&merged.session, part)).min();
+                let gone = Gone { seq, into: Some(merged.id) };
+                merged.rests_on.iter().for_each(|&part| self.take_out(part, gone));
+                self.put(*merged, seq, place);
+            }
+            Drawn::BaseTruthKept { session, turn } => {
+                let truths = self.base_truth(&session).cloned().collect();
+                let log = self.logs.entry(session).or_default();
+                log.kept.push(Kept { seq, turn, truths });
+                let surplus = log.kept.len().saturating_sub(limit::BASE_TRUTH_SNAPSHOTS_KEPT);
+                log.kept.drain(..surplus);
+                log.consolidated_turn = log.consolidated_turn.max(turn);
+            }
+            Drawn::SessionEnded { session } => self.logs.entry(session).or_default().ended = Some(seq),
+            _ => {}
+        }
+    }
+
+    fn tell(&mut self, mut told: TurnSummary, seq: Seq) {
+        self.told.extend(told.sources.iter().map(|&source| (source, seq)));
+        let log = self.logs.entry(told.session.clone()).or_default();
+        let taken: BTreeSet<u32> = log.turns.iter().map(|logged| logged.summary.turn).collect();
+        if taken.contains(&told.turn) {
+            // Only reverts of reverts come here: a number names one turn.
+            told.turn = taken.last().map_or(1, |last| last.saturating_add(1));
+        }
+        log.turns.push(Logged { summary: told, seq });
+    }
+
+    fn add(&mut self, truth: Truth, seq: Seq) {
+        let by_hand = truth.exchange.is_none();
+        let replaced = truth.replaces.filter(|id| {
+            let entry = self.entries.get(id);
+            entry.is_some_and(|entry| entry.truth.session == truth.session && (by_hand || !entry.truth.is_hard()))
+        });
+        let place = replaced.and_then(|id| self.place(&truth.session, id));
+        if let Some(id) = replaced {
+            self.take_out(id, Gone { seq, into: Some(truth.id) });
+        }
+        self.put(truth, seq, place);
+    }
+
+    fn put(&mut self, truth: Truth, seq: Seq, place: Option<usize>) {
+        let in_force = &mut self.logs.entry(truth.session.clone()).or_default().in_force;
+        let end = in_force.len();
+        in_force.insert(place.unwrap_or(end).min(end), truth.id);
+        self.entries.insert(truth.id, Entry { truth, seq, gone: None });
+    }
+
+    fn place(&self, session: &str, id: ItemId) -> Option<usize> {
+        self.logs.get(session)?.in_force.iter().position(|&held| held == id)
+    }
+
+    fn take_out(&mut self, id: ItemId, gone: Gone) {
+        let Some(entry) = self.entries.get_mut(&id).filter(|entry| entry.gone.is_none()) else { return };
+        entry.gone = Some(gone);
+        if let Some(log) = self.logs.get_mut(&entry.truth.session) {
+            log.in_force.retain(|&held| held != id);
+        }
+    }
+
+    /// Reads the parts that follow from the rest; call after reading a snapshot.
+    pub(crate) fn restore(&mut self) {
+        let turns = self.logs.values().flat_map(|log| &log.turns);
+        self.told =
+            turns.flat_map(|logged| logged.summary.sources.iter().map(|&source| (source, logged.seq))).collect();
+    }
+}

@@ -1,0 +1,4 @@
+mod deciding;
+mod folding;
+mod reading;
+mod world;

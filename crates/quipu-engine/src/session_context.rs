@@ -1,0 +1,198 @@
+//! The context of a session for the next reply: base truth with its hard exceptions, turn log, what is recalled, raw window.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::item::Truth;
+use quipu_core::limit;
+use quipu_core::pack::{self, LogLine, Packed, SessionRequest, estimate_tokens};
+use quipu_core::recall::Intent;
+use quipu_core::session::WindowTurn;
+use quipu_core::source::Role;
+use serde::Serialize;
+
+use crate::base_truth::{in_force, must_have};
+use crate::context::{self, ContextOptions};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::sessions;
+use crate::summarize;
+use crate::versions::When;
+
+/// Words of a turn that stand for a summary it does not have, at most.
+const RAW_WORDS_MAX: usize = 60;
+/// With fewer tokens left nothing is recalled: a pack would be all frame.
+const RECALLED_TOKENS_MIN: usize = 150;
+
+/// What to pack.
+#[derive(Debug, Clone)]
+pub struct SessionContextOptions {
+    /// The conversation.
+    pub session: String,
+    /// The next message; without it the last one the user said.
+    pub query: Option<String>,
+    /// The most the whole may cost, in tokens. Hard exceptions are in it whatever it is.
+    pub max_tokens: usize,
+    /// As of which version.
+    pub at: When,
+    /// What it is for; without it the question's own words decide.
+    pub intent: Option<Intent>,
+    /// What "last week" is counted from; without it the clock's time.
+    pub now: Option<Timestamp>,
+    /// Tune recall by this profile; without it by the user's.
+    pub profile: Option<String>,
+    /// Count by this tokenizer; without it by the engine's first.
+    pub tokenizer: Option<String>,
+    /// As for [`RecallOptions`](crate::RecallOptions).
+    pub deadline: Option<Duration>,
+}
+
+impl SessionContextOptions {
+    /// A context of the usual size, now.
+    pub fn of(session: &str) -> Self {
+        Self {
+            session: session.to_owned(),
+            query: None,
+            max_tokens: pack::SESSION_TOKENS,
+            at: When::Now,
+            intent: None,
+            now: None,
+            profile: None,
+            tokenizer: None,
+            deadline: None,
+        }
+    }
+}
+
+/// The context of a session.
+#[derive(Debug, Clone, Serialize)]
+pub struct SessionContext {
+    /// The conversation.
+    pub session_id: String,
+    /// The version it was made of.
+    pub version: Seq,
+    /// Everything, to be pasted into one prompt.
+    pub text: String,
+    /// The same without the raw window: for a system prompt, with `messages` after it.
+    pub system: String,
+    /// The raw window, word for word, oldest first.
+    pub messages: Vec<WindowTurn>,
+    /// Sections, in order; those of what is recalled last.
+    pub sections: Vec<Packed>,
+    /// Items in it.
+    pub citations: Vec<ItemId>,
+    /// Items that did not fit; ask for them by id.
+    pub omitted: Vec<ItemId>,
+    /// Turns whose line did not fit.
+    pub omitted_turns: Vec<u32>,
+    /// Turns in it that are not summarised yet: their own words stand there.
+    pub unsummarized: Vec<u32>,
+    /// Tokens of `text`.
+    pub tokens: usize,
+    /// The tokenizer they were counted by.
+    pub counted_by: String,
+    /// True if the hard exceptions alone need more than `max_tokens`.
+    pub over_budget: bool,
+}
+
+/// Makes the context of a session for the next reply. Appends nothing; waits while the turn before is being summarised.
+///
+/// # Errors
+/// `NotFound` without such a session in that version; `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as
+/// [`recall`](crate::recall()).
+pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextOptions) -> Result<SessionContext> {
+    if options.max_tokens > limit::PACK_TOKENS_MAX {
+        return Err(Error::Invalid(format!("a context has at most {} tokens", limit::PACK_TOKENS_MAX)));
+    }
+    let counter = context::counter(engine, options.tokenizer.as_deref())?;
+    let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
+    let keeper = engine.keeper(user, false)?;
+    let turn = keeper.sessions.turn(&options.session);
+    let _order = summarize::wait(&turn);
+    let mut made = None;
+    let (version, unsummarized, last) = sessions::on_version(engine, user, options.at, &mut |memory| {
+        must_have(memory, &options.session)?;
+        let state = sessions::state_of(engine, memory, &options.session);
+        let base_truth: Vec<Truth> = in_force(memory, &options.session).cloned().collect();
+        // What stands in the window word for word is not told again in short.
+        let whole: BTreeSet<u32> =
+            state.raw_window.iter().filter(|one| one.role != Role::Assistant).map(|one| one.turn).collect();
+        let older = state.turn_log.iter().filter(|one| !whole.contains(&one.turn));
+        let log: Vec<LogLine> = older
+            .map(|one| LogLine {
+                turn: one.turn,
+                user: short(&one.user_summary, one.raw || one.unsummarized),
+                assistant: short(&one.assistant_summary, one.raw || one.unsummarized),
+            })
+            .collect();
+        let request = SessionRequest {
+            user: memory.user(),
+            session: &options.session,
+            version: memory.seq(),
+            base_truth: &base_truth,
+            log: &log,
+            window: &state.raw_window,
+            max_tokens: options.max_tokens,
+        };
+        made = Some(pack::pack_session(&request, &count));
+        let asked = state.raw_window.iter().rev().find(|one| one.role == Role::User).map(|one| one.text.clone());
+        Ok((memory.seq(), state.unsummarized, asked))
+    })?;
+    let mut made = made.ok_or_else(|| Error::Bug("a context was read and not made".to_owned()))?;
+    let mut system = std::mem::take(&mut made.told);
+    let query = options.query.clone().or(last);
+    if let Some(query) = query.filter(|_| made.left >= RECALLED_TOKENS_MIN) {
+        let asked = ContextOptions {
+            max_tokens: made.left,
+            at: options.at,
+            intent: options.intent,
+            now: options.now,
+            profile: options.profile.clone(),
+            tokenizer: options.tokenizer.clone(),
+            deadline: options.deadline,
+            ..ContextOptions::of(clipped(&query))
+        };
+        let shown: BTreeSet<ItemId> = made.messages.iter().map(|one| one.id).collect();
+        let recalled = context::without(engine, user, &asked, &shown)?;
+        if !recalled.sections.is_empty() {
+            system.push_str(&recalled.text);
+            made.sections.extend(recalled.sections);
+            made.cited.extend(recalled.citations);
+        }
+        made.omitted.extend(recalled.omitted);
+    }
+    made.cited.extend(made.messages.iter().map(|one| one.id));
+    let text = format!("{system}{}", made.recent);
+    let tokens = count(&text);
+    Ok(SessionContext {
+        session_id: options.session.clone(),
+        version,
+        text,
+        system,
+        messages: made.messages,
+        sections: made.sections,
+        citations: made.cited,
+        omitted: made.omitted,
+        omitted_turns: made.omitted_turns,
+        unsummarized,
+        tokens,
+        counted_by: counter.as_ref().map_or(context::ESTIMATE, |by| by.name()).to_owned(),
+        over_budget: tokens > options.max_tokens,
+    })
+}
+
+/// A query is bounded; a message is not.
+fn clipped(query: &str) -> &str {
+    &query[..query.floor_char_boundary(limit::QUERY_BYTES_MAX)]
+}
+
+fn short(text: &str, is_raw: bool) -> String {
+    if !is_raw {
+        return text.to_owned();
+    }
+    let mut words = text.split_whitespace();
+    let kept = words.by_ref().take(RAW_WORDS_MAX).collect::<Vec<_>>().join(" ");
+    if words.next().is_some() { format!("{kept}…") } else { kept }
+}

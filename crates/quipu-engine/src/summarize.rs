@@ -1,0 +1,300 @@
+//! Summarise: what was said in a session becomes its turn log and base truth, after the words are durable.
+//!
+//! A predicate over state, not a queue: an exchange is due if it is closed and not told. Whatever fails leaves it so, and the
+//! next turn of the session tells it, oldest first. One command at a time works on a session; another one waits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Draft, Origin, SourceKind};
+use quipu_core::id::{EventId, ItemId, Seq, UserId};
+use quipu_core::limit;
+use quipu_core::session::{self, Case, Exchange, Known, Proposal, Summarized};
+use quipu_core::source::Role;
+use serde::Serialize;
+
+use crate::base_truth::{self, Consolidated};
+use crate::commit;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::keeper::Keeper;
+use crate::ports::summarizer::{SummarizeError, Summarizer, Telling};
+use crate::scan;
+use crate::upkeep;
+
+/// How the rationale of a telling begins.
+const SUMMARIZED_BY: &str = "summarised by ";
+/// Sessions whose turn at the summariser is kept in mind although nobody waits.
+const IDLE_TURNS_KEPT: usize = 64;
+/// How often a malformed answer is asked for again.
+const RETRIES: usize = 1;
+
+/// What an engine keeps of its users' sessions beside the memory.
+#[derive(Default)]
+pub(crate) struct Desk {
+    /// One lock a session: its exchanges are told one after the other.
+    turns: Mutex<BTreeMap<String, Arc<Mutex<()>>>>,
+    /// Exchanges whose telling someone took back, by their first source; none until it is asked for.
+    left_alone: Mutex<Option<BTreeSet<ItemId>>>,
+}
+
+impl Desk {
+    /// The lock of a session.
+    pub(crate) fn turn(&self, session: &str) -> Arc<Mutex<()>> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        if turns.len() > IDLE_TURNS_KEPT {
+            turns.retain(|_, turn| Arc::strong_count(turn) > 1);
+        }
+        turns.entry(session.to_owned()).or_default().clone()
+    }
+
+    /// To be called when events were reverted or erased.
+    pub(crate) fn forget(&self) {
+        *self.left_alone.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// Waits for one's turn at a session.
+pub(crate) fn wait(turn: &Mutex<()>) -> MutexGuard<'_, ()> {
+    // It guards an order, nothing that could be left half done.
+    turn.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What summarising did.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct SummarizeReport {
+    /// Exchanges that were told, in order.
+    pub summarized: Vec<Summarized>,
+    /// Consolidations that were due.
+    pub consolidated: Vec<Consolidated>,
+    /// Why the rest was not told, if it was not.
+    pub fault: Option<String>,
+}
+
+/// What to summarise.
+#[derive(Debug, Clone, Default)]
+pub struct SummarizeOptions {
+    /// Only this conversation.
+    pub session: Option<String>,
+    /// Also exchanges whose telling was taken back or erased.
+    pub again: bool,
+}
+
+/// Tells every exchange that is closed and not told. What cannot be told now is told by a later command.
+///
+/// # Errors
+/// `Invalid` if the engine has no summariser; `NotFound` without such a session; else as for every append.
+pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> Result<SummarizeReport> {
+    if engine.summarizer.is_none() {
+        return Err(Error::Invalid("this engine has no summariser: give it one when it is made".to_owned()));
+    }
+    let keeper = engine.keeper(user, false)?;
+    let sessions: Vec<String> = {
+        let state = keeper.read();
+        match &options.session {
+            Some(session) => {
+                base_truth::must_have(&state.memory, session)?;
+                vec![session.clone()]
+            }
+            None => state.memory.sessions().iter().map(|session| session.id.to_string()).collect(),
+        }
+    };
+    let mut all = SummarizeReport::default();
+    for session in sessions {
+        let one = run(engine, &keeper, &session, usize::MAX, options.again)?;
+        all.summarized.extend(one.summarized);
+        all.consolidated.extend(one.consolidated);
+        if one.fault.is_some() {
+            all.fault = one.fault;
+            break;
+        }
+    }
+    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    Ok(all)
+}
+
+/// Tells what a turn has closed, after what was left untold before it.
+pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper, session: &str) -> Result<SummarizeReport> {
+    run(engine, keeper, session, limit::SUMMARIES_PER_TURN_MAX, false)
+}
+
+/// Tells at most so many exchanges of a session, and consolidates where that is due.
+pub(crate) fn run(
+    engine: &Engine,
+    keeper: &Keeper,
+    session: &str,
+    most: usize,
+    again: bool,
+) -> Result<SummarizeReport> {
+    let mut report = SummarizeReport::default();
+    let Some(summarizer) = &engine.summarizer else { return Ok(report) };
+    let turn = keeper.sessions.turn(session);
+    let _order = wait(&turn);
+    for opening in due(keeper, session, again)?.into_iter().take(most) {
+        match tell(engine, keeper, summarizer.as_ref(), session, opening, None)? {
+            Ok(told) => report.summarized.extend(told),
+            Err(fault) => {
+                report.fault = Some(fault);
+                break;
+            }
+        }
+        match base_truth::consolidate_if_due(engine, keeper, summarizer.as_ref(), session) {
+            Ok(done) => report.consolidated.extend(done),
+            // It is due again at the next turn.
+            Err(Error::Unavailable(fault)) => report.fault = Some(fault),
+            Err(other) => return Err(other),
+        }
+    }
+    Ok(report)
+}
+
+/// The exchanges to tell, oldest first, by their first sources.
+fn due(keeper: &Keeper, session: &str, again: bool) -> Result<Vec<ItemId>> {
+    let open: Vec<ItemId> = {
+        let state = keeper.read();
+        let all = session::exchanges(&state.memory, session);
+        all.iter().filter(|one| one.is_closed && one.summary.is_none()).map(Exchange::opening).collect()
+    };
+    if open.is_empty() || again {
+        return Ok(open);
+    }
+    let left = left_alone(keeper)?;
+    Ok(open.into_iter().filter(|opening| !left.contains(opening)).collect())
+}
+
+/// Exchanges whose telling someone reverted or erased by hand: to tell them again would undo that.
+pub(crate) fn left_alone(keeper: &Keeper) -> Result<BTreeSet<ItemId>> {
+    let known = keeper.sessions.left_alone.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(known) = known {
+        return Ok(known);
+    }
+    let (head, gone) = {
+        let state = keeper.read();
+        let erased = state.history.erasures().keys().map(|change| change.seq);
+        let gone: BTreeSet<Seq> = state.memory.skipped().iter().copied().chain(erased).collect();
+        (state.memory.seq(), gone)
+    };
+    let mut found = BTreeSet::new();
+    if !gone.is_empty() {
+        scan::headers(keeper.writer().ledger.as_mut(), 1..=head, &mut |header| {
+            let tells = header.rationale.as_ref().is_some_and(|why| why.starts_with(SUMMARIZED_BY));
+            if tells && gone.contains(&header.seq) {
+                found.extend(header.origin.reference.as_ref().and_then(|name| name.parse::<ItemId>().ok()));
+            }
+        })?;
+    }
+    *keeper.sessions.left_alone.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+    Ok(found)
+}
+
+/// Tells one exchange. `Err` inside says why it cannot be told now.
+fn tell(
+    engine: &Engine,
+    keeper: &Keeper,
+    summarizer: &dyn Summarizer,
+    session: &str,
+    opening: ItemId,
+    cause: Option<EventId>,
+) -> Result<std::result::Result<Option<Summarized>, String>> {
+    let found = {
+        let state = keeper.read();
+        let all = session::exchanges(&state.memory, session);
+        let exchange = all.iter().find(|one| one.summary.is_none() && one.opening() == opening);
+        exchange.map(|exchange| (telling(engine, &state.memory, session, exchange), sources(exchange)))
+    };
+    let Some((telling, told_from)) = found else { return Ok(Ok(None)) };
+    // The model works while nobody holds the memory.
+    let proposal = match propose(summarizer, &telling) {
+        Ok(proposal) => proposal,
+        Err(fault) => return Ok(Err(format!("turn {} of session {session:?}: {fault}", telling.turn))),
+    };
+    let mut report = None;
+    commit::commit(engine, keeper, None, &mut |state| {
+        report = None;
+        let all = session::exchanges(&state.memory, session);
+        let same = |one: &&Exchange<'_>| one.summary.is_none() && sources(one) == told_from;
+        // What was reverted, erased or added to meanwhile is looked at another time.
+        let Some(exchange) = all.iter().find(same) else { return Ok(Vec::new()) };
+        let case = Case { memory: &state.memory, session, exchange, options: &engine.sessions };
+        let (changes, told) = session::summarize(&case, proposal.as_ref(), &mut |kind| engine.new_item_id(kind));
+        report = Some(told);
+        let how = if proposal.is_some() { "" } else { ": no proposal came of it, the words stand for themselves" };
+        Ok(vec![Draft {
+            origin: Origin {
+                reference: Some(opening.to_string()),
+                session: Some(session.to_owned()),
+                ..Origin::of(SourceKind::Inferred)
+            },
+            rationale: Some(format!("{SUMMARIZED_BY}{}{how}", summarizer.id())),
+            caused_by: cause.into_iter().collect(),
+            ..Draft::new(Actor::System, SourceKind::Inferred, changes)
+        }])
+    })?;
+    Ok(Ok(report))
+}
+
+/// A proposal; `None` if every answer was malformed.
+fn propose(summarizer: &dyn Summarizer, telling: &Telling) -> std::result::Result<Option<Proposal>, SummarizeError> {
+    for _ in 0..=RETRIES {
+        match summarizer.summarize(telling) {
+            Ok(proposal) => return Ok(Some(proposal)),
+            Err(SummarizeError::Malformed(_)) => {}
+            Err(unavailable) => return Err(unavailable),
+        }
+    }
+    Ok(None)
+}
+
+fn sources(exchange: &Exchange<'_>) -> Vec<ItemId> {
+    exchange.sources.iter().map(|held| held.source.id).collect()
+}
+
+fn telling(engine: &Engine, memory: &Memory, session: &str, exchange: &Exchange<'_>) -> Telling {
+    Telling {
+        session: session.to_owned(),
+        turn: exchange.turn,
+        user: exchange.text_of(Role::User),
+        assistant: exchange.text_of(Role::Assistant),
+        depth: session::depth(exchange, &engine.sessions),
+        base_truth: base_truth::in_force(memory, session).map(Known::from).collect(),
+        within: Duration::from_secs(limit::SUMMARY_SECONDS_MAX),
+    }
+}
+
+/// Tells again what lost its telling with a source that was reverted or erased; not what was itself taken back.
+pub(crate) fn retell(
+    engine: &Engine,
+    keeper: &Keeper,
+    before: &Memory,
+    by_hand: &BTreeSet<Seq>,
+    cause: EventId,
+) -> Result<()> {
+    let Some(summarizer) = &engine.summarizer else { return Ok(()) };
+    let lost: Vec<(String, ItemId)> = {
+        let state = keeper.read();
+        let memory = &state.memory;
+        let told = before.items().sessions();
+        let mut lost = Vec::new();
+        for session in told.names() {
+            for exchange in session::exchanges(memory, session) {
+                let by = exchange.sources.iter().filter_map(|held| told.told_at(held.source.id)).next();
+                let kept = by.is_some_and(|seq| !by_hand.contains(&seq) && !memory.skipped().contains(&seq));
+                if kept && exchange.summary.is_none() && exchange.is_closed {
+                    lost.push((session.to_owned(), exchange.opening()));
+                }
+            }
+        }
+        lost
+    };
+    for (session, opening) in lost {
+        let turn = keeper.sessions.turn(&session);
+        let _order = wait(&turn);
+        // What cannot be told now stays flagged, as any other exchange.
+        if tell(engine, keeper, summarizer.as_ref(), &session, opening, Some(cause))?.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! A summariser that answers what a test wants, or not at all.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use quipu_core::session::{Known, MergeProposed, Proposal, RuleBook};
+use quipu_engine::ports::{SummarizeError, Summarizer, Telling};
+
+/// What it answers once.
+#[derive(Debug, Clone)]
+pub enum Script {
+    /// This.
+    Says(Proposal),
+    /// Nothing in time.
+    Late,
+    /// No proposal.
+    Garbled,
+}
+
+/// Answers by script; by rules where the script is at its end.
+#[derive(Debug, Default)]
+pub struct ScriptedSummarizer {
+    script: Mutex<VecDeque<Script>>,
+    asked: Mutex<Vec<u32>>,
+}
+
+impl ScriptedSummarizer {
+    /// Answers so from now on, one after the other.
+    pub fn will(&self, script: impl IntoIterator<Item = Script>) {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner).extend(script);
+    }
+
+    /// The turns it was asked about since this was last asked.
+    pub fn take_asked(&self) -> Vec<u32> {
+        std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Summarizer for ScriptedSummarizer {
+    fn id(&self) -> &str {
+        "script/v1"
+    }
+
+    fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(telling.turn);
+        match self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front() {
+            Some(Script::Says(proposal)) => Ok(proposal),
+            Some(Script::Late) => Err(SummarizeError::Unavailable("it took more than 8 s".to_owned())),
+            Some(Script::Garbled) => Err(SummarizeError::Malformed("no JSON".to_owned())),
+            None => {
+                Ok(RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth))
+            }
+        }
+    }
+
+    fn consolidate(&self, base_truth: &[Known], _within: Duration) -> Result<Vec<MergeProposed>, SummarizeError> {
+        Ok(RuleBook::english().merges(base_truth))
+    }
+}
