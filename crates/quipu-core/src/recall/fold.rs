@@ -86,7 +86,6 @@ impl Folder<'_> {
             Lead::Source(_) => None,
             Lead::Derived(hit) => hit.witness.map(|ordinal| self.memory.sources()[ordinal as usize].source.id),
         };
-        let text = self.text(id);
         let known = match &lead {
             Lead::Source(_) => self.of_source.get(&id).copied(),
             // An episode stands behind the turn of it that was found; anything else leads if its own words speak for it,
@@ -96,6 +95,11 @@ impl Folder<'_> {
                 behind || matches!(self.groups[at].lead, Lead::Source(_))
             }),
         };
+        // Most sources come when all places are taken: nothing more is worked out for them.
+        if known.is_none() && self.groups.len() == wanted && matches!(lead, Lead::Source(_)) {
+            return;
+        }
+        let text = self.text(id);
         // Two people may say the same words; an item that repeats what is told already does not answer twice.
         let repeated = || self.by_text.get(&text).copied().filter(|_| matches!(lead, Lead::Derived(_)));
         if let Some(at) = known.or_else(repeated) {
