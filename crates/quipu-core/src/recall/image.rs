@@ -251,7 +251,7 @@ fn write_postings(lists: &[Vec<Posting>]) -> ByteBuf {
         let mut before = 0;
         for posting in list {
             write_number(&mut bytes, posting.text - before);
-            write_number(&mut bytes, posting.count);
+            write_number(&mut bytes, u32::from(posting.count));
             before = posting.text;
         }
     }
@@ -267,7 +267,7 @@ fn read_postings(mut bytes: &[u8], terms: usize, texts: usize) -> Result<Vec<Vec
         let mut before = 0u32;
         for at in 0..length {
             let distance = read_number(&mut bytes)?;
-            let count = read_number(&mut bytes)?;
+            let count = u16::try_from(read_number(&mut bytes)?).map_err(|_| ImageError("a count too large"))?;
             let text = before
                 .checked_add(distance)
                 .filter(|&text| (text as usize) < texts && (distance > 0 || at == 0) && count > 0);

@@ -11,12 +11,14 @@ const B: f32 = 0.4;
 /// A normalised score never exceeds this: the limit of the term frequency part for ever more repetitions.
 pub(super) const SCORE_MAX: f32 = K1 + 1.0;
 
-/// How often a text has a term.
+/// How often a text has a term. Packed, as half of what words take in memory are postings.
+#[repr(C, packed(2))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Posting {
     /// Number of the passage or session.
     pub(super) text: u32,
-    pub(super) count: u32,
+    /// More than fits counts as the most: repetition is saturated long before.
+    pub(super) count: u16,
 }
 
 /// One collection of texts: the passages, or the sessions.
@@ -42,10 +44,11 @@ impl Texts {
     /// Adds a term's count to a text; a text grows at any time, a new text is usually the last.
     fn count(&mut self, term: u32, text: u32, count: u32) {
         let list = &mut self.postings[term as usize];
+        let count = u16::try_from(count).unwrap_or(u16::MAX);
         match list.last_mut() {
-            Some(last) if last.text == text => last.count += count,
+            Some(last) if last.text == text => last.count = last.count.saturating_add(count),
             Some(last) if last.text > text => match list.binary_search_by_key(&text, |posting| posting.text) {
-                Ok(at) => list[at].count += count,
+                Ok(at) => list[at].count = list[at].count.saturating_add(count),
                 Err(at) => list.insert(at, Posting { text, count }),
             },
             _ => list.push(Posting { text, count }),
@@ -56,7 +59,7 @@ impl Texts {
     fn discount(&mut self, term: u32, text: u32, count: u32) {
         let list = &mut self.postings[term as usize];
         let Ok(at) = list.binary_search_by_key(&text, |posting| posting.text) else { return };
-        list[at].count -= count.min(list[at].count);
+        list[at].count = list[at].count.saturating_sub(u16::try_from(count).unwrap_or(u16::MAX));
         if list[at].count == 0 {
             list.remove(at);
         }
@@ -83,7 +86,7 @@ impl Texts {
             let weight = figure.idf / idf_sum * (K1 + 1.0);
             for posting in &self.postings[term as usize] {
                 let length = self.lengths[posting.text as usize] as f32;
-                let count = posting.count as f32;
+                let count = f32::from(posting.count);
                 scores[posting.text as usize] += weight * count / (count + K1 * (1.0 - B) + slope * length);
             }
         }
