@@ -1,7 +1,7 @@
 //! Reading: recall, context, get, list, why, core.
 
 use quipu_core::id::ItemKind;
-use quipu_core::recall::{Contributions, Standing, Trace, Validity, Verdict};
+use quipu_core::recall::{Contributions, Negation, Standing, Trace, Validity, Verdict};
 use quipu_engine::versions::When;
 use quipu_engine::{
     Answer, ContextOptions, Decision, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why,
@@ -147,6 +147,13 @@ fn asked_for(validity: Validity) -> String {
     }
 }
 
+fn says_no(negation: &Negation) -> String {
+    let denied = negation.denied.then(|| "asks for what is not so".to_owned());
+    let over = negation.over.then(|| "asks for what is over".to_owned());
+    let besides = (!negation.besides.is_empty()).then(|| format!("leaves out {}", negation.besides.join(", ")));
+    denied.into_iter().chain(over).chain(besides).collect::<Vec<_>>().join("; ")
+}
+
 fn explained(report: &RecallReport, trace: &Trace) -> String {
     let mut text = "\nHow it was found\n".to_owned();
     let mut line = |what: String| text.push_str(&format!("  {what}\n"));
@@ -155,6 +162,15 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
             |term: &quipu_core::recall::Term| format!("{} (idf {:.2}, in {})", term.term, term.idf, term.passages);
         line(format!("terms     {}", detail.terms.iter().map(term).collect::<Vec<_>>().join(", ")));
         line(format!("speaker   {}", detail.speaker.as_deref().unwrap_or("none named, or several")));
+        if !detail.about.is_empty() {
+            line(format!("about     {}", detail.about.join(" or ")));
+        }
+        if !detail.entities.is_empty() {
+            line(format!("names     {}", detail.entities.join(", ")));
+        }
+        if !detail.negation.is_none() {
+            line(format!("says no   {}", says_no(&detail.negation)));
+        }
         let dates: Vec<String> = detail.dates.iter().map(ToString::to_string).collect();
         line(format!("dates     {}", if dates.is_empty() { "none".to_owned() } else { dates.join(", ") }));
         let intervals: Vec<String> = detail.intervals.iter().map(ToString::to_string).collect();

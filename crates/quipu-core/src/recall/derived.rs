@@ -170,6 +170,18 @@ pub(super) fn asked_by(predicate: &str) -> Cow<'static, BTreeSet<String>> {
     ASKED_BY.get(predicate).map_or_else(unknown, Cow::Borrowed)
 }
 
+/// Terms that only the names of opposite relations are asked by, and what the other is asked by in their place.
+static OPPOSITES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let plain = |name: &str| asked_by(name).iter().next().filter(|_| asked_by(name).len() == 1).cloned();
+    let pair = |name: &str| Some((plain(name)?, plain(REGISTRY.get(name).opposite.as_deref()?)?));
+    REGISTRY.names().filter_map(pair).collect()
+});
+
+/// What is asked for in place of a term where its opposite is meant: "dislik" for "like".
+pub(super) fn opposite_of(term: &str) -> Option<&'static str> {
+    OPPOSITES.get(term).map(String::as_str)
+}
+
 /// The terms of a text.
 pub(super) fn terms(text: &str) -> Vec<String> {
     let mut found = Vec::new();

@@ -121,8 +121,11 @@ impl Desk<'_> {
         if !about.is_of(fact) {
             return if about.excludes(fact) { OF_ANOTHER } else { 0.0 };
         }
-        if fact.status == FactStatus::Contested {
+        if fact.status == FactStatus::Contested || self.plan.negation.over && fact.is_active() {
             return 0.0;
+        }
+        if self.plan.negation.leaves_out(&fact.text) {
+            return OF_ANOTHER;
         }
         let relation = asked_by(&fact.predicate);
         let asked = &self.plan.asked;

@@ -14,6 +14,7 @@ mod dates;
 mod decision;
 mod dense;
 mod derived;
+mod entities;
 mod fold;
 mod image;
 mod index;
@@ -21,6 +22,7 @@ mod intent;
 mod intervals;
 mod items;
 mod late;
+mod negation;
 mod occasion;
 mod passages;
 mod plan;
@@ -49,6 +51,7 @@ pub use intent::Intent;
 pub use intervals::Interval;
 pub use items::DerivedHit;
 pub use late::{QueryTokens, TokenCode, token_codes};
+pub use negation::Negation;
 pub use plan::{Filter, Plan, Query};
 pub use profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
 pub use rank::{Standing, confidence, frequency, recency, rif, unasked};
@@ -226,6 +229,9 @@ fn stages(
         detail: options.explain.then(|| Detail {
             terms: terms.clone(),
             speaker: plan.speaker.clone(),
+            about: plan.about.as_ref().map(|about| about.names().to_vec()).unwrap_or_default(),
+            entities: plan.entities.clone(),
+            negation: plan.negation.clone(),
             dates: plan.dates.clone(),
             intent: plan.intent,
             intervals: plan.intervals.clone(),

@@ -9,10 +9,12 @@ use jiff::tz::TimeZone;
 
 use super::about::{self, About, Named};
 use super::dates::{self, NamedDate};
-use super::derived::DerivedIndex;
+use super::derived::{DerivedIndex, opposite_of};
+use super::entities;
 use super::index::Index;
 use super::intent::Intent;
 use super::intervals::{self, Interval};
+use super::negation::Negation;
 use super::occasion::{self, Occasion};
 use super::tokens::{self, Word};
 use super::validity::Validity;
@@ -103,6 +105,10 @@ pub struct Plan {
     pub asked: Vec<String>,
     /// The moment that is meant before any other of the asked time.
     pub near: Option<Timestamp>,
+    /// What it says no to.
+    pub negation: Negation,
+    /// Names in the question: people the memory knows, and what else is written like a name.
+    pub entities: Vec<String>,
     /// A time told by what happened, until a memory says when that was.
     occasion: Option<Occasion>,
 }
@@ -132,16 +138,19 @@ impl Plan {
             )));
         }
         let words = tokens::words(&query.text);
-        let mentions = mentions(index, &query.text, &words);
+        let negation = Negation::of(&query.text, &words);
+        let mentions = mentions_besides(index, &query.text, &words, &negation);
         let mut named: Vec<u32> = mentions.iter().map(|mention| mention.author).collect();
         named.sort_unstable();
         named.dedup();
         let dates = dates::named_dates(&query.text);
         let today = query.now.map(|now| now.to_zoned(TimeZone::UTC).date());
         let intervals = today.map(|today| intervals::intervals(&query.text, &words, today)).unwrap_or_default();
-        let validity = query.validity.unwrap_or_else(|| validity(&words, &intervals, today));
+        let ever = Some(Validity::Ever).filter(|_| negation.over);
+        let validity = query.validity.or(ever).unwrap_or_else(|| validity(&words, &intervals, today));
         let occasion = occasion::find(&query.text, &words).filter(|_| intervals.is_empty() && query.validity.is_none());
-        let times = intervals::places(&query.text, &words, today);
+        let mut aside = intervals::places(&query.text, &words, today);
+        aside.extend(negation.places.iter().cloned());
         let authors = authors(index, &mentions);
         let about = About::of(&words, &authors, &[], occasion.as_ref().map(|one| &one.whole));
         let only = match (&named[..], &about) {
@@ -151,8 +160,9 @@ impl Plan {
             _ => None,
         };
         Ok(Self {
-            asked: without(&words, &mentions, &times),
-            terms: terms(&words, &mentions),
+            asked: turned(without(&words, &mentions, &aside), &negation),
+            terms: without(&words, &mentions, &negation.places),
+            entities: entities::of(&query.text, &words, &authors),
             speaker: only.and_then(|author| index.author(author)).cloned(),
             dates,
             intent: query.intent.unwrap_or_else(|| Intent::of(&words)),
@@ -163,6 +173,7 @@ impl Plan {
             speaks: only,
             about,
             near: middle(validity),
+            negation,
             occasion,
             k: query.k,
             text: query.text,
@@ -180,12 +191,14 @@ impl Plan {
     /// by. What the memory does not know leaves the plan as it is.
     pub fn grounded(mut self, memory: &Memory, index: &Index, derived: &DerivedIndex) -> Self {
         let words = tokens::words(&self.text);
-        let mentions = mentions(index, &self.text, &words);
+        let mentions = mentions_besides(index, &self.text, &words, &self.negation);
         let mut named = authors(index, &mentions);
-        named.extend(derived.named(&self.text, &words));
+        let left_out = |at: usize| self.negation.places.iter().any(|place| place.contains(&at));
+        named.extend(derived.named(&self.text, &words).into_iter().filter(|one| !left_out(one.words.start)));
         if named.is_empty() {
             named = about::written(&self.text, &words);
         }
+        self.entities = entities::of(&self.text, &words, &named);
         let own_name = memory.user().as_str().to_lowercase();
         // The user may sign with a name of their own.
         let itself = index.author_called(&own_name);
@@ -202,7 +215,8 @@ impl Plan {
         let facts = derived.facts_with(memory.items(), &clause);
         if let Some(resolved) = occasion.resolve(memory.items(), &facts, (&self.text, &words), names) {
             (self.validity, self.near) = (resolved.validity, resolved.near);
-            self.asked = without(&words, &mentions, &[occasion.whole]);
+            let aside: Vec<_> = self.negation.places.iter().cloned().chain([occasion.whole]).collect();
+            self.asked = turned(without(&words, &mentions, &aside), &self.negation);
         }
         self
     }
@@ -269,6 +283,21 @@ pub(super) fn is_name_here(text: &str, words: &[Word], place: &Range<usize>) -> 
     let written_like_a_name = text[word.start..].starts_with(char::is_uppercase);
     let opens = place.start == 0 && !word.is_possessive();
     !doubtful || (written_like_a_name && !opens)
+}
+
+/// The authors named of whom something is asked: "besides Anna" asks nothing of Anna.
+fn mentions_besides(index: &Index, text: &str, words: &[Word], negation: &Negation) -> Vec<Mention> {
+    let mut found = mentions(index, text, words);
+    found.retain(|mention| !negation.places.iter().any(|place| place.contains(&mention.first)));
+    found
+}
+
+/// Where the opposite is asked for, the terms of the opposite relation: what somebody does not like is what they dislike.
+fn turned(terms: Vec<String>, negation: &Negation) -> Vec<String> {
+    if !negation.denied {
+        return terms;
+    }
+    terms.into_iter().map(|term| opposite_of(&term).map_or(term, str::to_owned)).collect()
 }
 
 fn terms(words: &[Word], mentions: &[Mention]) -> Vec<String> {

@@ -8,6 +8,7 @@ use super::candidates::{Arm, Arms};
 use super::dates::NamedDate;
 use super::intent::Intent;
 use super::intervals::Interval;
+use super::negation::Negation;
 use super::score::Contributions;
 use super::validity::Validity;
 
@@ -52,6 +53,12 @@ pub struct Detail {
     pub terms: Vec<Term>,
     /// The one author the question names.
     pub speaker: Option<Arc<str>>,
+    /// The one person it asks about, by each name.
+    pub about: Vec<String>,
+    /// Names in it.
+    pub entities: Vec<String>,
+    /// What it says no to.
+    pub negation: Negation,
     /// The dates it names.
     pub dates: Vec<NamedDate>,
     /// What it is for.

@@ -197,3 +197,25 @@ fn a_question_finds_the_fields_of_the_core_document_too() {
     let hits = ask(&engine, &RecallOptions::of("Where do I live?"));
     assert_eq!(hits[0].core_path.as_deref(), Some("/location/current"));
 }
+
+#[test]
+fn what_a_question_says_no_to_is_not_its_answer() {
+    // given likes and dislikes, and a home before this one
+    let engine = moves();
+    on(&engine, "2024-05-03", "I like jazz and I don't like coriander.");
+    // when the opposite is asked for, what is over, or what is left beside something
+    for (question, first, left_out) in [
+        ("What do I like?", "User likes jazz.", "User dislikes coriander."),
+        ("What don't I like?", "User dislikes coriander.", "User likes jazz."),
+        ("Where do I no longer live?", "User lives in Porto.", ""),
+        ("Where did I ever live besides Lisbon?", "User lives in Porto.", ""),
+    ] {
+        let report = recall(&engine, &me(), &RecallOptions { explain: true, ..RecallOptions::of(question) }).unwrap();
+        // then that comes first
+        assert_eq!(report.hits[0].text, first, "{question}: {:#?}", report.hits);
+        assert!(report.hits.iter().take(2).all(|hit| hit.text != left_out), "{question}: {:#?}", report.hits);
+        // and the plan says how it was understood
+        let negation = report.trace.unwrap().detail.unwrap().negation;
+        assert_eq!(negation.is_none(), question == "What do I like?", "{question}");
+    }
+}
