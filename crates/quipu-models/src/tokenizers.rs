@@ -48,4 +48,28 @@ mod tests {
             assert_eq!(counted, [o200k, cl100k], "{text:?}");
         }
     }
+
+    /// A pack counts its lines one by one.
+    #[test]
+    fn whole_lines_cost_what_they_cost_together() {
+        let lines = [
+            "<memory user=\"me\">\n",
+            "## Facts\n",
+            "- [fact_0r5k2m9c4t7wz · undated] User likes tea?!\n",
+            "- [turn_1 · 2026] ends in blanks  \n",
+            "- 日本語のテキスト。\n",
+            "- `code();` /\n",
+            "- \n",
+            "Not shown: 12 more…\n",
+            "</memory>\n",
+        ];
+        for tokenizer in tokenizers() {
+            for one in lines {
+                for other in lines {
+                    let together = tokenizer.count(&format!("{one}{other}"));
+                    assert_eq!(tokenizer.count(one) + tokenizer.count(other), together, "{one:?} {other:?}");
+                }
+            }
+        }
+    }
 }

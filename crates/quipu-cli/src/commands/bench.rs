@@ -12,8 +12,11 @@ use quipu_core::event::{Actor, Change, Draft, Event, NO_HASH, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::ledger::{self, Position};
 use quipu_core::source::{Role, Source};
-use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel, Entropy, Token};
-use quipu_engine::{Aids, Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance};
+use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel, Entropy, Extractor, Token};
+use quipu_engine::{
+    Aids, ContextOptions, Engine, Error, FactOptions, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance,
+};
+use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 use serde::Serialize;
 
@@ -30,6 +33,9 @@ const APPENDS: usize = 400;
 const FOLDED: usize = 200_000;
 /// Questions asked of each memory.
 const QUESTIONS: usize = 200;
+/// Turns and statements of the memory packs are made of.
+const PACKED_TURNS: usize = 8_000;
+const PACKED_STATEMENTS: usize = 2_000;
 /// Questions embedded with the real model.
 const EMBEDDED: usize = 100;
 
@@ -38,6 +44,7 @@ struct Report {
     append: Append,
     fold_events_per_second: f64,
     recall: Vec<Scale>,
+    packs: Packs,
     query_embedding_ms: Quantiles,
 }
 
@@ -55,6 +62,15 @@ struct Scale {
     open_ms: f64,
     bytes_per_item_beyond_text: f64,
     bytes_on_disk: u64,
+}
+
+/// Packs of a memory in which statements were read.
+#[derive(Debug, Serialize)]
+struct Packs {
+    items: usize,
+    facts: usize,
+    pack_ms: Quantiles,
+    tokens: Quantiles,
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
@@ -77,9 +93,10 @@ pub(super) fn run(settings: &Settings, printer: &Printer, items: usize) -> Resul
             recall.push(scale(&folder.path().join(items.to_string()), items)?);
         }
     }
+    let packs = packs(&folder.path().join("packs"))?;
     let query_embedding_ms = embedding(settings)?;
     drop(bar);
-    printer.report(&Report { append, fold_events_per_second, recall, query_embedding_ms }, in_words)
+    printer.report(&Report { append, fold_events_per_second, recall, packs, query_embedding_ms }, in_words)
 }
 
 fn in_words(report: &Report) -> String {
@@ -111,6 +128,15 @@ fn in_words(report: &Report) -> String {
             ),
         ]);
     }
+    let packs = &report.packs;
+    rows.push(vec![
+        format!("a pack of {} items, {} of them facts", packs.items, packs.facts),
+        format!("p50 {:.3} ms, p95 {:.3} ms, without the embedding", packs.pack_ms.p50, packs.pack_ms.p95),
+    ]);
+    rows.push(vec![
+        "tokens of these packs".to_owned(),
+        format!("p50 {:.0}, p95 {:.0}", packs.tokens.p50, packs.tokens.p95),
+    ]);
     render::table(&["what", "figure"], &rows)
 }
 
@@ -157,13 +183,13 @@ fn unit_vector(text: &str, dimensions: usize) -> Vec<f32> {
     vector.iter().map(|x| x / length).collect()
 }
 
-fn engine(folder: &Path) -> Result<Engine> {
+fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine> {
     Ok(Engine::new(Parts {
         store: Box::new(SqliteStore::open(folder, quipu_sqlite::Options::default())?),
         embedder: Arc::new(MadeUpVectors::new()),
         clock: Arc::new(SystemClock { fixed: None }),
         entropy: Arc::new(SystemEntropy),
-        extractor: None,
+        extractor,
         summarizer: None,
         rules: Rules::default(),
         aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
@@ -194,7 +220,7 @@ fn append(folder: &Path) -> Result<Append> {
     let bare = rusqlite::Connection::open(folder.join("bare.db")).map_err(sql)?;
     bare.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE row(seq INTEGER PRIMARY KEY, bytes BLOB) STRICT;")
         .map_err(sql)?;
-    let engine = engine(&folder.join("append"))?;
+    let engine = engine(&folder.join("append"), None)?;
     let user = UserId::parse("bench")?;
     let options = RememberOptions { durable_only: true, ..RememberOptions::default() };
     let (mut bare_times, mut event_times) = (Vec::new(), Vec::new());
@@ -271,12 +297,12 @@ fn scale(folder: &Path, items: usize) -> Result<Scale> {
     let user = UserId::parse("bench")?;
     let text_bytes: usize = (0..items).map(|number| turn(number).text.len()).sum();
     {
-        let engine = engine(folder)?;
+        let engine = engine(folder, None)?;
         let batches = (0..items).step_by(6400).map(|from| (from..items.min(from + 6400)).map(turn).collect::<Vec<_>>());
         quipu_engine::ingest::record_sources(&engine, &user, batches, "bench")?;
         quipu_engine::snapshot(&engine, &user)?;
     }
-    let engine = engine(folder)?;
+    let engine = engine(folder, None)?;
     let start = now();
     let status = quipu_engine::status(&engine, &user)?;
     let open_ms = seconds(start) * 1e3;
@@ -298,6 +324,61 @@ fn scale(folder: &Path, items: usize) -> Result<Scale> {
         bytes_per_item_beyond_text: (status.bytes_in_memory.saturating_sub(text_bytes)) as f64 / items as f64,
         bytes_on_disk: status.bytes_on_disk,
     })
+}
+
+/// A made-up name.
+fn name(number: usize) -> String {
+    const SYLLABLES: [&str; 12] = ["ba", "do", "ki", "lu", "me", "na", "po", "ra", "si", "te", "vo", "zu"];
+    let syllable = |at: usize| SYLLABLES[number / 12usize.pow(at as u32) % 12];
+    let name = format!("{}{}{}n", syllable(0), syllable(1), syllable(2));
+    name[..1].to_uppercase() + &name[1..]
+}
+
+fn statement(number: usize) -> String {
+    let (who, place) = (name(number % 300), name(number * 7 % 1_000 + 500));
+    match number % 5 {
+        0 => format!("{who} lives in {place}."),
+        1 => format!("{who} works at {place}."),
+        2 => format!("{who} likes {}.", sentence(number).split(' ').next().unwrap_or_default()),
+        3 => format!("I visited {place} with {who}."),
+        _ => format!("I like {}.", sentence(number).split(' ').next().unwrap_or_default()),
+    }
+}
+
+/// Packs for questions about people, some of whom are in memory, among turns that say nothing of them.
+fn packs(folder: &Path) -> Result<Packs> {
+    let user = UserId::parse("bench")?;
+    let engine = engine(folder, Some(Arc::new(RuleExtractor::english())))?;
+    let turns = std::iter::once((0..PACKED_TURNS).map(turn).collect::<Vec<_>>());
+    quipu_engine::ingest::record_sources(&engine, &user, turns, "bench")?;
+    for number in 0..PACKED_STATEMENTS {
+        let session = Some(format!("talk {}", number / 20));
+        let said = Utterance { session, ..Utterance::of_user(statement(number)) };
+        quipu_engine::remember(&engine, &user, &said, &RememberOptions::default())?;
+    }
+    let embedder = MadeUpVectors::new();
+    let (mut times, mut tokens) = (Vec::new(), Vec::new());
+    for number in 0..QUESTIONS + 20 {
+        let who = name(number * 3 % 400);
+        let question = match number % 4 {
+            0 => format!("Where does {who} live?"),
+            1 => format!("What does {who} like?"),
+            2 => format!("Where did I go with {who}?"),
+            _ => sentence(number * 31 + 5).split(' ').take(6).collect::<Vec<_>>().join(" "),
+        };
+        let start = now();
+        embedder.embed_tokens(&[&question]).map_err(|error| Error::Bug(error.to_string()))?;
+        let embedding = seconds(start);
+        let start = now();
+        let pack = quipu_engine::context(&engine, &user, &ContextOptions::of(&question))?;
+        if number >= 20 {
+            times.push((seconds(start) - embedding).max(0.0) * 1e3);
+            tokens.push(pack.tokens as f64);
+        }
+    }
+    let items = quipu_engine::status(&engine, &user)?.items;
+    let facts = quipu_engine::facts(&engine, &user, &FactOptions::default())?.len();
+    Ok(Packs { items, facts, pack_ms: Quantiles::of(times), tokens: Quantiles::of(tokens) })
 }
 
 fn embedding(settings: &Settings) -> Result<Quantiles> {

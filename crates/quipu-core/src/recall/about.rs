@@ -106,8 +106,8 @@ impl About {
 
     /// True if the fact is about them.
     pub fn is_of(&self, fact: &Fact) -> bool {
-        let subject = fact.subject.to_lowercase();
-        self.names.contains(&subject)
+        // Asked of every statement there is: nothing is copied for it.
+        self.names.iter().any(|name| fact.subject.chars().flat_map(char::to_lowercase).eq(name.chars()))
     }
 
     /// True if the fact is about somebody else and does not speak of them either.

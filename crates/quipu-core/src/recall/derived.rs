@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -17,7 +18,7 @@ use crate::extract::USER;
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Evidence, Fact};
 use crate::items::Items;
-use crate::predicate::Predicates;
+use crate::predicate::{Predicates, normal};
 
 /// The words and sources of everything drawn. A projection: made from the items at any time.
 #[derive(Debug, Clone, Default)]
@@ -25,11 +26,19 @@ pub struct DerivedIndex {
     pub(super) words: WordIndex,
     /// By number.
     pub(super) entries: Vec<ItemId>,
-    /// The number of each, and its terms.
-    numbers: HashMap<ItemId, (u32, Box<[u32]>)>,
+    numbers: HashMap<ItemId, Entry>,
     by_source: HashMap<ItemId, BTreeSet<ItemId>>,
     /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
     subjects: HashMap<String, BTreeSet<Vec<String>>>,
+}
+
+/// What is kept of an item.
+#[derive(Debug, Clone)]
+struct Entry {
+    number: u32,
+    terms: Box<[u32]>,
+    /// See [`wording`].
+    wording: u64,
 }
 
 impl DerivedIndex {
@@ -58,14 +67,16 @@ impl DerivedIndex {
             }
             self.meet(items, id);
             let Some(text) = words(items, id) else { continue };
-            if let Some((number, terms)) = self.numbers.get_mut(&id) {
-                self.words.replace(*number, terms, &text);
+            let wording = wording(items.text(id).unwrap_or_default());
+            if let Some(entry) = self.numbers.get_mut(&id) {
+                self.words.replace(entry.number, &mut entry.terms, &text);
+                entry.wording = wording;
                 continue;
             }
             let number = self.entries.len() as u32;
             self.words.add(None, &text);
             self.entries.push(id);
-            self.numbers.insert(id, (number, self.words.terms_of(&text).into()));
+            self.numbers.insert(id, Entry { number, terms: self.words.terms_of(&text).into(), wording });
         }
     }
 
@@ -122,16 +133,28 @@ impl DerivedIndex {
 
     /// What an item's own words score.
     pub(super) fn own(&self, scores: &[f32], id: ItemId) -> f32 {
-        self.numbers.get(&id).and_then(|(number, _)| scores.get(*number as usize)).copied().unwrap_or(0.0)
+        self.numbers.get(&id).and_then(|entry| scores.get(entry.number as usize)).copied().unwrap_or(0.0)
+    }
+
+    /// The [`wording`] of an item.
+    pub(super) fn wording(&self, id: ItemId) -> Option<u64> {
+        self.numbers.get(&id).map(|entry| entry.wording)
     }
 
     /// Bytes in memory, estimated from capacities.
     pub fn bytes(&self) -> usize {
-        let entry = size_of::<(ItemId, (u32, Box<[u32]>))>() + size_of::<ItemId>();
-        let terms: usize = self.numbers.values().map(|(_, terms)| size_of_val(&**terms)).sum();
+        let entry = size_of::<(ItemId, Entry)>() + size_of::<ItemId>();
+        let terms: usize = self.numbers.values().map(|entry| size_of_val(&*entry.terms)).sum();
         let places: usize = self.by_source.values().map(|items| 48 + items.len() * size_of::<ItemId>()).sum();
         self.words.bytes() + self.entries.capacity() * entry + terms + places
     }
+}
+
+/// Equal for texts that say the same in the same words.
+pub(super) fn wording(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    normal(text).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The items whose words or sources a change may have changed.
@@ -217,22 +240,27 @@ fn words(items: &Items, id: ItemId) -> Option<String> {
 
 /// The sources an item was read from, each once, in their order.
 pub(super) fn sources(items: &Items, id: ItemId) -> Vec<ItemId> {
-    let of = |evidence: &[Evidence]| evidence.iter().map(|place| place.source).collect::<Vec<_>>();
-    let mut found = match id.kind {
+    let mut found = Vec::new();
+    each_source(items, id, &mut |source| found.push(source));
+    let mut met = BTreeSet::new();
+    found.retain(|source| met.insert(*source));
+    found
+}
+
+/// Calls `each` with the sources an item was read from, in their order, as often as it was read from them.
+pub(super) fn each_source(items: &Items, id: ItemId, each: &mut dyn FnMut(ItemId)) {
+    let mut of = |evidence: &[Evidence]| evidence.iter().for_each(|place| each(place.source));
+    match id.kind {
         ItemKind::Fact => items.fact(id).map(|fact| of(&fact.evidence)),
-        ItemKind::Episode => items.episode(id).map(|one| one.sources.clone()),
         ItemKind::Task => items.task(id).map(|task| of(&task.evidence)),
         ItemKind::Note => items.note(id).map(|note| of(&note.evidence)),
-        ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.evidence.clone()),
+        ItemKind::Episode => items.episode(id).map(|one| one.sources.iter().copied().for_each(each)),
+        ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.evidence.iter().copied().for_each(each)),
         ItemKind::Truth
         | ItemKind::Review
         | ItemKind::Turn
         | ItemKind::Entry
         | ItemKind::Document
         | ItemKind::Import => None,
-    }
-    .unwrap_or_default();
-    let mut met = BTreeSet::new();
-    found.retain(|source| met.insert(*source));
-    found
+    };
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::derived::DerivedIndex;
+use super::derived::{DerivedIndex, wording};
 use super::items::DerivedHit;
 use super::plan::Plan;
 use super::rank::Standing;
@@ -10,7 +10,6 @@ use super::select::Hit;
 use crate::id::{ItemId, ItemKind};
 use crate::limit;
 use crate::memory::Memory;
-use crate::predicate::normal;
 
 /// What leads an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,7 +64,8 @@ pub(super) fn fold(
     // Of equals the statement comes before the words it was read from.
     let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
-    let mut folder = Folder { memory, groups: Vec::new(), of_source: HashMap::new(), by_text: HashMap::new() };
+    let mut folder =
+        Folder { memory, index, groups: Vec::new(), of_source: HashMap::new(), by_wording: HashMap::new() };
     for (place, id, lead) in all {
         folder.add(id, lead, place, wanted);
     }
@@ -74,10 +74,11 @@ pub(super) fn fold(
 
 struct Folder<'a> {
     memory: &'a Memory,
+    index: &'a DerivedIndex,
     groups: Vec<Group>,
     /// The answer a source leads or stands behind.
     of_source: HashMap<ItemId, usize>,
-    by_text: HashMap<String, usize>,
+    by_wording: HashMap<u64, usize>,
 }
 
 impl Folder<'_> {
@@ -99,9 +100,11 @@ impl Folder<'_> {
         if known.is_none() && self.groups.len() == wanted && matches!(lead, Lead::Source(_)) {
             return;
         }
-        let text = self.text(id);
         // Two people may say the same words; an item that repeats what is told already does not answer twice.
-        let repeated = || self.by_text.get(&text).copied().filter(|_| matches!(lead, Lead::Derived(_)));
+        let repeated = || {
+            let wording = self.index.wording(id).filter(|_| matches!(lead, Lead::Derived(_)))?;
+            self.by_wording.get(&wording).copied()
+        };
         if let Some(at) = known.or_else(repeated) {
             let group = &mut self.groups[at];
             if !group.also.contains(&id) {
@@ -113,7 +116,10 @@ impl Folder<'_> {
             return;
         }
         let at = self.groups.len();
-        self.by_text.insert(text, at);
+        let said = || self.memory.get(id).map(|held| wording(&held.source.text));
+        if let Some(wording) = self.index.wording(id).or_else(said) {
+            self.by_wording.insert(wording, at);
+        }
         let mut also = Vec::new();
         match &lead {
             Lead::Source(_) => {
@@ -128,10 +134,5 @@ impl Folder<'_> {
             Lead::Derived(_) => {}
         }
         self.groups.push(Group { lead, also, cosine: 0.0, votes: 0, place, standing: Standing::default() });
-    }
-
-    fn text(&self, id: ItemId) -> String {
-        let said = self.memory.get(id).map(|held| &*held.source.text);
-        normal(said.or_else(|| self.memory.items().text(id)).unwrap_or_default())
     }
 }

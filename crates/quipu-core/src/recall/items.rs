@@ -1,9 +1,10 @@
 //! Scoring what was drawn from sources, beside the sources themselves.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::candidates::{Arm, Arms, Evidence};
-use super::derived::{DerivedIndex, asked_by, sources, terms};
+use super::derived::{DerivedIndex, asked_by, each_source, sources, terms};
 use super::plan::Plan;
 use super::score::{Contributions, Features, features, score_max};
 use super::select::{Hit, Scored};
@@ -56,20 +57,29 @@ impl Desk<'_> {
     /// The drawn items that answer, best first: those with the question's words, and those read from what was found.
     pub(super) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
         let own = self.derived.words.score(&self.plan.asked).passages;
-        let mut nominees: BTreeMap<ItemId, Arms> = BTreeMap::new();
-        for id in self.by_words(&own) {
-            nominees.entry(id).or_default().add(Arm::Words);
-        }
         let found = hits.iter().take(limit::NOMINEES_PER_ARM);
-        for source in found.filter_map(|hit| self.memory.sources().get(hit.ordinal as usize)) {
-            for id in self.derived.read_from(source.source.id).filter(|id| self.admits(*id)) {
-                nominees.entry(id).or_default().add(Arm::Evidence);
-            }
-        }
-        let witnesses = self.witnesses(scored, nominees.keys().copied());
-        let mut all: Vec<DerivedHit> = nominees
+        let found = found.filter_map(|hit| self.memory.sources().get(hit.ordinal as usize));
+        // An item is read from many sources: each is looked at once.
+        let mut read: Vec<ItemId> = found.flat_map(|source| self.derived.read_from(source.source.id)).collect();
+        read.sort_unstable();
+        read.dedup();
+        let by_words = self.by_words(&own).into_iter().map(|id| (id, Arm::Words));
+        let mut nominees: Vec<(ItemId, Arm)> = by_words.collect();
+        nominees.extend(read.into_iter().filter(|id| self.admits(*id)).map(|id| (id, Arm::Evidence)));
+        nominees.sort_unstable_by_key(|(id, arm)| (*id, *arm as u8));
+        let items: Vec<(ItemId, Arms)> = nominees
+            .chunk_by(|(one, _), (other, _)| one == other)
+            .map(|same| {
+                let mut arms = Arms::default();
+                same.iter().for_each(|(_, arm)| arms.add(*arm));
+                (same[0].0, arms)
+            })
+            .collect();
+        let witnesses = self.witnesses(scored, items.iter().map(|(id, _)| *id));
+        let mut all: Vec<DerivedHit> = items
             .into_iter()
-            .map(|(id, arms)| self.hit(id, arms, self.derived.own(&own, id), witnesses.get(&id).copied()))
+            .zip(witnesses)
+            .map(|((id, arms), witness)| self.hit(id, arms, self.derived.own(&own, id), witness))
             .filter(|hit| hit.score > 0.0 && self.speaks(hit))
             .collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
@@ -140,12 +150,13 @@ impl Desk<'_> {
 
     fn by_words(&self, own: &[f32]) -> Vec<ItemId> {
         let named = self.derived.entries.iter().zip(own).filter(|(_, score)| **score > 0.0);
-        // Those about whom the question asks come first: a thousand people may live somewhere.
-        let worth = |score: f32, id: ItemId| if self.is_asked_about(id) { score + SCORE_MAX } else { score };
         let mut found: Vec<(f32, ItemId)> =
-            named.map(|(id, score)| (worth(*score, *id), *id)).filter(|(_, id)| self.admits(*id)).collect();
-        let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            named.map(|(id, score)| (*score, *id)).filter(|(_, id)| self.admits(*id)).collect();
         if found.len() > limit::NOMINEES_PER_ARM {
+            // Those about whom the question asks come first: a thousand people may live somewhere.
+            let asked_about = found.iter_mut().filter(|(_, id)| self.is_asked_about(*id));
+            asked_about.for_each(|(score, _)| *score += SCORE_MAX);
+            let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
             found.select_nth_unstable_by(limit::NOMINEES_PER_ARM, better);
             found.truncate(limit::NOMINEES_PER_ARM);
         }
@@ -153,29 +164,60 @@ impl Desk<'_> {
     }
 
     /// For each item the source that speaks most for it, its own words apart.
-    fn witnesses(&self, scored: &[Scored], ids: impl Iterator<Item = ItemId>) -> BTreeMap<ItemId, (u32, Features)> {
+    fn witnesses(&self, scored: &[Scored], ids: impl Iterator<Item = ItemId>) -> Vec<Option<(u32, Features)>> {
+        let ordinals = &self.evidence.index.passages.ordinal;
+        let of = |at: usize| ordinals[scored[at].passage as usize];
+        // Where everything was scored, a source stands at its own number.
+        let place = |ordinal: u32| match scored.get(ordinal as usize) {
+            Some(one) if ordinals[one.passage as usize] == ordinal => Some(ordinal as usize),
+            _ => scored.binary_search_by_key(&ordinal, |one| ordinals[one.passage as usize]).ok(),
+        };
+        let mut wanted: Vec<(Vec<usize>, Vec<u32>)> = Vec::new();
+        for id in ids {
+            let (mut known, mut absent) = (Vec::new(), Vec::new());
+            each_source(self.memory.items(), id, &mut |source| {
+                let Some(ordinal) = self.memory.find(source) else { return };
+                match place(ordinal) {
+                    Some(at) => known.push(at),
+                    None if absent.len() < WITNESSES_MAX => absent.push(ordinal),
+                    None => {}
+                }
+            });
+            wanted.push((known, absent));
+        }
+        let looked_up = self.looked_up(wanted.iter().flat_map(|(_, absent)| absent.iter().copied()));
+        let besides = |found: &Features| self.score(&Features { n: 0.0, isq: 0.0, ..*found });
+        let mut worth: Vec<Option<f32>> = vec![None; scored.len()];
+        let best = |(known, absent): (Vec<usize>, Vec<u32>)| {
+            let mut best: Option<(f32, u32, Features)> = None;
+            let mut offer = |value: f32, ordinal: u32, features: &Features| {
+                let better = best.as_ref().is_none_or(|(most, other, _)| match value.total_cmp(most) {
+                    Ordering::Equal => ordinal < *other,
+                    order => order == Ordering::Greater,
+                });
+                if better {
+                    best = Some((value, ordinal, *features));
+                }
+            };
+            for at in known {
+                let value = *worth[at].get_or_insert_with(|| besides(&scored[at].features));
+                offer(value, of(at), &scored[at].features);
+            }
+            for ordinal in absent {
+                if let Some(found) = looked_up.get(&ordinal) {
+                    offer(besides(found), ordinal, found);
+                }
+            }
+            best.map(|(_, ordinal, features)| (ordinal, features))
+        };
+        wanted.into_iter().map(best).collect()
+    }
+
+    /// The features of the best passage of each of these sources, which were not scored.
+    fn looked_up(&self, ordinals_wanted: impl Iterator<Item = u32>) -> BTreeMap<u32, Features> {
         let index = self.evidence.index;
         let ordinals = &index.passages.ordinal;
-        let mut known: BTreeMap<u32, Features> = BTreeMap::new();
-        let mut wanted: Vec<(ItemId, Vec<u32>)> = Vec::new();
-        let mut absent: BTreeSet<u32> = BTreeSet::new();
-        for id in ids {
-            let all = sources(self.memory.items(), id).into_iter().filter_map(|source| self.memory.find(source));
-            let (mut of_item, mut looked_at) = (Vec::new(), 0);
-            for ordinal in all {
-                let at = scored.binary_search_by_key(&ordinal, |one| ordinals[one.passage as usize]);
-                if let Ok(at) = at {
-                    known.insert(ordinal, scored[at].features);
-                } else if looked_at < WITNESSES_MAX {
-                    looked_at += 1;
-                    absent.insert(ordinal);
-                } else {
-                    continue;
-                }
-                of_item.push(ordinal);
-            }
-            wanted.push((id, of_item));
-        }
+        let absent: BTreeSet<u32> = ordinals_wanted.collect();
         let passages: Vec<u32> = absent
             .iter()
             .flat_map(|ordinal| {
@@ -187,6 +229,7 @@ impl Desk<'_> {
             Some(query) => index.dense.cosines_at(query, &passages),
             None => vec![0.0; passages.len()],
         };
+        let mut known: BTreeMap<u32, Features> = BTreeMap::new();
         for (&passage, cosine) in passages.iter().zip(cosines) {
             let found = features(self.evidence, passage, cosine);
             let best = known.entry(ordinals[passage as usize]).or_insert(found);
@@ -194,13 +237,7 @@ impl Desk<'_> {
                 *best = found;
             }
         }
-        let besides = |found: &Features| self.score(&Features { n: 0.0, isq: 0.0, ..*found });
-        let best = |(id, of_item): (ItemId, Vec<u32>)| {
-            let found = of_item.into_iter().filter_map(|ordinal| Some((ordinal, *known.get(&ordinal)?)));
-            let best = found.max_by(|a, b| besides(&a.1).total_cmp(&besides(&b.1)).then(b.0.cmp(&a.0)));
-            best.map(|best| (id, best))
-        };
-        wanted.into_iter().filter_map(best).collect()
+        known
     }
 
     fn hit(&self, id: ItemId, arms: Arms, own: f32, witness: Option<(u32, Features)>) -> DerivedHit {
