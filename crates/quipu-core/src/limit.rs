@@ -76,6 +76,8 @@ pub const PASSAGE_BYTES_MAX: usize = 1100;
 pub const EXHAUSTIVE_PASSAGES_MAX: usize = 16_384;
 /// How many passages each arm nominates when not all are scored.
 pub const NOMINEES_PER_ARM: usize = 512;
+/// How many drawn items the question's words nominate, and from how many of the best sources others are read.
+pub const DRAWN_NOMINEES_PER_ARM: usize = 256;
 /// Answers that are put in order by relevance and confidence, if no more are asked for.
 pub const RANKED: usize = 50;
 /// Answers among which diversity chooses.

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -77,7 +78,7 @@ pub struct Memory {
     marks: BTreeMap<ItemId, Marks>,
     items: Items,
     orphans: Vec<Orphan>,
-    by_id: HashMap<ItemId, u32>,
+    by_id: FxHashMap<ItemId, u32>,
     sessions: Vec<Session>,
     session_numbers: HashMap<Arc<str>, u32>,
     authors: HashMap<Arc<str>, ()>,
@@ -119,7 +120,7 @@ impl Memory {
             marks: BTreeMap::new(),
             items: Items::default(),
             orphans: Vec::new(),
-            by_id: HashMap::new(),
+            by_id: FxHashMap::default(),
             sessions: Vec::new(),
             session_numbers: HashMap::new(),
             authors: HashMap::new(),

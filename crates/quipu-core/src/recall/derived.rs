@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
 
 use super::about::Named;
 use super::plan::is_name_here;
@@ -26,8 +27,8 @@ pub struct DerivedIndex {
     pub(super) words: WordIndex,
     /// By number.
     pub(super) entries: Vec<ItemId>,
-    numbers: HashMap<ItemId, Entry>,
-    by_source: HashMap<ItemId, BTreeSet<ItemId>>,
+    numbers: FxHashMap<ItemId, Entry>,
+    by_source: FxHashMap<ItemId, BTreeSet<ItemId>>,
     /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
     subjects: HashMap<String, BTreeSet<Vec<String>>>,
 }
@@ -37,8 +38,8 @@ pub struct DerivedIndex {
 struct Entry {
     number: u32,
     terms: Box<[u32]>,
-    /// See [`wording`].
-    wording: u64,
+    /// What it says, as texts are compared.
+    wording: Box<str>,
 }
 
 impl DerivedIndex {
@@ -67,7 +68,7 @@ impl DerivedIndex {
             }
             self.meet(items, id);
             let Some(text) = words(items, id) else { continue };
-            let wording = wording(items.text(id).unwrap_or_default());
+            let wording = normal(items.text(id).unwrap_or_default()).into();
             if let Some(entry) = self.numbers.get_mut(&id) {
                 self.words.replace(entry.number, &mut entry.terms, &text);
                 entry.wording = wording;
@@ -136,25 +137,18 @@ impl DerivedIndex {
         self.numbers.get(&id).and_then(|entry| scores.get(entry.number as usize)).copied().unwrap_or(0.0)
     }
 
-    /// The [`wording`] of an item.
-    pub(super) fn wording(&self, id: ItemId) -> Option<u64> {
-        self.numbers.get(&id).map(|entry| entry.wording)
+    /// What an item says, as texts are compared.
+    pub(super) fn wording(&self, id: ItemId) -> Option<&str> {
+        self.numbers.get(&id).map(|entry| &*entry.wording)
     }
 
     /// Bytes in memory, estimated from capacities.
     pub fn bytes(&self) -> usize {
         let entry = size_of::<(ItemId, Entry)>() + size_of::<ItemId>();
-        let terms: usize = self.numbers.values().map(|entry| size_of_val(&*entry.terms)).sum();
+        let terms: usize = self.numbers.values().map(|entry| size_of_val(&*entry.terms) + entry.wording.len()).sum();
         let places: usize = self.by_source.values().map(|items| 48 + items.len() * size_of::<ItemId>()).sum();
         self.words.bytes() + self.entries.capacity() * entry + terms + places
     }
-}
-
-/// Equal for texts that say the same in the same words.
-pub(super) fn wording(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    normal(text).hash(&mut hasher);
-    hasher.finish()
 }
 
 /// The items whose words or sources a change may have changed.

@@ -1,8 +1,9 @@
 //! One answer, one line: an item and the source it was read from are not told twice.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
-use super::derived::{DerivedIndex, wording};
+use super::derived::DerivedIndex;
+use super::index::Index;
 use super::items::DerivedHit;
 use super::plan::Plan;
 use super::rank::Standing;
@@ -10,6 +11,7 @@ use super::select::Hit;
 use crate::id::{ItemId, ItemKind};
 use crate::limit;
 use crate::memory::Memory;
+use crate::predicate::normal;
 
 /// What leads an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,32 +42,44 @@ pub struct Group {
 /// Puts sources and drawn items into one list, best first, and folds together what is one answer.
 pub(super) fn fold(
     memory: &Memory,
-    index: &DerivedIndex,
+    (index, drawn): (&Index, &DerivedIndex),
     hits: Vec<Hit>,
-    derived: Vec<DerivedHit>,
+    derived: &[DerivedHit],
     plan: &Plan,
 ) -> Vec<Group> {
     // More than are asked for, since relevance may order them anew.
     let wanted = plan.k.max(limit::RANKED);
-    let id_of = |hit: &Hit| memory.sources()[hit.ordinal as usize].source.id;
-    let scores: HashMap<ItemId, f32> = derived.iter().map(|hit| (hit.id, hit.score)).collect();
+    let scores: FxHashMap<ItemId, f32> = derived.iter().map(|hit| (hit.id, hit.score)).collect();
     // Words that say what holds no longer do not come before the statement that took its place.
     let place = |source: ItemId, score: f32| {
-        let facts = index.read_from(source).filter(|fact| !plan.validity.admits(memory.items(), *fact));
+        let facts = drawn.read_from(source).filter(|fact| !plan.validity.admits(memory.items(), *fact));
         let newer = facts.filter_map(|fact| memory.items().fact(fact)?.superseded_by);
         newer.filter_map(|fact| scores.get(&fact)).fold(score, |least, score| least.min(*score))
     };
-    let source = |hit: Hit| {
-        let id = id_of(&hit);
-        (place(id, hit.score), id, Lead::Source(hit))
-    };
-    let mut all: Vec<(f32, ItemId, Lead)> = hits.into_iter().map(source).collect();
-    all.extend(derived.into_iter().map(|hit| (hit.score, hit.id, Lead::Derived(hit))));
+    let mut all: Vec<(f32, ItemId, Lead)> = Vec::new();
+    // Each drawn item takes in one source at most, so behind these every place is taken.
+    let mut ahead = wanted + derived.len();
+    for hit in hits {
+        let id = index.items[hit.ordinal as usize];
+        let place = place(id, hit.score);
+        ahead -= usize::from(place >= hit.score);
+        all.push((place, id, Lead::Source(hit)));
+        if ahead == 0 {
+            break;
+        }
+    }
+    all.extend(derived.iter().map(|hit| (hit.score, hit.id, Lead::Derived(hit.clone()))));
     // Of equals the statement comes before the words it was read from.
     let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
-    all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
-    let mut folder =
-        Folder { memory, index, groups: Vec::new(), of_source: HashMap::new(), by_wording: HashMap::new() };
+    all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
+    let mut folder = Folder {
+        memory,
+        drawn,
+        groups: Vec::new(),
+        of_source: FxHashMap::default(),
+        by_wording: FxHashMap::default(),
+        said: Vec::new(),
+    };
     for (place, id, lead) in all {
         folder.add(id, lead, place, wanted);
     }
@@ -74,14 +88,17 @@ pub(super) fn fold(
 
 struct Folder<'a> {
     memory: &'a Memory,
-    index: &'a DerivedIndex,
+    drawn: &'a DerivedIndex,
     groups: Vec<Group>,
     /// The answer a source leads or stands behind.
-    of_source: HashMap<ItemId, usize>,
-    by_wording: HashMap<u64, usize>,
+    of_source: FxHashMap<ItemId, usize>,
+    /// Answers led by what was drawn.
+    by_wording: FxHashMap<&'a str, usize>,
+    /// Answers led by sources, with their words.
+    said: Vec<(usize, &'a str)>,
 }
 
-impl Folder<'_> {
+impl<'a> Folder<'a> {
     fn add(&mut self, id: ItemId, lead: Lead, place: f32, wanted: usize) {
         let witness = match &lead {
             Lead::Source(_) => None,
@@ -101,11 +118,8 @@ impl Folder<'_> {
             return;
         }
         // Two people may say the same words; an item that repeats what is told already does not answer twice.
-        let repeated = || {
-            let wording = self.index.wording(id).filter(|_| matches!(lead, Lead::Derived(_)))?;
-            self.by_wording.get(&wording).copied()
-        };
-        if let Some(at) = known.or_else(repeated) {
+        let wording = self.drawn.wording(id).filter(|_| matches!(lead, Lead::Derived(_)));
+        if let Some(at) = known.or_else(|| self.told(wording?)) {
             let group = &mut self.groups[at];
             if !group.also.contains(&id) {
                 group.also.push(id);
@@ -116,9 +130,11 @@ impl Folder<'_> {
             return;
         }
         let at = self.groups.len();
-        let said = || self.memory.get(id).map(|held| wording(&held.source.text));
-        if let Some(wording) = self.index.wording(id).or_else(said) {
-            self.by_wording.insert(wording, at);
+        match wording {
+            Some(wording) => {
+                self.by_wording.insert(wording, at);
+            }
+            None => self.said.extend(self.memory.get(id).map(|held| (at, &*held.source.text))),
         }
         let mut also = Vec::new();
         match &lead {
@@ -135,4 +151,19 @@ impl Folder<'_> {
         }
         self.groups.push(Group { lead, also, cosine: 0.0, votes: 0, place, standing: Standing::default() });
     }
+
+    /// The answer that says these words already.
+    fn told(&self, wording: &str) -> Option<usize> {
+        let same = |(_, text): &&(usize, &str)| may_be_same(text, wording) && normal(text) == wording;
+        let said = || self.said.iter().find(same).map(|(at, _)| *at);
+        self.by_wording.get(wording).copied().or_else(said)
+    }
+}
+
+/// Cheaper than [`normal`], and false for most texts that differ: how they end. "Twice a week" becomes "twice weekly".
+fn may_be_same(text: &str, wording: &str) -> bool {
+    fn end(text: &str) -> impl Iterator<Item = char> + '_ {
+        text.chars().rev().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(6)
+    }
+    wording.ends_with("ly") || end(text).eq(end(wording))
 }

@@ -57,10 +57,10 @@ impl Desk<'_> {
     /// The drawn items that answer, best first: those with the question's words, and those read from what was found.
     pub(super) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
         let own = self.derived.words.score(&self.plan.asked).passages;
-        let found = hits.iter().take(limit::NOMINEES_PER_ARM);
-        let found = found.filter_map(|hit| self.memory.sources().get(hit.ordinal as usize));
+        let found = hits.iter().take(limit::DRAWN_NOMINEES_PER_ARM);
+        let found = found.filter_map(|hit| self.evidence.index.items.get(hit.ordinal as usize));
         // An item is read from many sources: each is looked at once.
-        let mut read: Vec<ItemId> = found.flat_map(|source| self.derived.read_from(source.source.id)).collect();
+        let mut read: Vec<ItemId> = found.flat_map(|source| self.derived.read_from(*source)).collect();
         read.sort_unstable();
         read.dedup();
         let by_words = self.by_words(&own).into_iter().map(|id| (id, Arm::Words));
@@ -152,13 +152,13 @@ impl Desk<'_> {
         let named = self.derived.entries.iter().zip(own).filter(|(_, score)| **score > 0.0);
         let mut found: Vec<(f32, ItemId)> =
             named.map(|(id, score)| (*score, *id)).filter(|(_, id)| self.admits(*id)).collect();
-        if found.len() > limit::NOMINEES_PER_ARM {
+        if found.len() > limit::DRAWN_NOMINEES_PER_ARM {
             // Those about whom the question asks come first: a thousand people may live somewhere.
             let asked_about = found.iter_mut().filter(|(_, id)| self.is_asked_about(*id));
             asked_about.for_each(|(score, _)| *score += SCORE_MAX);
             let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-            found.select_nth_unstable_by(limit::NOMINEES_PER_ARM, better);
-            found.truncate(limit::NOMINEES_PER_ARM);
+            found.select_nth_unstable_by(limit::DRAWN_NOMINEES_PER_ARM, better);
+            found.truncate(limit::DRAWN_NOMINEES_PER_ARM);
         }
         found.into_iter().map(|(_, id)| id).collect()
     }

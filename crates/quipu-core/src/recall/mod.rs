@@ -150,7 +150,7 @@ pub fn recall_all(
     trace.derived_scored = drawn.len();
     let wanted = |hit: &Hit| plan.filter.admits_kind(index.items[hit.ordinal as usize].kind);
     let hits = found.hits.into_iter().filter(wanted).collect();
-    let mut groups = fold::fold(memory, derived, hits, drawn.clone(), plan);
+    let mut groups = fold::fold(memory, (index, derived), hits, &drawn, plan);
     let desk = rank::Desk {
         memory,
         index,

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use quipu_core::id::UserId;
 use quipu_core::recall::Intent;
-use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel};
+use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel};
 use quipu_engine::{
     Aids, ContextOptions, Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance,
 };
@@ -103,6 +103,13 @@ impl Embedder for Timed {
         let vectors = self.model.embed(texts);
         self.micros.fetch_add(u64::try_from(start.elapsed().as_micros()).unwrap_or(0), Ordering::Relaxed);
         vectors
+    }
+
+    fn embed_tokens(&self, texts: &[&str]) -> std::result::Result<Vec<Embedded>, EmbedError> {
+        let start = now();
+        let embedded = self.model.embed_tokens(texts);
+        self.micros.fetch_add(u64::try_from(start.elapsed().as_micros()).unwrap_or(0), Ordering::Relaxed);
+        embedded
     }
 
     fn count_tokens(&self, text: &str) -> usize {
