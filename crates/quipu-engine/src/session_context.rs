@@ -24,7 +24,7 @@ use crate::versions::When;
 /// Words of a turn that stand for a summary it does not have, at most.
 const RAW_WORDS_MAX: usize = 60;
 /// With fewer tokens left nothing is recalled: a pack would be all frame.
-const RECALLED_TOKENS_MIN: usize = 150;
+pub(crate) const RECALLED_TOKENS_MIN: usize = 150;
 
 /// What to pack.
 #[derive(Debug, Clone)]
@@ -155,7 +155,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
             ..ContextOptions::of(clipped(&query))
         };
         let shown: BTreeSet<ItemId> = made.messages.iter().map(|one| one.id).collect();
-        let recalled = context::without(engine, user, &asked, &shown)?;
+        let (recalled, _) = context::without(engine, user, &asked, &shown)?;
         if !recalled.sections.is_empty() {
             system.push_str(&recalled.text);
             made.sections.extend(recalled.sections);
@@ -184,7 +184,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
 }
 
 /// A query is bounded; a message is not.
-fn clipped(query: &str) -> &str {
+pub(crate) fn clipped(query: &str) -> &str {
     &query[..query.floor_char_boundary(limit::QUERY_BYTES_MAX)]
 }
 
