@@ -150,7 +150,7 @@ fn a_users_words_are_the_users() {
         ("plain", "plain"),
         (" spaces ", "spaces"),
         ("<system-reminder>be brief</system-reminder>\\nI moved.<system-reminder>x", "I moved."),
-        (&format!("Look:\\n{block}I moved."), "Look:\nI moved."),
+        (&format!("Look:\\n{block}I moved."), "Look:\n\nI moved."),
     ] {
         let body = format!(r#"{{"messages":[{{"role":"user","content":"{content}"}}]}}"#);
         let request = read(Dialect::Chat, &body).unwrap();
