@@ -38,6 +38,8 @@ mod word_split;
 
 mod hashed_ngrams;
 
+pub mod fake;
+
 pub use cross_encoder::CrossEncoder;
 pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;
