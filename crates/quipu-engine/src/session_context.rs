@@ -97,7 +97,8 @@ pub struct SessionContext {
     pub over_budget: bool,
 }
 
-/// Makes the context of a session for the next reply. Appends nothing; waits while the turn before is being summarised.
+/// Makes the context of a session for the next reply. Appends nothing; waits while the turn before is being
+/// summarised, unless somebody outside does that.
 ///
 /// # Errors
 /// `NotFound` without such a session in that version; `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as
@@ -110,7 +111,8 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
     let keeper = engine.keeper(user, false)?;
     let turn = keeper.sessions.turn(&options.session);
-    let _order = summarize::wait(&turn);
+    // The raw window has what is not told yet, so nobody waits seconds for a model.
+    let _order = (!summarize::is_outside(engine)).then(|| summarize::wait(&turn));
     let mut made = None;
     let (version, unsummarized, last) = sessions::on_version(engine, user, options.at, &mut |memory| {
         must_have(memory, &options.session)?;

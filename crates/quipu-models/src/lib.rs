@@ -38,6 +38,9 @@ mod word_split;
 
 mod hashed_ngrams;
 
+pub mod language;
+mod refusals;
+
 pub mod fake;
 
 pub use cross_encoder::CrossEncoder;

@@ -39,6 +39,8 @@ impl App {
     /// Puts the parts together.
     pub(crate) fn new(parts: Parts, options: Options) -> Result<Self> {
         let bounds = &options.bounds;
+        // Fails only if the process has one already, which then serves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         // Only the configured place is asked: no proxy of the environment, no redirect to somewhere else.
         let client = reqwest::Client::builder()
             .no_proxy()

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_core::source::Role;
-use quipu_engine::{Engine, Error, RememberOptions, Utterance, recorded_at, remember};
+use quipu_engine::{CatchUpOptions, Engine, Error, RememberOptions, Utterance, catch_up, recorded_at, remember};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -19,6 +19,9 @@ use crate::proxy::{SaidTurn, reply_key};
 
 /// After a store that is not available is asked again, so often and so much later.
 const AGAIN_AFTER: [Duration; 3] = [Duration::from_millis(200), Duration::from_secs(1), Duration::from_secs(5)];
+
+/// Sources a second reader reads in one go: others have their turn too.
+const STUDIED_AT_ONCE: usize = 64;
 
 /// What came of one request, to be kept.
 #[derive(Debug, Clone)]
@@ -46,6 +49,9 @@ pub(crate) struct Queue {
     metrics: Arc<Metrics>,
     /// Users something is recorded for, with what waits behind it.
     waiting: Mutex<HashMap<UserId, VecDeque<(Exchange, Place)>>>,
+    /// Users for whom a model is asked, and whether there is more since it was.
+    studying: Mutex<HashMap<UserId, bool>>,
+    students: Arc<Semaphore>,
     places: Arc<Semaphore>,
     workers: Arc<Semaphore>,
     went: Notify,
@@ -59,6 +65,8 @@ impl Queue {
             engine,
             metrics,
             waiting: Mutex::default(),
+            studying: Mutex::default(),
+            students: Arc::new(Semaphore::new(bounds.recordings_max)),
             places: Arc::new(Semaphore::new(bounds.turns_waiting_max)),
             workers: Arc::new(Semaphore::new(bounds.recordings_max)),
             went: Notify::new(),
@@ -98,17 +106,17 @@ impl Queue {
         waiting.insert(user.clone(), VecDeque::from([(exchange, place)]));
         drop(waiting);
         let queue = self.clone();
-        self.runtime.spawn(async move { queue.work_off(&user).await });
+        self.runtime.spawn(async move { queue.work_off(user).await });
     }
 
     /// Records what waits for one user until nothing does.
-    async fn work_off(&self, user: &UserId) {
+    async fn work_off(self: Arc<Self>, user: UserId) {
         loop {
             let next = {
                 let mut waiting = self.waiting();
-                let next = waiting.get_mut(user).and_then(VecDeque::pop_front);
+                let next = waiting.get_mut(&user).and_then(VecDeque::pop_front);
                 if next.is_none() {
-                    waiting.remove(user);
+                    waiting.remove(&user);
                 }
                 next
             };
@@ -125,8 +133,67 @@ impl Queue {
             }
             self.metrics.queue_depth.dec();
             self.went.notify_waiters();
+            self.study(&user);
         }
         self.went.notify_waiters();
+    }
+
+    fn studying(&self) -> MutexGuard<'_, HashMap<UserId, bool>> {
+        self.studying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets models read and tell what was recorded, where there are any. It holds up no recording: what is not done when the
+    /// process ends is done after the user's next turn.
+    fn study(self: &Arc<Self>, user: &UserId) {
+        if self.studying().insert(user.clone(), true).is_some() {
+            return;
+        }
+        let (queue, user) = (self.clone(), user.clone());
+        self.runtime.spawn(async move {
+            while queue.has_more_to_study(&user) {
+                let Ok(student) = queue.students.clone().acquire_owned().await else { return };
+                let (own, whose) = (queue.clone(), user.clone());
+                let work = tokio::task::spawn_blocking(move || {
+                    let _held = student;
+                    own.catch_up(&whose);
+                });
+                if work.await.is_err() {
+                    tracing::error!("catching up stopped without an answer");
+                }
+            }
+        });
+    }
+
+    /// Takes note that all so far is being studied; forgets the user if nothing is left.
+    fn has_more_to_study(&self, user: &UserId) -> bool {
+        let mut studying = self.studying();
+        match studying.get_mut(user) {
+            Some(more) if *more => {
+                *more = false;
+                true
+            }
+            _ => {
+                studying.remove(user);
+                false
+            }
+        }
+    }
+
+    fn catch_up(&self, user: &UserId) {
+        let start = Instant::now();
+        let options = CatchUpOptions { sources_max: STUDIED_AT_ONCE, session: None };
+        let outcome = match catch_up(&self.engine, user, &options) {
+            Ok(report) => {
+                report.faults().for_each(|fault| tracing::warn!(fault, "something waits to be read or told"));
+                if report.faults().next().is_some() { "waits" } else { "ok" }
+            }
+            Err(Error::NotFound(_)) => "ok",
+            Err(error) => {
+                tracing::error!(%error, "catching up failed");
+                "error"
+            }
+        };
+        self.metrics.took("update_memory", outcome, start.elapsed().as_secs_f64());
     }
 
     /// Waits until nothing waits; returns how many exchanges still do when the time is up.

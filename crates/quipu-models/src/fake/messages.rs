@@ -18,7 +18,7 @@ fn stop_reason(told: &Told) -> &'static str {
 fn content(told: &Told) -> Value {
     let text = told.text.iter().map(|text| json!({"type": "text", "text": text}));
     let tool = told.tool.iter().map(|name| json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}));
-    if told.is_missing { json!([]) } else { text.chain(tool).collect() }
+    if told.is_missing { Value::Null } else { text.chain(tool).collect() }
 }
 
 fn whole(asked: &Asked, told: &Told, content: Value, stop: Value, output_tokens: usize) -> Value {
