@@ -164,7 +164,9 @@ fn consolidate_now(
     let proposed = if known.is_empty() {
         Vec::new()
     } else {
-        let proposed = summarizer.consolidate(&known, within);
+        // The model works while nobody holds the memory.
+        let user = keeper.read().memory.user().clone();
+        let proposed = summarizer.consolidate(&user, &known, within);
         proposed.map_err(|error| Error::Unavailable(format!("session {session:?} was not consolidated: {error}")))?
     };
     let mut report = None;

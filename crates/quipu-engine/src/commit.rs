@@ -147,6 +147,18 @@ pub(crate) fn commit_one(
     receipts.pop().ok_or_else(|| Error::Bug("a commit returned no receipt".to_owned()))
 }
 
+/// Where a request with this key was recorded, whatever became of it since; none if the user has no memory.
+///
+/// # Errors
+/// `Unavailable` and `Corrupt` as the store says.
+pub fn recorded_at(engine: &Engine, user: &UserId, key: &str) -> Result<Option<Seq>> {
+    match engine.keeper(user, false) {
+        Ok(keeper) => Ok(keeper.writer().ledger.key_use(key)?.map(|used| used.seq)),
+        Err(Error::NotFound(_)) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
 fn answered_before(writer: &mut Writer, request: Option<&Idempotency>) -> Result<Option<Receipt>> {
     let Some(used) = request else { return Ok(None) };
     let Some(earlier) = writer.ledger.key_use(&used.key)? else { return Ok(None) };

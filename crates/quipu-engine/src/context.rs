@@ -81,16 +81,16 @@ const TOLD_FROM: f64 = 0.6;
 /// # Errors
 /// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
 pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<Pack> {
-    without(engine, user, options, &BTreeSet::new())
+    without(engine, user, options, &BTreeSet::new()).map(|(pack, _)| pack)
 }
 
-/// The same without some sources, which the reader has before them anyway.
+/// The same without some sources, which the reader has before them anyway; and what recall had to do without.
 pub(crate) fn without(
     engine: &Engine,
     user: &UserId,
     options: &ContextOptions,
     shown: &BTreeSet<ItemId>,
-) -> Result<Pack> {
+) -> Result<(Pack, Option<String>)> {
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
@@ -135,7 +135,7 @@ pub(crate) fn without(
             tokenizer: pack.counted_by.clone(),
         };
         pack.id = pack_id::id(&follows_from, &pack.text)?;
-        Ok(pack)
+        Ok((pack, found.degraded))
     })
 }
 

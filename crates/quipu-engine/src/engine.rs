@@ -44,6 +44,9 @@ pub struct Parts {
 pub struct Aids {
     /// Count what a pack costs, the first unless another is named. Without one it is estimated.
     pub tokenizers: Vec<Arc<dyn Tokenizer>>,
+    /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
+    /// [`study`](crate::study()) and [`catch_up`](crate::catch_up()).
+    pub reader: Option<Arc<dyn Extractor>>,
     /// Orders the best answers anew.
     pub reranker: Option<Arc<dyn Reranker>>,
 }

@@ -16,6 +16,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::novelty::Values;
 use crate::ports::UserLedger;
+use crate::study::Studied;
 use crate::summarize::Desk;
 use crate::unread::Unread;
 use crate::upkeep;
@@ -57,6 +58,8 @@ pub(crate) struct Keeper {
     pub(crate) values: Values,
     /// How far what was said has been read.
     pub(crate) unread: Unread,
+    /// How far the second reader has come.
+    pub(crate) studied: Studied,
     /// Whose turn it is to tell a session's exchanges.
     pub(crate) sessions: Desk,
 }
@@ -71,6 +74,7 @@ impl Keeper {
         let index = upkeep::load_index(engine, ledger.as_mut(), &memory)?;
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
         let unread = Unread::load(ledger.as_mut(), head)?;
+        let studied = Studied::load(ledger.as_mut(), head)?;
         let writer = Mutex::new(Writer { ledger, snapshot_seq });
         Ok(Self {
             writer,
@@ -78,6 +82,7 @@ impl Keeper {
             shown: Mutex::default(),
             values: Values::default(),
             unread,
+            studied,
             sessions: Desk::default(),
         })
     }

@@ -24,7 +24,7 @@ use crate::versions::When;
 /// Words of a turn that stand for a summary it does not have, at most.
 const RAW_WORDS_MAX: usize = 60;
 /// With fewer tokens left nothing is recalled: a pack would be all frame.
-const RECALLED_TOKENS_MIN: usize = 150;
+pub(crate) const RECALLED_TOKENS_MIN: usize = 150;
 
 /// What to pack.
 #[derive(Debug, Clone)]
@@ -97,7 +97,8 @@ pub struct SessionContext {
     pub over_budget: bool,
 }
 
-/// Makes the context of a session for the next reply. Appends nothing; waits while the turn before is being summarised.
+/// Makes the context of a session for the next reply. Appends nothing; waits while the turn before is being
+/// summarised, unless somebody outside does that.
 ///
 /// # Errors
 /// `NotFound` without such a session in that version; `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as
@@ -110,7 +111,8 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
     let keeper = engine.keeper(user, false)?;
     let turn = keeper.sessions.turn(&options.session);
-    let _order = summarize::wait(&turn);
+    // The raw window has what is not told yet, so nobody waits seconds for a model.
+    let _order = (!summarize::is_outside(engine)).then(|| summarize::wait(&turn));
     let mut made = None;
     let (version, unsummarized, last) = sessions::on_version(engine, user, options.at, &mut |memory| {
         must_have(memory, &options.session)?;
@@ -155,7 +157,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
             ..ContextOptions::of(clipped(&query))
         };
         let shown: BTreeSet<ItemId> = made.messages.iter().map(|one| one.id).collect();
-        let recalled = context::without(engine, user, &asked, &shown)?;
+        let (recalled, _) = context::without(engine, user, &asked, &shown)?;
         if !recalled.sections.is_empty() {
             system.push_str(&recalled.text);
             made.sections.extend(recalled.sections);
@@ -184,7 +186,7 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
 }
 
 /// A query is bounded; a message is not.
-fn clipped(query: &str) -> &str {
+pub(crate) fn clipped(query: &str) -> &str {
     &query[..query.floor_char_boundary(limit::QUERY_BYTES_MAX)]
 }
 

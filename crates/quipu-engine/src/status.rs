@@ -22,6 +22,12 @@ pub struct Status {
     pub sessions: usize,
     /// Closed exchanges of sessions that are not summarised.
     pub unsummarized: usize,
+    /// Sources the second reader has not read, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unstudied: Option<usize>,
+    /// Sources the second reader could not read, ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub given_up: Option<u64>,
     /// The earliest and latest time something was said.
     pub said_between: Option<(Timestamp, Timestamp)>,
     /// Events that do not count.
@@ -68,6 +74,8 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         items: memory.sources().iter().filter(|held| held.source.is_item()).count(),
         sessions: memory.sessions().len(),
         unsummarized: crate::sessions::unsummarized(memory),
+        unstudied: engine.aids.reader.as_ref().map(|_| keeper.studied.waiting(memory)),
+        given_up: engine.aids.reader.as_ref().map(|_| keeper.studied.given_up()),
         said_between: times.first().copied().zip(times.last().copied()),
         reverted: memory.skipped().len(),
         orphans: memory.orphans().len(),

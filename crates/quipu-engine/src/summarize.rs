@@ -115,8 +115,16 @@ pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> 
     Ok(all)
 }
 
+/// True if telling may take seconds: then only who asks for it waits for it.
+pub(crate) fn is_outside(engine: &Engine) -> bool {
+    engine.summarizer.as_ref().is_some_and(|summarizer| summarizer.asks_outside())
+}
+
 /// Tells what a turn has closed, after what was left untold before it.
 pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper, session: &str) -> Result<SummarizeReport> {
+    if is_outside(engine) {
+        return Ok(SummarizeReport::default());
+    }
     run(engine, keeper, session, limit::SUMMARIES_PER_TURN_MAX, false)
 }
 
@@ -253,6 +261,7 @@ fn sources(exchange: &Exchange<'_>) -> Vec<ItemId> {
 
 fn telling(engine: &Engine, memory: &Memory, session: &str, exchange: &Exchange<'_>) -> Telling {
     Telling {
+        whose: memory.user().clone(),
         session: session.to_owned(),
         turn: exchange.turn,
         user: exchange.text_of(Role::User),
@@ -271,7 +280,7 @@ pub(crate) fn retell(
     by_hand: &BTreeSet<Seq>,
     cause: EventId,
 ) -> Result<()> {
-    let Some(summarizer) = &engine.summarizer else { return Ok(()) };
+    let Some(summarizer) = engine.summarizer.as_ref().filter(|one| !one.asks_outside()) else { return Ok(()) };
     let lost: Vec<(String, ItemId)> = {
         let state = keeper.read();
         let memory = &state.memory;

@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Origin};
 use quipu_core::extract::{Extraction, Reading, USER};
@@ -101,11 +102,36 @@ pub(crate) fn record(
 
 /// What an extractor finds in a source.
 pub(crate) fn read(extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
-    let text = own_words(&held.source.text);
-    let speaker = speaker(memory, held);
-    let addressee = addressee(memory, held);
-    let reading = Reading { text: &text, speaker, addressee: addressee.as_deref(), said_at: held.source.said_at };
-    extractor.read(&reading).map_err(|error| Error::Unavailable(error.to_string()))
+    let page = Page::of(memory, held);
+    extractor.read(&page.reading()).map_err(|error| Error::Unavailable(error.to_string()))
+}
+
+/// A source as it is read: what must be known of it, on its own, so that nobody holds the memory meanwhile.
+pub(crate) struct Page {
+    text: String,
+    speaker: String,
+    addressee: Option<String>,
+    said_at: Option<Timestamp>,
+}
+
+impl Page {
+    pub(crate) fn of(memory: &Memory, held: &Held) -> Self {
+        Self {
+            text: own_words(&held.source.text),
+            speaker: speaker(memory, held).to_owned(),
+            addressee: addressee(memory, held),
+            said_at: held.source.said_at,
+        }
+    }
+
+    pub(crate) fn reading(&self) -> Reading<'_> {
+        Reading {
+            text: &self.text,
+            speaker: &self.speaker,
+            addressee: self.addressee.as_deref(),
+            said_at: self.said_at,
+        }
+    }
 }
 
 /// A source's candidates in portions that fit one event each.
@@ -257,7 +283,7 @@ pub fn read_unread(engine: &Engine, user: &UserId) -> Result<Reread> {
 }
 
 /// Sources whose reading someone reverted by hand: to read them again would undo that.
-fn sources_taken_back(keeper: &Keeper) -> Result<BTreeSet<ItemId>> {
+pub(crate) fn sources_taken_back(keeper: &Keeper) -> Result<BTreeSet<ItemId>> {
     let mut writer = keeper.writer();
     let state = keeper.read();
     let mut found = BTreeSet::new();

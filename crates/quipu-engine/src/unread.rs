@@ -20,6 +20,7 @@ use crate::error::Result;
 use crate::keeper::Keeper;
 use crate::ports::{Checkpoint, Projection, UserLedger};
 use crate::scan;
+use crate::study;
 use crate::understand::{self, Cause, READ_BY};
 
 /// Name of the position among a ledger's projections.
@@ -64,6 +65,12 @@ impl Unread {
         standing.saved.map(|_| position(standing.settled))
     }
 
+    /// Up to where everything is read by now, if the memory ends at `head`.
+    pub(crate) fn read_up_to(&self, head: Seq) -> Seq {
+        let standing = self.standing();
+        standing.running.values().copied().chain(standing.owed).min().unwrap_or(head)
+    }
+
     fn standing(&self) -> MutexGuard<'_, Standing> {
         // Every change of it is one assignment.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -87,6 +94,7 @@ fn position(seq: Seq) -> (&'static str, Projection) {
 /// # Errors
 /// What the store said: the position is durable before the words are, or a crash between them would go unnoticed.
 pub(crate) fn begin<'a>(engine: &Engine, keeper: &'a Keeper) -> Result<Running<'a>> {
+    study::begin(engine, keeper)?;
     let head = keeper.read().memory.seq();
     let (number, unsaved) = {
         let mut standing = keeper.unread.standing();
@@ -191,11 +199,30 @@ pub(crate) fn catch_up(
     Ok(read)
 }
 
-type Due = (ItemId, Seq, Cause);
+/// A source to read, the event that recorded it, and what its reading goes back to.
+pub(crate) type Due = (ItemId, Seq, Cause);
 
 /// The sources recorded in `from + 1 ..= to` that were to be read, and of which the ledger knows no reading: not even one
 /// that was taken back or erased.
 fn due(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
+    let (recorded, told) = recorded(keeper, from, to)?;
+    let asked = |(source, seq): (ItemId, Seq)| {
+        let (cause, event) = told.asked.get(&seq)?;
+        let read = told.read.contains(&source) || told.lost.contains(event);
+        (!read).then(|| (source, seq, cause.clone()))
+    };
+    Ok(recorded.into_iter().filter_map(asked).collect())
+}
+
+/// The sources recorded in `from + 1 ..= to` that were to be read, whoever has read them.
+pub(crate) fn to_be_read(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
+    let (recorded, told) = recorded(keeper, from, to)?;
+    let asked = |(source, seq): (ItemId, Seq)| Some((source, seq, told.asked.get(&seq)?.0.clone()));
+    Ok(recorded.into_iter().filter_map(asked).collect())
+}
+
+/// What people said in `from + 1 ..= to`, and what the events since then say about readings.
+fn recorded(keeper: &Keeper, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>, Told)> {
     let recorded: Vec<(ItemId, Seq)> = {
         let state = keeper.read();
         let sources = state.memory.sources();
@@ -203,19 +230,14 @@ fn due(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
         let recorded = sources.iter().skip(first).take_while(|held| held.seq <= to);
         recorded.filter(|held| understand::is_read(held)).map(|held| (held.source.id, held.seq)).collect()
     };
-    if recorded.is_empty() {
-        return Ok(Vec::new());
-    }
     let mut told = Told::default();
+    if recorded.is_empty() {
+        return Ok((recorded, told));
+    }
     let head = keeper.read().memory.seq();
     let mut writer = keeper.writer();
     scan::events(writer.ledger.as_mut(), from + 1..=head, &mut |event| told.meet(&event))?;
-    let asked = |(source, seq): (ItemId, Seq)| {
-        let (cause, event) = told.asked.get(&seq)?;
-        let read = told.read.contains(&source) || told.lost.contains(event);
-        (!read).then(|| (source, seq, cause.clone()))
-    };
-    Ok(recorded.into_iter().filter_map(asked).collect())
+    Ok((recorded, told))
 }
 
 /// What events say about readings.

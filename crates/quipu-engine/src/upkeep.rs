@@ -200,6 +200,7 @@ pub(crate) fn checkpoint(engine: &Engine, keeper: &Keeper, now: bool) -> Result<
         snapshots_kept: limit::SNAPSHOTS_KEPT,
         projections: std::iter::once((RECALL, write_image(engine, &state.memory, &state.index)))
             .chain(keeper.unread.position())
+            .chain(keeper.studied.position())
             .collect(),
         clear_vectors: complete,
     };

@@ -38,6 +38,11 @@ mod word_split;
 
 mod hashed_ngrams;
 
+pub mod language;
+mod refusals;
+
+pub mod fake;
+
 pub use cross_encoder::CrossEncoder;
 pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;

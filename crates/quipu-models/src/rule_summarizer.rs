@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use quipu_core::id::UserId;
 use quipu_core::session::{Known, MergeProposed, Proposal, RuleBook};
 use quipu_engine::ports::{SummarizeError, Summarizer, Telling};
 
@@ -16,7 +17,12 @@ impl Summarizer for RuleSummarizer {
         Ok(RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth))
     }
 
-    fn consolidate(&self, base_truth: &[Known], _within: Duration) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(
+        &self,
+        _user: &UserId,
+        base_truth: &[Known],
+        _within: Duration,
+    ) -> Result<Vec<MergeProposed>, SummarizeError> {
         Ok(RuleBook::english().merges(base_truth))
     }
 }

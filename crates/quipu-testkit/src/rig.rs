@@ -23,6 +23,8 @@ pub struct Rig {
     pub extractor: Option<Arc<dyn Extractor>>,
     /// Tells exchanges, if the test wants that.
     pub summarizer: Option<Arc<dyn Summarizer>>,
+    /// Reads once more, if the test wants that.
+    pub reader: Option<Arc<dyn Extractor>>,
     /// Orders answers anew, if the test wants that.
     pub reranker: Option<Arc<dyn Reranker>>,
 }
@@ -36,6 +38,7 @@ impl Rig {
             embedder: Arc::new(CountingEmbedder::new(Arc::new(HashedNgrams::new()))),
             extractor: None,
             summarizer: None,
+            reader: None,
             reranker: None,
         }
     }
@@ -50,7 +53,7 @@ impl Rig {
             extractor: self.extractor.clone(),
             summarizer: self.summarizer.clone(),
             rules: Rules::default(),
-            aids: Aids { reranker: self.reranker.clone(), ..Aids::default() },
+            aids: Aids { reader: self.reader.clone(), reranker: self.reranker.clone(), ..Aids::default() },
         })
     }
 }

@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod embedder;
 pub mod extractor;
+pub mod language_model;
 pub mod ledger_store;
 pub mod reranker;
 pub mod summarizer;
@@ -11,6 +12,7 @@ pub mod tokenizer;
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
 pub use extractor::{ExtractError, Extractor};
+pub use language_model::{Completion, LanguageModel, Message, ModelError, Purpose, Request, Shape, Usage, Voice};
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use quipu_core::id::UserId;
 use quipu_core::item::Depth;
 use quipu_core::session::{Known, MergeProposed, Proposal};
 use thiserror::Error;
@@ -20,6 +21,8 @@ pub enum SummarizeError {
 /// One exchange, to be told.
 #[derive(Debug, Clone)]
 pub struct Telling {
+    /// Whose it is, and at whose cost.
+    pub whose: UserId,
     /// The conversation.
     pub session: String,
     /// Its number.
@@ -41,6 +44,12 @@ pub trait Summarizer: Send + Sync {
     /// What summarises, with its version: recorded with everything that came of it.
     fn id(&self) -> &str;
 
+    /// True if it asks somebody outside and may take seconds. Then no verb that records something waits for it, nor one that
+    /// reads: what is closed stays flagged until [`catch_up`](crate::catch_up()) or [`summarize`](crate::summarize()).
+    fn asks_outside(&self) -> bool {
+        false
+    }
+
     /// Tells one exchange.
     ///
     /// # Errors
@@ -51,5 +60,10 @@ pub trait Summarizer: Send + Sync {
     ///
     /// # Errors
     /// Any [`SummarizeError`]; the base truth then stays as it is.
-    fn consolidate(&self, base_truth: &[Known], within: Duration) -> Result<Vec<MergeProposed>, SummarizeError>;
+    fn consolidate(
+        &self,
+        user: &UserId,
+        base_truth: &[Known],
+        within: Duration,
+    ) -> Result<Vec<MergeProposed>, SummarizeError>;
 }

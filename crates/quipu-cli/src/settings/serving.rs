@@ -1,0 +1,142 @@
+//! Settings of the server: where it listens, and where requests may go.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use quipu_core::limit;
+use quipu_engine::{Error, Result};
+use quipu_server::{Options, Placement, Upstream, Wire};
+use serde::Deserialize;
+
+use super::Settings;
+
+/// `[serve]` of the settings file.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Serving {
+    addr: Option<SocketAddr>,
+    #[serde(default)]
+    allow_hosts: Vec<String>,
+    recall_ms: Option<u64>,
+    max_tokens: Option<usize>,
+}
+
+/// One `[[upstream]]` of the settings file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Place {
+    name: String,
+    base_url: String,
+    kind: Kind,
+    /// The variable that holds the key, never the key itself.
+    key_env: Option<String>,
+    #[serde(default)]
+    models: Vec<String>,
+    #[serde(default)]
+    memory: Position,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    OpenAi,
+    Anthropic,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Position {
+    #[default]
+    Turn,
+    System,
+}
+
+/// Places that client libraries' own variables name: name, kind, base, key.
+const OF_ENVIRONMENT: [(&str, Wire, &str, &str); 2] = [
+    ("openai", Wire::OpenAi, "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+    ("anthropic", Wire::Anthropic, "ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+];
+
+impl Settings {
+    /// What the server is told. `addr` and `hosts` are from flags.
+    ///
+    /// Upstreams are those of the settings file; of a kind it has none of, the one of `OPENAI_BASE_URL` or
+    /// `ANTHROPIC_BASE_URL`, if that is set.
+    ///
+    /// # Errors
+    /// `Invalid` for a key's variable that is not set, and for an upstream that is this server itself.
+    pub(crate) fn serving(&self, addr: Option<SocketAddr>, hosts: &[String]) -> Result<Options> {
+        let usual = Options::default();
+        let own = &self.serve;
+        let mut upstreams = self.upstream.iter().map(Place::read).collect::<Result<Vec<_>>>()?;
+        for (name, wire, base, key) in OF_ENVIRONMENT {
+            let is_named = upstreams.iter().any(|one| one.wire == wire || one.name == name);
+            if let Some(base_url) = variable(base).filter(|_| !is_named) {
+                upstreams.push(Upstream {
+                    name: name.to_owned(),
+                    base_url,
+                    wire,
+                    key: variable(key),
+                    models: Vec::new(),
+                    placement: Placement::default(),
+                });
+            }
+        }
+        let addr = addr.or(own.addr).unwrap_or(usual.addr);
+        let itself = |one: &&Upstream| {
+            let base = one.base_url.to_ascii_lowercase();
+            ["127.0.0.1", "localhost", "[::1]"].iter().any(|host| {
+                let base = base.trim_start_matches("http://");
+                base == format!("{host}:{}", addr.port()) || base.starts_with(&format!("{host}:{}/", addr.port()))
+            })
+        };
+        if let Some(one) = upstreams.iter().find(itself) {
+            return Err(Error::Invalid(format!(
+                "upstream {} is {}, which is this server: give the model's own address",
+                one.name, one.base_url
+            )));
+        }
+        let max_tokens = own.max_tokens.unwrap_or(usual.max_tokens);
+        if max_tokens > limit::PACK_TOKENS_MAX {
+            return Err(Error::Invalid(format!("serve.max_tokens is at most {}", limit::PACK_TOKENS_MAX)));
+        }
+        Ok(Options {
+            addr,
+            allow_hosts: own.allow_hosts.iter().chain(hosts).cloned().collect(),
+            user: Some(self.user.clone()),
+            upstreams,
+            recall_within: own.recall_ms.map_or(usual.recall_within, Duration::from_millis),
+            max_tokens,
+            bounds: usual.bounds,
+        })
+    }
+}
+
+impl Place {
+    fn read(&self) -> Result<Upstream> {
+        let key = match &self.key_env {
+            None => None,
+            Some(name) => Some(variable(name).ok_or_else(|| {
+                Error::Invalid(format!("upstream {}: the variable {name} of its key is not set", self.name))
+            })?),
+        };
+        Ok(Upstream {
+            name: self.name.clone(),
+            base_url: self.base_url.clone(),
+            wire: match self.kind {
+                Kind::OpenAi => Wire::OpenAi,
+                Kind::Anthropic => Wire::Anthropic,
+            },
+            key,
+            models: self.models.clone(),
+            placement: match self.memory {
+                Position::Turn => Placement::Turn,
+                Position::System => Placement::System,
+            },
+        })
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

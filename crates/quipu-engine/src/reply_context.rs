@@ -1,0 +1,133 @@
+//! The context for a reply to somebody who brings the conversation along: what holds in it, and what is recalled besides.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::item::Truth;
+use quipu_core::limit;
+use quipu_core::pack::{self, SessionPack, SessionRequest, estimate_tokens};
+use quipu_core::{Memory, source::Source};
+use serde::Serialize;
+
+use crate::base_truth::in_force;
+use crate::context::{self, ContextOptions};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::session_context::{RECALLED_TOKENS_MIN, clipped};
+use crate::sessions;
+use crate::versions::When;
+
+/// What to pack.
+#[derive(Debug, Clone)]
+pub struct ReplyContextOptions {
+    /// The message to reply to.
+    pub query: String,
+    /// The conversation, which need not be known yet.
+    pub session: Option<String>,
+    /// What the reader has before them anyway: sources of the conversation with these words are not recalled.
+    pub present: BTreeSet<String>,
+    /// The most the whole may cost, in tokens. Hard exceptions are in it whatever it is.
+    pub max_tokens: usize,
+    /// As of which version.
+    pub at: When,
+    /// What "last week" is counted from; without it the clock's time.
+    pub now: Option<Timestamp>,
+    /// As for [`RecallOptions`](crate::RecallOptions).
+    pub deadline: Option<Duration>,
+}
+
+impl ReplyContextOptions {
+    /// A context of the usual size for a message outside any conversation, now.
+    pub fn of(query: &str) -> Self {
+        Self {
+            query: query.to_owned(),
+            session: None,
+            present: BTreeSet::new(),
+            max_tokens: pack::DEFAULT_TOKENS,
+            at: When::Now,
+            now: None,
+            deadline: None,
+        }
+    }
+}
+
+/// What to put before a model besides the conversation itself.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReplyContext {
+    /// The version it was made of.
+    pub version: Seq,
+    /// The block; empty if there is nothing to say.
+    pub text: String,
+    /// Items in it.
+    pub citations: Vec<ItemId>,
+    /// Tokens of `text`.
+    pub tokens: usize,
+    /// What recall had to do without, if it did.
+    pub degraded: Option<String>,
+}
+
+/// Makes the context for a reply. Appends nothing, and does not wait for a turn that is being summarised.
+///
+/// # Errors
+/// `NotFound` if the user has no memory; `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as
+/// [`recall`](crate::recall()).
+pub fn reply_context(engine: &Engine, user: &UserId, options: &ReplyContextOptions) -> Result<ReplyContext> {
+    if options.max_tokens > limit::PACK_TOKENS_MAX {
+        return Err(Error::Invalid(format!("a context has at most {} tokens", limit::PACK_TOKENS_MAX)));
+    }
+    let counter = context::counter(engine, None)?;
+    let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
+    let (version, held, shown) = sessions::on_version(engine, user, options.at, &mut |memory| {
+        let Some(session) = &options.session else { return Ok((memory.seq(), None, BTreeSet::new())) };
+        Ok((memory.seq(), base_truth(memory, session, options.max_tokens, &count), present(memory, session, options)))
+    })?;
+    let mut made = ReplyContext { version, text: String::new(), citations: Vec::new(), tokens: 0, degraded: None };
+    let mut left = options.max_tokens;
+    if let Some(held) = held {
+        left = held.left;
+        made.text = held.told;
+        made.citations = held.cited;
+    }
+    if left >= RECALLED_TOKENS_MIN && !options.query.trim().is_empty() {
+        let asked = ContextOptions {
+            max_tokens: left,
+            at: options.at,
+            now: options.now,
+            deadline: options.deadline,
+            ..ContextOptions::of(clipped(&options.query))
+        };
+        let (recalled, degraded) = context::without(engine, user, &asked, &shown)?;
+        made.degraded = degraded;
+        if !recalled.sections.is_empty() {
+            made.text.push_str(&recalled.text);
+            made.citations.extend(recalled.citations);
+        }
+    }
+    made.tokens = if made.text.is_empty() { 0 } else { count(&made.text) };
+    Ok(made)
+}
+
+/// What holds in the conversation; none if nothing does.
+fn base_truth(memory: &Memory, session: &str, max_tokens: usize, count: &dyn Fn(&str) -> usize) -> Option<SessionPack> {
+    let base_truth: Vec<Truth> = in_force(memory, session).cloned().collect();
+    let request = SessionRequest {
+        user: memory.user(),
+        session,
+        version: memory.seq(),
+        base_truth: &base_truth,
+        log: &[],
+        window: &[],
+        max_tokens,
+    };
+    (!base_truth.is_empty()).then(|| pack::pack_session(&request, count))
+}
+
+/// Sources of the conversation that the reader has before them.
+fn present(memory: &Memory, session: &str, options: &ReplyContextOptions) -> BTreeSet<ItemId> {
+    let ordinals = memory.session(session).map_or(&[][..], |found| &found.sources);
+    let sources = ordinals.iter().filter_map(|&ordinal| memory.sources().get(ordinal as usize));
+    let seen = |source: &Source| options.present.contains(source.text.trim());
+    sources.map(|held| &held.source).filter(|source| seen(source)).map(|source| source.id).collect()
+}

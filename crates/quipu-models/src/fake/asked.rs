@@ -1,0 +1,108 @@
+//! A request for text, whichever of the three dialects it was made in.
+
+use serde_json::Value;
+
+/// The shape a reply was asked in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Any text.
+    Text,
+    /// Any JSON object.
+    Object,
+    /// JSON of a schema.
+    Schema,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// The number of this request, from 0, over all that ask for text.
+    pub number: u64,
+    /// The model that was named.
+    pub model: String,
+    /// The instructions.
+    pub system: String,
+    /// Who said what, in order; instructions left out.
+    pub messages: Vec<(String, String)>,
+    /// Whether the reply is to be streamed.
+    pub stream: bool,
+    /// Whether a stream is to end with its usage.
+    pub include_usage: bool,
+    /// The shape asked for.
+    pub format: Format,
+    /// The schema, if one came.
+    pub schema: Option<Value>,
+}
+
+impl Asked {
+    /// What the user said last.
+    #[must_use]
+    pub fn last_user(&self) -> &str {
+        let last = self.messages.iter().rev().find(|(role, _)| role == "user");
+        last.map_or("", |(_, text)| text.as_str())
+    }
+
+    /// Everything that was sent, as text.
+    pub(super) fn words(&self) -> String {
+        let said = self.messages.iter().map(|(_, text)| text.as_str());
+        std::iter::once(self.system.as_str()).chain(said).collect::<Vec<_>>().join("\n")
+    }
+
+    pub(super) fn read(body: &Value, number: u64) -> Self {
+        let mut asked = Self {
+            number,
+            model: body["model"].as_str().unwrap_or("fake-model").to_owned(),
+            system: text_of(&body["system"]),
+            messages: Vec::new(),
+            stream: body["stream"].as_bool().unwrap_or(false),
+            include_usage: body["stream_options"]["include_usage"].as_bool().unwrap_or(false),
+            format: Format::Text,
+            schema: None,
+        };
+        if let Some(instructions) = body["instructions"].as_str() {
+            asked.system = instructions.to_owned();
+        }
+        if let Some(text) = body["input"].as_str() {
+            asked.messages.push(("user".to_owned(), text.to_owned()));
+        }
+        let said = body["messages"].as_array().or_else(|| body["input"].as_array());
+        for message in said.into_iter().flatten() {
+            let role = message["role"].as_str().unwrap_or("user");
+            let text = text_of(&message["content"]);
+            if matches!(role, "system" | "developer") {
+                asked.system = [asked.system.as_str(), text.as_str()].join("\n").trim().to_owned();
+            } else {
+                asked.messages.push((role.to_owned(), text));
+            }
+        }
+        asked.read_format(body);
+        asked
+    }
+
+    fn read_format(&mut self, body: &Value) {
+        let places = [&body["response_format"], &body["text"]["format"], &body["output_config"]["format"]];
+        for format in places {
+            match format["type"].as_str() {
+                Some("json_schema") => {
+                    self.format = Format::Schema;
+                    let nested = format["json_schema"].get("schema").or_else(|| format.get("schema"));
+                    self.schema = nested.cloned();
+                }
+                Some("json_object") => self.format = Format::Object,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The text of a content that is a string, or a list of parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(|part| part["text"].as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,345 @@
+//! A language model behind an endpoint, with everything that can go wrong there.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_core::id::UserId;
+use quipu_engine::ports::{Completion, Entropy, LanguageModel, Message, ModelError, Purpose, Request, Shape, Usage};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::account::{Book, Purse};
+use super::backoff;
+use super::breaker::Breaker;
+use super::dialect::{self, Question, Reply};
+use super::endpoint::Endpoint;
+use super::events::Events;
+use super::fault::{self, Failure};
+use super::ladder::{self, Rung};
+use super::transport::{Answer, Transport};
+use crate::refusals;
+
+/// How often an answer that is no use is asked for again.
+const ASKED_AGAIN_MAX: u32 = 1;
+/// How much of a useless answer the model is shown again, in characters.
+const SHOWN_AGAIN_MAX: usize = 2000;
+/// Prompts of which a server claims to have read less than a fourth were cut by it.
+const READ_SHARE_MIN: u64 = 4;
+/// Below this many tokens no server cuts a prompt.
+const CUT_FROM_TOKENS: u64 = 1000;
+
+/// A [`LanguageModel`] behind an endpoint. It may be shared between threads; making one contacts nobody.
+pub struct RemoteModel {
+    name: String,
+    id: String,
+    endpoint: Endpoint,
+    book: Arc<Book>,
+    entropy: Arc<dyn Entropy>,
+    transport: Transport,
+    breaker: Breaker,
+}
+
+/// What an endpoint turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probed {
+    /// The way of asking for JSON that works there.
+    pub rung: Rung,
+    /// How often it had to be asked to find that out.
+    pub attempts: u32,
+}
+
+impl RemoteModel {
+    /// A model under the name its settings have: what it spends is counted under that name.
+    ///
+    /// # Errors
+    /// `Invalid` for an address that is none.
+    pub fn new(name: &str, endpoint: Endpoint, book: Arc<Book>, entropy: Arc<dyn Entropy>) -> Result<Self, ModelError> {
+        endpoint.url(dialect::place(endpoint.provider))?;
+        Ok(Self {
+            name: name.to_owned(),
+            id: format!("{}/{}", endpoint.provider.word(), endpoint.model),
+            transport: Transport::new(&endpoint.limits)?,
+            endpoint,
+            book,
+            entropy,
+            breaker: Breaker::default(),
+        })
+    }
+
+    /// Where it is and what may be spent there.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Asks for a tiny piece of JSON, to find out whether and how the endpoint answers.
+    ///
+    /// # Errors
+    /// Any [`ModelError`].
+    pub fn probe(&self, within: Duration) -> Result<Probed, ModelError> {
+        let schema = serde_json::json!({
+            "type": "object",
+            "properties": {"capital": {"type": "string"}},
+            "required": ["capital"],
+            "additionalProperties": false,
+        });
+        let request = Request {
+            user: None,
+            purpose: Purpose::Probe,
+            system: "You answer in JSON: {\"capital\": \"...\"}.".to_owned(),
+            messages: vec![Message::of_user("What is the capital of Portugal?")],
+            shape: Some(Shape { name: "capital".to_owned(), schema }),
+            output_tokens_max: 200,
+            temperature: 0.0,
+        };
+        let done = self.complete(&request, within)?;
+        Ok(Probed { rung: self.rung(), attempts: done.attempts })
+    }
+
+    fn place(&self) -> String {
+        format!("{} {}", self.endpoint.base_url, self.endpoint.model)
+    }
+
+    fn rung(&self) -> Rung {
+        self.book.rung(&self.place()).unwrap_or(Rung::FIRST)
+    }
+
+    fn purse<'a>(&'a self, user: Option<&'a UserId>) -> Purse<'a> {
+        Purse { name: &self.name, user, prices: self.endpoint.prices, allowance: self.endpoint.allowance }
+    }
+
+    /// Refuses to ask an endpoint that is left alone just now.
+    fn may_ask(&self) -> Result<(), ModelError> {
+        let left = self.breaker.rest_left(self.book.now(), &self.endpoint.limits);
+        left.map_or(Ok(()), |left| {
+            Err(ModelError::Unavailable {
+                why: "it failed again and again and is left alone for a while".to_owned(),
+                retry_after: Duration::try_from(left).ok(),
+            })
+        })
+    }
+
+    /// One request, paid for. What came of a stream before it broke is in `reply`.
+    fn once(
+        &self,
+        question: &Question<'_>,
+        until: Instant,
+        reply: &mut Reply,
+        each: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<(), Failure> {
+        let body = dialect::body(&self.endpoint, question).to_string().into_bytes();
+        let purse = self.purse(question.request.user.as_ref());
+        let guess = Usage {
+            input_tokens: estimate(body.len()),
+            output_tokens: u64::from(question.request.output_tokens_max),
+            estimated: true,
+        };
+        self.book.promise(&purse, &guess).map_err(Failure::Final)?;
+        let outcome = self.exchange(question, body, until, reply, each);
+        if reply.usage.input_tokens == 0 {
+            reply.usage = Usage { output_tokens: estimate(reply.text.len()), ..guess };
+        }
+        // A request the server turned away costs nothing; one that broke off may have.
+        let turned_away = matches!(&outcome, Err((_, false)));
+        self.book.settle(&purse, &guess, (!turned_away).then_some(&reply.usage));
+        outcome.map_err(|(failure, _)| failure)?;
+        let read = reply.usage.input_tokens;
+        if !reply.usage.estimated && guess.input_tokens > CUT_FROM_TOKENS && read < guess.input_tokens / READ_SHARE_MIN
+        {
+            let sent = guess.input_tokens;
+            let why = format!("its server read {read} of about {sent} tokens: give the model a longer context there");
+            return Err(Failure::Final(ModelError::Invalid(why)));
+        }
+        if let Some(words) = reply.refusal.take() {
+            return Err(Failure::Final(ModelError::Refused(fault::words(&words))));
+        }
+        Ok(())
+    }
+
+    /// Sends a question and reads the answer; with a failure, whether it may have cost something.
+    fn exchange(
+        &self,
+        question: &Question<'_>,
+        body: Vec<u8>,
+        until: Instant,
+        reply: &mut Reply,
+        each: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<(), (Failure, bool)> {
+        let provider = self.endpoint.provider;
+        let (mut whole, mut events) = (Vec::new(), Events::default());
+        let mut take = |piece: &[u8]| {
+            if !question.stream {
+                whole.extend_from_slice(piece);
+                return ControlFlow::Continue(());
+            }
+            let told = events.push(piece, &mut |data| {
+                let text = dialect::read_event(provider, data, reply)?;
+                if !text.is_empty() && each(&text).is_break() {
+                    return Err(Failure::Final(ModelError::Stopped));
+                }
+                Ok(())
+            });
+            told.map_or_else(ControlFlow::Break, ControlFlow::Continue)
+        };
+        let to = (dialect::place(provider), dialect::headers(&self.endpoint));
+        let answer =
+            self.transport.post(&self.endpoint, to, body, until, &mut take).map_err(|failure| (failure, true))?;
+        if let Answer::Status { status, after, body } = answer {
+            let formatted = question.shape.is_some_and(|(_, rung)| rung != Rung::Prompt);
+            return Err((fault::of_status(status, after, &body, formatted), false));
+        }
+        if question.stream {
+            let broke_off = || (Failure::passing("the answer ended before its end"), true);
+            return if reply.ended { Ok(()) } else { Err(broke_off()) };
+        }
+        let value: Value = serde_json::from_slice(&whole).map_err(|_| {
+            let words = fault::words(&String::from_utf8_lossy(&whole));
+            (Failure::passing(format!("its answer is no JSON: {words}")), true)
+        })?;
+        *reply = dialect::read(provider, &value).map_err(|failure| (failure, true))?;
+        Ok(())
+    }
+
+    /// Waits before the next attempt, or gives up.
+    fn before_next(&self, attempt: u32, failure: Failure, until: Instant) -> Result<(), ModelError> {
+        let (why, after) = match failure {
+            Failure::Passing { why, after, .. } => (why, after),
+            Failure::Format { why, .. } => return Err(ModelError::Invalid(why)),
+            Failure::Final(error) => return Err(error),
+        };
+        let given_up = |why: String| ModelError::Unavailable { why, retry_after: after };
+        let limits = &self.endpoint.limits;
+        if attempt >= limits.attempts_max {
+            self.breaker.failed(self.book.now(), limits);
+            return Err(given_up(format!("{why}; asked {attempt} times")));
+        }
+        let wait = after.unwrap_or_else(|| backoff::wait(limits.backoff, attempt, self.entropy.as_ref()));
+        if Instant::now() + wait >= until {
+            self.breaker.failed(self.book.now(), limits);
+            return Err(given_up(why));
+        }
+        self.transport.wait(wait);
+        Ok(())
+    }
+
+    fn until(&self, within: Duration) -> Instant {
+        Instant::now() + within.min(self.endpoint.limits.total)
+    }
+}
+
+/// Tokens of so many bytes: three bytes a token, so that a budget is rather too careful.
+fn estimate(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(3)
+}
+
+fn add(all: &mut Usage, one: &Usage) {
+    all.input_tokens += one.input_tokens;
+    all.output_tokens += one.output_tokens;
+    all.estimated |= one.estimated;
+}
+
+impl LanguageModel for RemoteModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn complete(&self, request: &Request, within: Duration) -> Result<Completion, ModelError> {
+        self.may_ask()?;
+        let until = self.until(within);
+        let known = self.rung();
+        let (mut rung, mut messages) = (known, request.messages.clone());
+        let (mut failures, mut asked_again, mut attempts) = (0, 0, 0);
+        let mut usage = Usage::default();
+        loop {
+            let shape = request.shape.as_ref().map(|shape| (shape, rung));
+            let question = Question { request, messages: &messages, shape, stream: false };
+            let mut reply = Reply::default();
+            attempts += 1;
+            let outcome = self.once(&question, until, &mut reply, &mut |_| ControlFlow::Continue(()));
+            add(&mut usage, &reply.usage);
+            if let Err(failure) = outcome {
+                let below = rung.below(self.endpoint.provider).filter(|_| request.shape.is_some());
+                let is_last = failures + 1 >= self.endpoint.limits.attempts_max;
+                let steps_down = match &failure {
+                    Failure::Format { .. } => true,
+                    // Some servers fail at a format instead of refusing it.
+                    Failure::Passing { unsure, .. } => *unsure && is_last,
+                    Failure::Final(_) => false,
+                };
+                if let (true, Some(below)) = (steps_down, below) {
+                    rung = below;
+                    continue;
+                }
+                failures += 1;
+                self.before_next(failures, failure, until)?;
+                continue;
+            }
+            self.breaker.succeeded();
+            if rung != known && request.shape.is_some() {
+                // It was the format, then: the server answers now.
+                self.book.set_rung(&self.place(), rung);
+            }
+            let Some(shape) = &request.shape else {
+                let text = super::json_text::spoken(&reply.text).unwrap_or_default().to_owned();
+                return Ok(Completion { text, json: None, cut: reply.cut, usage, attempts });
+            };
+            if reply.cut {
+                let output_tokens = u32::try_from(reply.usage.output_tokens).unwrap_or(u32::MAX);
+                return Err(ModelError::Truncated { output_tokens });
+            }
+            let why = match ladder::read(&reply.text, shape) {
+                Ok(value) => {
+                    return Ok(Completion { text: reply.text, json: Some(value), cut: false, usage, attempts });
+                }
+                Err(why) => why,
+            };
+            if refusals::is_refusal(&reply.text) {
+                return Err(ModelError::Refused(fault::words(&reply.text)));
+            }
+            if asked_again >= ASKED_AGAIN_MAX {
+                return Err(ModelError::Malformed(why));
+            }
+            asked_again += 1;
+            messages.truncate(request.messages.len());
+            let shown: String = reply.text.chars().take(SHOWN_AGAIN_MAX).collect();
+            messages.push(Message::of_assistant(shown));
+            messages.push(Message::of_user(ladder::ask_again(&why)));
+        }
+    }
+
+    fn stream(
+        &self,
+        request: &Request,
+        within: Duration,
+        each: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Completion, ModelError> {
+        self.may_ask()?;
+        let until = self.until(within);
+        let question = Question { request, messages: &request.messages, shape: None, stream: true };
+        let (mut usage, mut attempts) = (Usage::default(), 0);
+        loop {
+            let mut reply = Reply::default();
+            attempts += 1;
+            let outcome = self.once(&question, until, &mut reply, each);
+            add(&mut usage, &reply.usage);
+            match outcome {
+                Ok(()) => {
+                    self.breaker.succeeded();
+                    return Ok(Completion { text: reply.text, json: None, cut: reply.cut, usage, attempts });
+                }
+                Err(Failure::Passing { why, after, .. }) if !reply.text.is_empty() => {
+                    self.breaker.failed(self.book.now(), &self.endpoint.limits);
+                    return Err(ModelError::Unavailable { why, retry_after: after });
+                }
+                Err(failure) => self.before_next(attempts, failure, until)?,
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for RemoteModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RemoteModel").field("name", &self.name).field("id", &self.id).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,310 @@
+//! What a remote model makes of every fault of a server: the right kind of error, a bounded number of requests, a held budget.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use quipu_core::id::UserId;
+use quipu_engine::ports::{Clock, Entropy, LanguageModel, Message, ModelError, Purpose, Request, Shape};
+use quipu_models::fake::{FakeServer, Fault, Script, Times};
+use quipu_models::language::{Allowance, ApiKey, Book, Endpoint, Limits, Prices, Provider, RemoteModel, Rung};
+use serde_json::json;
+
+const GOOD: &str = r#"{"city":"Porto","years":3}"#;
+
+struct SetClock(AtomicI64);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(self.0.load(Ordering::Relaxed)).unwrap()
+    }
+}
+
+struct Still;
+
+impl Entropy for Still {
+    fn fill(&self, bytes: &mut [u8]) {
+        bytes.fill(7);
+    }
+}
+
+struct World {
+    server: FakeServer,
+    clock: Arc<SetClock>,
+    book: Arc<Book>,
+    model: RemoteModel,
+}
+
+fn limits() -> Limits {
+    Limits {
+        total: Duration::from_millis(900),
+        idle: Duration::from_millis(150),
+        backoff: Duration::from_millis(2),
+        answer_bytes_max: 256 << 10,
+        failures_max: 3,
+        ..Limits::default()
+    }
+}
+
+fn world(provider: Provider, script: Script, change: impl FnOnce(&mut Endpoint)) -> World {
+    let server = FakeServer::start(Script { oversized_bytes: 1 << 20, ..script }).unwrap();
+    let clock = Arc::new(SetClock(AtomicI64::new(1_790_000_000)));
+    let book = Arc::new(Book::in_memory(clock.clone()));
+    let mut endpoint = Endpoint { base_url: server.base_url(), limits: limits(), ..Endpoint::new(provider, "m") };
+    endpoint.key = Some(ApiKey::new("sk-very-secret"));
+    change(&mut endpoint);
+    let model = RemoteModel::new("judge", endpoint, book.clone(), Arc::new(Still)).unwrap();
+    World { server, clock, book, model }
+}
+
+fn request(shaped: bool) -> Request {
+    let schema = json!({
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "years": {"type": "integer"}},
+        "required": ["city", "years"],
+        "additionalProperties": false,
+    });
+    Request {
+        user: Some(UserId::parse("ana").unwrap()),
+        purpose: Purpose::Judge,
+        system: "Answer.".to_owned(),
+        messages: vec![Message::of_user("I live in Porto for 3 years.")],
+        shape: shaped.then(|| Shape { name: "place".to_owned(), schema }),
+        output_tokens_max: 50,
+        temperature: 0.0,
+    }
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn kind(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Unavailable { .. } => "unavailable",
+        ModelError::Refused(_) => "refused",
+        ModelError::Malformed(_) => "malformed",
+        ModelError::Truncated { .. } => "truncated",
+        ModelError::Unauthorised(_) => "unauthorised",
+        ModelError::OverBudget(_) => "over budget",
+        ModelError::Invalid(_) => "invalid",
+        ModelError::Stopped => "stopped",
+    }
+}
+
+/// What comes of a fault that does not go away, and the most requests it may take.
+fn expected(fault: Fault) -> (&'static str, usize) {
+    use Fault as F;
+    match fault {
+        F::Fenced | F::TrailingProse | F::LeadingProse | F::Thinks | F::PythonObject if fault != F::PythonObject => {
+            ("good", 1)
+        }
+        F::ExtremeDates | F::Drips => ("good", 1),
+        // The shape is right; whether the words are is asked elsewhere.
+        F::HallucinatedFacts | F::Injects | F::Endless | F::ControlCharacters | F::Echoes => ("good", 2),
+        F::RemovesEverything | F::HallucinatedIds => ("good", 1),
+        F::EmptyList | F::Null | F::EmptyContent | F::ContentMissing | F::ToolCallInstead => ("nothing", 1),
+        F::CutShort | F::EndlessWhitespace => ("truncated", 1),
+        F::RefusalField | F::RefusalProse => ("refused", 1),
+        F::ChoiceMissing | F::ErrorIn200 => ("unavailable", 3),
+        F::RateLimited => ("unavailable", 1),
+        F::RateLimitedSilently | F::BadGateway502 | F::Loading503 | F::Overloaded529 => ("unavailable", 3),
+        F::RateLimitedAbsurdly => ("unavailable", 3),
+        F::Unavailable500 => ("unavailable", 5),
+        F::QuotaSpent => ("over budget", 1),
+        F::Unauthorised401 | F::Forbidden403 => ("unauthorised", 1),
+        F::NoSuchModel404 | F::TooLong400 | F::Redirects302 => ("invalid", 1),
+        F::ErrorAsText400 => ("invalid", 3),
+        F::RejectsFormat400 => ("good", 3),
+        F::RejectsSchema400 | F::RejectsSchema500 => ("good", 2),
+        F::RejectsObject400 | F::ErrorMidway | F::NoEnd => ("good", 1),
+        F::Oversized => ("malformed", 1),
+        _ if fault.kind() == quipu_models::fake::FaultKind::Text => ("malformed", 2),
+        _ => ("unavailable", 3),
+    }
+}
+
+#[test]
+fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
+    let mut wrong = Vec::new();
+    for provider in [Provider::OpenAi, Provider::Anthropic] {
+        for &fault in Fault::ALL {
+            let script = Script { drip: Duration::ZERO, ..Script::saying(GOOD).with(fault, Times::Always).seeded(5) };
+            let world = world(provider, script, |_| {});
+            let outcome = world.model.complete(&request(true), LONG);
+            let told = match &outcome {
+                Ok(done) if done.json.as_ref().is_some_and(|json| json.is_null()) => "nothing",
+                Ok(_) => "good",
+                Err(error) => kind(error),
+            };
+            if let Err(error) = &outcome {
+                assert!(!format!("{error:?}").contains("very-secret"), "{}: the key is told", fault.name());
+            }
+            let (right, most) = expected(fault);
+            let requests = world.server.requests();
+            // Anthropic's servers know no `response_format`.
+            let may_differ = provider == Provider::Anthropic
+                && [Fault::RejectsFormat400, Fault::RejectsSchema400, Fault::RejectsSchema500].contains(&fault);
+            if (told != right && !may_differ) || requests > most || requests == 0 {
+                wrong.push(format!("{provider:?} {}: {told} after {requests} requests; {outcome:?}", fault.name()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn what_passes_is_asked_again_and_answered() {
+    for fault in [Fault::Unavailable500, Fault::ResetAtOnce, Fault::Loading503, Fault::ClosesMidway, Fault::NotHttp] {
+        let world = world(Provider::OpenAi, Script::saying(GOOD).with(fault, Times::First(2)), |_| {});
+        let done = world.model.complete(&request(true), LONG).unwrap();
+        assert_eq!((done.attempts, world.server.requests()), (3, 3), "{}", fault.name());
+        assert_eq!(done.json.unwrap()["city"], "Porto");
+    }
+    let script =
+        Script::new(quipu_models::fake::Reply::InTurn(vec!["{\"city\": 3, \"years\": 1}".to_owned(), GOOD.to_owned()]));
+    let world = world(Provider::Ollama, script, |_| {});
+    assert!(world.model.complete(&request(true), LONG).is_ok());
+    let second = world.server.received()[1].json();
+    let said = second["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    assert!(said.contains("/city") && said.contains("cannot be used"), "{said}");
+}
+
+#[test]
+fn the_way_json_is_asked_for_is_found_once_and_kept() {
+    let rung = |fault: Fault| {
+        let world = world(Provider::OpenAi, Script::saying(GOOD).with(fault, Times::Always), |_| {});
+        let first = world.model.probe(LONG);
+        assert!(first.is_err(), "a probe asks for something else than {GOOD}");
+        world.model.complete(&request(true), LONG).unwrap();
+        let before = world.server.requests();
+        world.model.complete(&request(true), LONG).unwrap();
+        assert_eq!(world.server.requests(), before + 1, "{}: it is found out again", fault.name());
+        let last = world.server.received().pop().unwrap().json();
+        last["response_format"]["type"].as_str().unwrap_or("none").to_owned()
+    };
+    assert_eq!(rung(Fault::Fenced), "json_schema");
+    assert_eq!(rung(Fault::RejectsSchema400), "json_object");
+    assert_eq!(rung(Fault::RejectsSchema500), "json_object");
+    assert_eq!(rung(Fault::RejectsFormat400), "none");
+    let capital = world(Provider::Anthropic, Script::saying(r#"{"capital":"Lisbon"}"#), |_| {});
+    assert_eq!(capital.model.probe(LONG).unwrap().rung, Rung::Schema);
+}
+
+#[test]
+fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
+    let allowance = Allowance { tokens_per_day: Some(500), money_per_day: Some(5.0) };
+    let prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
+    let world = world(Provider::OpenAi, Script::saying(GOOD), |endpoint| {
+        endpoint.allowance = allowance;
+        endpoint.prices = prices;
+    });
+    let mut served = 0;
+    let error = loop {
+        match world.model.complete(&request(true), LONG) {
+            Ok(_) => served += 1,
+            Err(error) => break error,
+        }
+        assert!(served < 100, "nothing ever stops it");
+    };
+    let spent = world.book.spent("judge");
+    assert!(served > 1 && spent.input_tokens + spent.output_tokens <= 500, "{served} served, {spent:?}");
+    assert_eq!((kind(&error), world.server.requests()), ("over budget", served));
+    assert!(spent.money > 0.0);
+    let other = Request { user: Some(UserId::parse("ben").unwrap()), ..request(true) };
+    assert!(world.model.complete(&other, LONG).is_ok(), "one user's budget is not another's");
+    world.clock.0.fetch_add(86_400, Ordering::Relaxed);
+    assert!(world.model.complete(&request(true), LONG).is_ok());
+}
+
+#[test]
+fn figures_outlive_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("models.json");
+    let world = world(Provider::OpenAi, Script::saying(GOOD), |_| {});
+    for turn in 1..=2 {
+        let book = Arc::new(Book::in_file(world.clock.clone(), &path));
+        let model = RemoteModel::new("judge", world.model.endpoint().clone(), book.clone(), Arc::new(Still)).unwrap();
+        model.complete(&request(true), LONG).unwrap();
+        assert_eq!(book.spent("judge").requests, turn);
+    }
+    std::fs::write(&path, "{ damaged").unwrap();
+    assert_eq!(Book::in_file(world.clock.clone(), &path).spent("judge").requests, 0);
+}
+
+#[test]
+fn an_endpoint_that_fails_and_fails_is_left_alone_for_a_while() {
+    let world = world(Provider::OpenAi, Script::saying("ok").with(Fault::Loading503, Times::First(9)), |_| {});
+    for _ in 0..3 {
+        assert_eq!(kind(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
+    }
+    assert_eq!(world.server.requests(), 9);
+    assert_eq!(kind(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
+    assert_eq!(world.server.requests(), 9, "it is asked although it is left alone");
+    world.clock.0.fetch_add(31, Ordering::Relaxed);
+    assert_eq!(world.model.complete(&request(false), LONG).unwrap().text, "ok");
+}
+
+#[test]
+fn a_stream_hands_over_what_came_and_says_how_it_ended() {
+    let said = "It is Porto, as you said in May. Grüße!";
+    for provider in [Provider::OpenAi, Provider::Anthropic] {
+        let told = |fault: Option<Fault>| {
+            let mut script = Script { drip: Duration::ZERO, ..Script::saying(said).seeded(9) };
+            if let Some(fault) = fault {
+                script = script.with(fault, Times::Always);
+            }
+            let world = world(provider, script, |_| {});
+            let mut text = String::new();
+            let outcome = world.model.stream(&request(false), LONG, &mut |piece| {
+                text.push_str(piece);
+                ControlFlow::Continue(())
+            });
+            (text, outcome, world.server.requests())
+        };
+        for fault in [None, Some(Fault::Drips)] {
+            let (text, outcome, _) = told(fault);
+            assert_eq!((text.as_str(), outcome.unwrap().text.as_str()), (said, said), "{provider:?} {fault:?}");
+        }
+        for fault in [Fault::HangsMidway, Fault::ResetMidway, Fault::ClosesMidway, Fault::NoEnd, Fault::ErrorMidway] {
+            let (text, outcome, requests) = told(Some(fault));
+            assert!(outcome.is_err(), "{provider:?} {}", fault.name());
+            // Whatever was handed over is the beginning of what was said, once.
+            assert!(said.starts_with(&text) || requests > 1, "{provider:?} {}: {text:?}", fault.name());
+            assert!(text.is_empty() || requests == 1, "{provider:?} {}: asked again midway", fault.name());
+        }
+        for fault in [Fault::GarbledEvents, Fault::HtmlPage, Fault::Unauthorised401, Fault::RefusalField] {
+            assert!(told(Some(fault)).1.is_err(), "{provider:?} {}", fault.name());
+        }
+    }
+    let world = world(Provider::OpenAi, Script::saying(said), |_| {});
+    let stopped = world.model.stream(&request(false), LONG, &mut |_| ControlFlow::Break(()));
+    assert_eq!(stopped, Err(ModelError::Stopped));
+}
+
+#[test]
+fn each_dialect_is_spoken_as_its_server_wants_it() {
+    let spoken = |provider: Provider| {
+        let world = world(provider, Script::saying(GOOD), |_| {});
+        world.model.complete(&request(true), LONG).unwrap();
+        world.server.received().pop().unwrap()
+    };
+    let openai = spoken(Provider::OpenAi);
+    assert_eq!(
+        (openai.path.as_str(), openai.header("authorization")),
+        ("/v1/chat/completions", Some("Bearer sk-very-secret"))
+    );
+    assert_eq!(openai.json()["response_format"]["json_schema"]["strict"], true);
+    let anthropic = spoken(Provider::Anthropic);
+    assert_eq!((anthropic.path.as_str(), anthropic.header("x-api-key")), ("/v1/messages", Some("sk-very-secret")));
+    assert_eq!(
+        (anthropic.json()["system"].as_str(), anthropic.header("anthropic-version")),
+        (Some("Answer."), Some("2023-06-01"))
+    );
+    assert_eq!(anthropic.json()["output_config"]["format"]["type"], "json_schema");
+    let wrong = Endpoint { base_url: "ftp://x".to_owned(), ..Endpoint::new(Provider::OpenAi, "m") };
+    let book = Arc::new(Book::in_memory(Arc::new(SetClock(AtomicI64::new(0)))));
+    assert!(matches!(RemoteModel::new("x", wrong, book, Arc::new(Still)), Err(ModelError::Invalid(_))));
+}

@@ -1,0 +1,73 @@
+//! What every request shares.
+
+use std::sync::Arc;
+
+use data_encoding::HEXLOWER;
+use quipu_engine::ports::{Clock, Entropy};
+use quipu_engine::{Engine, Error, Result};
+
+use crate::memory::Memory;
+use crate::metrics::Metrics;
+use crate::options::Options;
+use crate::proxy::{Asides, Trail};
+use crate::queue::Queue;
+
+/// What a server is made of.
+pub struct Parts {
+    /// Whose memories it gives.
+    pub engine: Arc<Engine>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The dice.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+/// What every request shares.
+pub(crate) struct App {
+    pub(crate) options: Options,
+    pub(crate) memory: Memory,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) client: reqwest::Client,
+    pub(crate) asides: Asides,
+    pub(crate) trail: Trail,
+    pub(crate) clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl App {
+    /// Puts the parts together.
+    pub(crate) fn new(parts: Parts, options: Options) -> Result<Self> {
+        let bounds = &options.bounds;
+        // Fails only if the process has one already, which then serves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // Only the configured place is asked: no proxy of the environment, no redirect to somewhere else.
+        let client = reqwest::Client::builder()
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(bounds.connect_within)
+            .read_timeout(bounds.upstream_idle)
+            .tcp_nodelay(true)
+            .build()
+            .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
+        let metrics = Arc::new(Metrics::new());
+        Ok(Self {
+            memory: Memory::new(parts.engine.clone(), bounds.recalls_max, metrics.clone()),
+            queue: Arc::new(Queue::new(parts.engine, bounds, metrics.clone())),
+            metrics,
+            client,
+            asides: Asides::new()?,
+            trail: Trail::default(),
+            clock: parts.clock,
+            entropy: parts.entropy,
+            options,
+        })
+    }
+
+    /// A new name for a request.
+    pub(crate) fn new_request_id(&self) -> String {
+        let mut random = [0u8; 12];
+        self.entropy.fill(&mut random);
+        format!("req_{}", HEXLOWER.encode(&random))
+    }
+}

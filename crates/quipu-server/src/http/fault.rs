@@ -1,0 +1,118 @@
+//! Faults: the one place where the kind of an error becomes a status, in the shape of each protocol.
+
+use axum::http::header::{CONNECTION, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use quipu_engine::Error;
+use serde_json::json;
+
+use crate::options::Wire;
+
+/// Why a request was not answered.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) status: StatusCode,
+    /// One word for programs, as OpenAI and Anthropic use them.
+    kind: &'static str,
+    message: String,
+    retryable: bool,
+    /// True if what is left of the request cannot be told from the next one.
+    closes: bool,
+}
+
+impl Fault {
+    fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        Self { status, kind, message: message.into(), retryable: false, closes: false }
+    }
+
+    pub(crate) fn forbidden(message: &str) -> Self {
+        Self { closes: true, ..Self::new(StatusCode::FORBIDDEN, "permission_error", message) }
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found_error", message)
+    }
+
+    pub(crate) fn wrong_method() -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "invalid_request_error", "this path has no such method")
+    }
+
+    pub(crate) fn without_key(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "authentication_error", message)
+    }
+
+    pub(crate) fn too_large(bytes_max: usize) -> Self {
+        let message = format!("a request has at most {bytes_max} bytes");
+        Self { closes: true, ..Self::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", message) }
+    }
+
+    pub(crate) fn too_slow() -> Self {
+        let message = "the request's body did not arrive in time";
+        Self { closes: true, ..Self::new(StatusCode::REQUEST_TIMEOUT, "timeout_error", message) }
+    }
+
+    pub(crate) fn broken_body() -> Self {
+        Self { closes: true, ..Self::invalid("the request's body is broken") }
+    }
+
+    /// The upstream was not reached, or did not answer.
+    pub(crate) fn upstream(name: &str, error: &reqwest::Error) -> Self {
+        let (status, what) = if error.is_timeout() {
+            (StatusCode::GATEWAY_TIMEOUT, "did not answer in time")
+        } else if error.is_connect() {
+            (StatusCode::BAD_GATEWAY, "cannot be reached")
+        } else {
+            (StatusCode::BAD_GATEWAY, "broke off")
+        };
+        Self { retryable: true, ..Self::new(status, "api_error", format!("the upstream {name:?} {what}")) }
+    }
+
+    /// The answer in the shape of a protocol; Quipu's own without one.
+    pub(crate) fn answer(&self, wire: Option<Wire>, request_id: Option<&str>) -> Response {
+        let Self { status, kind, message, retryable, closes } = self;
+        let code = status.as_u16();
+        let body = match wire {
+            Some(Wire::OpenAi) => json!({"error": {"message": message, "type": kind, "param": null, "code": kind}}),
+            Some(Wire::Anthropic) => {
+                json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id})
+            }
+            None => json!({
+                "error": {"type": kind, "code": code, "message": message, "param": null, "request_id": request_id,
+                          "retryable": retryable},
+                "detail": message,
+            }),
+        };
+        let mut response = (*status, body.to_string()).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if *closes {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+impl IntoResponse for Fault {
+    fn into_response(self) -> Response {
+        self.answer(None, None)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        let (status, kind) = match &error {
+            Error::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_request_error"),
+            Error::Conflict(_) => (StatusCode::CONFLICT, "conflict_error"),
+            Error::NotFound(_) => (StatusCode::NOT_FOUND, "not_found_error"),
+            Error::Refused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "refused_error"),
+            Error::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable_error"),
+            Error::Corrupt(_) | Error::Bug(_) => (StatusCode::INTERNAL_SERVER_ERROR, "api_error"),
+        };
+        let retryable = matches!(error, Error::Conflict(_) | Error::Unavailable(_));
+        Self { retryable, ..Self::new(status, kind, error.to_string()) }
+    }
+}

@@ -1,0 +1,201 @@
+//! Requests that are passed on as they are, and how anything is passed on.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Response as Raw, header};
+use axum::response::Response;
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use super::fault::Fault;
+use crate::app::App;
+use crate::metrics::Proxied;
+use crate::options::{Bounds, Upstream, Wire};
+use crate::proxy::{Key, address, choose, for_client, for_upstream, key_to_send};
+
+/// Ids named in a header, at most.
+const IDS_MAX: usize = 64;
+
+/// What is told of memory in the headers of an answer.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    pub(super) request_id: String,
+    /// `ok`, `skipped`, `degraded` or `error`.
+    pub(super) status: &'static str,
+    /// The items in the block, if one was put in.
+    pub(super) ids: Vec<String>,
+    pub(super) is_injected: bool,
+    pub(super) tokens: usize,
+    /// How much later the request was passed on because of memory.
+    pub(super) latency_ms: f64,
+}
+
+impl Told {
+    /// Memory had nothing to do.
+    pub(super) fn skipped(request_id: String) -> Self {
+        Self { request_id, status: "skipped", ids: Vec::new(), is_injected: false, tokens: 0, latency_ms: 0.0 }
+    }
+
+    pub(super) fn put_into(&self, headers: &mut HeaderMap) {
+        let ids = self.ids.iter().take(IDS_MAX).map(String::as_str).collect::<Vec<_>>().join(",");
+        let all = [
+            ("x-memory-status", self.status.to_owned()),
+            ("x-memory-injected", self.is_injected.to_string()),
+            ("x-memory-tokens", self.tokens.to_string()),
+            ("x-memory-ids", ids),
+            ("x-memory-latency-ms", format!("{:.1}", self.latency_ms)),
+            ("x-memory-request-id", self.request_id.clone()),
+        ];
+        for (name, value) in all {
+            // Numbers, words and ids: always a header's value.
+            if let Ok(value) = HeaderValue::try_from(value) {
+                headers.insert(HeaderName::from_static(name), value);
+            }
+        }
+    }
+}
+
+/// The whole body of a request, within its bounds.
+pub(super) async fn collect(parts: &Parts, body: Body, bounds: &Bounds) -> Result<Bytes, Fault> {
+    let most = bounds.body_bytes_max;
+    let named = parts.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if named.is_some_and(|named| named > most as u64) {
+        return Err(Fault::too_large(most));
+    }
+    match tokio::time::timeout(bounds.body_within, Limited::new(body, most).collect()).await {
+        Err(_) => Err(Fault::too_slow()),
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(Fault::too_large(most)),
+        Ok(Err(_)) => Err(Fault::broken_body()),
+    }
+}
+
+/// The headers that go to an upstream, with the key that does.
+pub(super) fn outgoing(headers: &HeaderMap, upstream: &Upstream) -> Result<HeaderMap, Fault> {
+    let mut kept = for_upstream(headers);
+    if key_to_send(headers) == Key::Upstreams && !upstream.put_key(&mut kept) {
+        return Err(Fault::without_key(format!(
+            "a key of Quipu's does not open the upstream {:?}, and no key is configured for it",
+            upstream.name
+        )));
+    }
+    Ok(kept)
+}
+
+/// An answer's head as the client gets it.
+pub(super) fn head(answer: &reqwest::Response, told: &Told) -> Raw<()> {
+    let mut raw = Raw::new(());
+    *raw.status_mut() = answer.status();
+    *raw.headers_mut() = for_client(answer.headers());
+    told.put_into(raw.headers_mut());
+    raw
+}
+
+/// Counts a request that was passed on.
+pub(super) fn count(app: &App, upstream: &str, status: u16, memory_status: &'static str) {
+    let labels = Proxied { upstream: upstream.to_owned(), status, memory_status };
+    app.metrics.proxied.get_or_create(&labels).inc();
+}
+
+pub(super) async fn embeddings(State(app): State<Arc<App>>, request: Request) -> Response {
+    of_model(app, Wire::OpenAi, "embeddings", request).await
+}
+
+pub(super) async fn count_tokens(State(app): State<Arc<App>>, request: Request) -> Response {
+    of_model(app, Wire::Anthropic, "v1/messages/count_tokens", request).await
+}
+
+/// Anthropic's clients name a version, others do not.
+pub(super) async fn models(State(app): State<Arc<App>>, request: Request) -> Response {
+    let wire = if request.headers().contains_key("anthropic-version") { Wire::Anthropic } else { Wire::OpenAi };
+    let path = request.uri().path().trim_start_matches('/').to_owned();
+    let path = match wire {
+        Wire::OpenAi => path.trim_start_matches("v1/").to_owned(),
+        Wire::Anthropic => path,
+    };
+    of_model(app, wire, &path, request).await
+}
+
+/// Anything below `/proxy/{upstream}/`.
+pub(super) async fn named(
+    State(app): State<Arc<App>>,
+    Path((name, _)): Path<(String, String)>,
+    request: Request,
+) -> Response {
+    let request_id = app.new_request_id();
+    let Some(upstream) = app.options.upstreams.iter().find(|one| one.name == name) else {
+        return Fault::not_found(format!("there is no upstream {name:?}")).answer(None, Some(&request_id));
+    };
+    // As it was written: what is escaped stays so.
+    let written = request.uri().path().trim_start_matches("/proxy/");
+    let path = written.split_once('/').map_or("", |(_, path)| path).to_owned();
+    let (parts, body) = request.into_parts();
+    let outcome = match collect(&parts, body, &app.options.bounds).await {
+        Ok(body) => pass(&app, upstream, &path, &parts, body, &request_id).await,
+        Err(fault) => Err(fault),
+    };
+    outcome.unwrap_or_else(|fault| refused(&fault, Some(upstream.wire), request_id))
+}
+
+/// A request that names its model, if any, in its body.
+async fn of_model(app: Arc<App>, wire: Wire, path: &str, request: Request) -> Response {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        model: Option<String>,
+    }
+    let request_id = app.new_request_id();
+    let (parts, body) = request.into_parts();
+    let outcome = async {
+        let body = collect(&parts, body, &app.options.bounds).await?;
+        let model = serde_json::from_slice::<Named>(&body).ok().and_then(|named| named.model);
+        let upstream = choose(&app.options.upstreams, wire, model.as_deref()).ok_or_else(|| no_upstream(wire))?;
+        pass(&app, upstream, path, &parts, body, &request_id).await
+    };
+    match outcome.await {
+        Ok(response) => response,
+        Err(fault) => refused(&fault, Some(wire), request_id.clone()),
+    }
+}
+
+/// Why there is nowhere to pass a request on to.
+pub(super) fn no_upstream(wire: Wire) -> Fault {
+    let word = match wire {
+        Wire::OpenAi => "openai",
+        Wire::Anthropic => "anthropic",
+    };
+    Fault::not_found(format!(
+        "no upstream of the kind {word:?} is configured for this model; see [[upstream]] in config.toml"
+    ))
+}
+
+/// A fault, with what is told of memory.
+pub(super) fn refused(fault: &Fault, wire: Option<Wire>, request_id: String) -> Response {
+    let mut response = fault.answer(wire, Some(&request_id));
+    Told::skipped(request_id).put_into(response.headers_mut());
+    response
+}
+
+async fn pass(
+    app: &App,
+    upstream: &Upstream,
+    path: &str,
+    parts: &Parts,
+    body: Bytes,
+    request_id: &str,
+) -> Result<Response, Fault> {
+    let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("there is no such path"))?;
+    let headers = outgoing(&parts.headers, upstream)?;
+    let sent = app.client.request(parts.method.clone(), url).headers(headers).body(body).send().await;
+    let answer = sent.map_err(|error| {
+        let fault = Fault::upstream(&upstream.name, &error);
+        count(app, &upstream.name, fault.status.as_u16(), "skipped");
+        fault
+    })?;
+    let told = Told::skipped(request_id.to_owned());
+    count(app, &upstream.name, answer.status().as_u16(), told.status);
+    let (head, ()) = head(&answer, &told).into_parts();
+    Ok(Response::from_parts(head, Body::from_stream(answer.bytes_stream())))
+}

@@ -1,0 +1,258 @@
+//! A request for a reply, with memory: read, recall, put in, pass on, listen, keep.
+//!
+//! Whatever memory cannot do, the request goes through as it came; the headers of the answer say what happened.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use quipu_core::id::UserId;
+use tokio::time::Instant;
+use tracing::{Instrument, field};
+
+use super::fault::Fault;
+use super::pass::{self, Told};
+use crate::app::App;
+use crate::memory::{Recalled, Wanted};
+use crate::options::Upstream;
+use crate::proxy::{self, Ask, Dialect, Ended, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_block};
+use crate::queue::{Exchange, Place};
+
+pub(super) async fn chat(State(app): State<Arc<App>>, request: Request) -> Response {
+    remembered(app, Dialect::Chat, "chat/completions", request).await
+}
+
+pub(super) async fn responses(State(app): State<Arc<App>>, request: Request) -> Response {
+    remembered(app, Dialect::Responses, "responses", request).await
+}
+
+pub(super) async fn messages(State(app): State<Arc<App>>, request: Request) -> Response {
+    remembered(app, Dialect::Messages, "v1/messages", request).await
+}
+
+async fn remembered(app: Arc<App>, dialect: Dialect, path: &'static str, request: Request) -> Response {
+    let request_id = app.new_request_id();
+    let span = tracing::info_span!(
+        "chat",
+        "gen_ai.operation.name" = "chat",
+        "gen_ai.request.model" = field::Empty,
+        "gen_ai.provider.name" = field::Empty,
+        "gen_ai.conversation.id" = field::Empty,
+        "error.type" = field::Empty,
+        request_id,
+    );
+    let outcome = answer(&app, dialect, path, request, &request_id).instrument(span).await;
+    outcome.unwrap_or_else(|fault| pass::refused(&fault, Some(dialect.wire()), request_id))
+}
+
+/// What memory has to do with a request.
+struct Task {
+    request: proxy::Request,
+    user: UserId,
+    session: String,
+    /// What the user just said; never empty.
+    turns: Vec<SaidTurn>,
+}
+
+async fn answer(
+    app: &Arc<App>,
+    dialect: Dialect,
+    path: &str,
+    request: Request,
+    request_id: &str,
+) -> Result<Response, Fault> {
+    let (parts, body) = request.into_parts();
+    let ask = Ask::read(&parts.headers).map_err(Fault::invalid)?;
+    let body = pass::collect(&parts, body, &app.options.bounds).await?;
+    let start = Instant::now();
+    let read = readable(&parts.headers, &body).and_then(|text| proxy::read(dialect, text));
+    let model = read.as_ref().and_then(|request| request.model.clone());
+    let upstream = choose(&app.options.upstreams, dialect.wire(), model.as_deref())
+        .ok_or_else(|| pass::no_upstream(dialect.wire()))?;
+    let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("there is no such path"))?;
+    let headers = pass::outgoing(&parts.headers, upstream)?;
+    let task = task(app, &parts.headers, &ask, read)?;
+    note(task.as_ref(), upstream, model.as_deref());
+
+    let mut told = Told::skipped(request_id.to_owned());
+    let mut outgoing = body.clone();
+    let mut kept = None;
+    if let Some(task) = task {
+        let within = app.options.recall_within;
+        let (recalled, place) =
+            tokio::join!(async { if ask.mode.reads() { Some(recall(app, &ask, &task).await) } else { None } }, async {
+                if ask.mode.writes() { app.queue.place(within).await } else { None }
+            },);
+        told.status = "ok";
+        if let Some(with_memory) = put_in(&body, &task, upstream, recalled, &mut told) {
+            outgoing = with_memory;
+        }
+        if ask.mode.writes() && place.is_none() {
+            told.status = if told.status == "error" { "error" } else { "degraded" };
+            app.metrics.turn("dropped");
+            tracing::warn!("too many turns wait to be recorded: this one is not remembered");
+        }
+        kept = place.map(|place| (exchange(app, &ask, task, upstream, model.as_deref(), request_id), place));
+    }
+    told.latency_ms = start.elapsed().as_secs_f64() * 1e3;
+    app.metrics.took("proxy_request", told.status, start.elapsed().as_secs_f64());
+
+    let sent = app.client.request(parts.method, url).headers(headers).body(outgoing).send().await;
+    let answer = match sent {
+        Ok(answer) => answer,
+        Err(error) => {
+            keep_words(app, kept);
+            let fault = Fault::upstream(&upstream.name, &error);
+            tracing::Span::current().record("error.type", fault.status.as_u16());
+            pass::count(app, &upstream.name, fault.status.as_u16(), told.status);
+            let mut response = fault.answer(Some(dialect.wire()), Some(request_id));
+            told.put_into(response.headers_mut());
+            return Ok(response);
+        }
+    };
+    pass::count(app, &upstream.name, answer.status().as_u16(), told.status);
+    let (head, ()) = pass::head(&answer, &told).into_parts();
+    let body = listening(app, dialect, answer, kept);
+    Ok(Response::from_parts(head, body))
+}
+
+/// The body as text, if it is sent as such.
+fn readable<'a>(headers: &HeaderMap, body: &'a Bytes) -> Option<&'a str> {
+    let is_plain = headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
+    std::str::from_utf8(body).ok().filter(|_| is_plain)
+}
+
+/// What memory has to do; nothing if it is not to, or nobody said anything.
+fn task(app: &App, headers: &HeaderMap, ask: &Ask, read: Option<proxy::Request>) -> Result<Option<Task>, Fault> {
+    let user = proxy::user(headers, read.as_ref(), app.options.user.as_ref()).map_err(Fault::invalid)?;
+    let (Some(mut request), Some(user)) = (read, user) else { return Ok(None) };
+    if !(ask.mode.reads() || ask.mode.writes()) || app.asides.has(&request) {
+        return Ok(None);
+    }
+    let before = request.goes_on_from.clone();
+    request.sessions.extend(before.as_ref().and_then(|reply| app.trail.session(&user, reply)));
+    let Some(session) = proxy::session(headers, &request) else { return Ok(None) };
+    let turns = proxy::turns(&session, before.as_deref(), &request.messages);
+    Ok((!turns.is_empty()).then_some(Task { request, user, session, turns }))
+}
+
+fn note(task: Option<&Task>, upstream: &Upstream, model: Option<&str>) {
+    let span = tracing::Span::current();
+    span.record("gen_ai.provider.name", upstream.name.as_str());
+    if let Some(model) = model {
+        span.record("gen_ai.request.model", model);
+    }
+    if let Some(task) = task {
+        span.record("gen_ai.conversation.id", task.session.as_str());
+    }
+}
+
+async fn recall(app: &App, ask: &Ask, task: &Task) -> Recalled {
+    let said =
+        || task.request.messages.iter().filter(|said| matches!(said.speaker, Speaker::User | Speaker::Assistant));
+    let present: BTreeSet<String> = said().map(|said| said.words.clone()).filter(|words| !words.is_empty()).collect();
+    let query = task.turns.iter().map(|turn| turn.words.as_str()).collect::<Vec<_>>().join("\n");
+    let wanted = Wanted {
+        user: task.user.clone(),
+        session: task.session.clone(),
+        turn: task.turns.last().map(|turn| turn.key.clone()).unwrap_or_default(),
+        query,
+        present,
+        max_tokens: ask.max_tokens.unwrap_or(app.options.max_tokens),
+        at: ask.at,
+    };
+    app.memory.recall(wanted, app.options.recall_within).await
+}
+
+/// The request's bytes with the block; none if they stay as they are. Says in `told` what was done.
+fn put_in(
+    body: &Bytes,
+    task: &Task,
+    upstream: &Upstream,
+    recalled: Option<Recalled>,
+    told: &mut Told,
+) -> Option<Bytes> {
+    let block = match recalled? {
+        Recalled::Block(block) => block,
+        Recalled::Late => {
+            told.status = "degraded";
+            return None;
+        }
+        Recalled::Failed(_) => {
+            told.status = "error";
+            return None;
+        }
+    };
+    if block.is_degraded {
+        told.status = "degraded";
+    }
+    // A block that is there already was put in by a Quipu before this one, or by the application.
+    if block.text.is_empty() || task.request.has_block {
+        return None;
+    }
+    let text = std::str::from_utf8(body).ok()?;
+    let Some(made) = with_block(text, &task.request, upstream.placement, &block.text) else {
+        told.status = "degraded";
+        return None;
+    };
+    told.is_injected = true;
+    told.tokens = block.tokens;
+    told.ids.clone_from(&block.ids);
+    Some(Bytes::from(made))
+}
+
+fn exchange(app: &App, ask: &Ask, task: Task, upstream: &Upstream, model: Option<&str>, request_id: &str) -> Exchange {
+    let Task { user, session, turns, .. } = task;
+    let model: String = model.unwrap_or("no model").chars().take(100).collect();
+    Exchange {
+        user,
+        session,
+        turns,
+        said_at: app.clock.now(),
+        reply: String::new(),
+        partial: None,
+        agent: ask.agent.clone(),
+        note: format!("through the proxy: {request_id} to {} ({model})", upstream.name),
+    }
+}
+
+/// Keeps what the user said although there was no reply.
+fn keep_words(app: &App, kept: Option<(Exchange, Place)>) {
+    if let Some((exchange, place)) = kept {
+        app.queue.push(exchange, place);
+    }
+}
+
+/// The body of an answer; what was said in it is kept after its last byte.
+fn listening(app: &Arc<App>, dialect: Dialect, answer: reqwest::Response, kept: Option<(Exchange, Place)>) -> Body {
+    let status = answer.status();
+    let Some((exchange, place)) = kept else { return Body::from_stream(answer.bytes_stream()) };
+    if !status.is_success() {
+        // Words that were refused as such are sent again in another way, or never; the others were said.
+        let is_theirs =
+            status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+        keep_words(app, is_theirs.then_some((exchange, place)));
+        return Body::from_stream(answer.bytes_stream());
+    }
+    let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let reader = Reader::new(dialect, kind.starts_with("text/event-stream"), app.options.bounds.reply_bytes_max);
+    let app = app.clone();
+    let told = move |reply: Reply, ended: Ended| {
+        if let Some(id) = &reply.id {
+            app.trail.keep(&exchange.user, id, &exchange.session);
+        }
+        let partial = match (reply.is_whole, ended) {
+            (true, _) if reply.is_cut => Some("the reply was too long"),
+            (true, _) => None,
+            (false, Ended::Left) => Some("the client went away"),
+            (false, Ended::Broken) => Some("the upstream broke off"),
+            (false, Ended::Through) => Some("the reply has no end"),
+        };
+        app.queue.push(Exchange { reply: reply.words, partial, ..exchange }, place);
+    };
+    Body::from_stream(Tee::new(answer.bytes_stream(), reader, told))
+}

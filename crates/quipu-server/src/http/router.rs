@@ -1,0 +1,33 @@
+//! Every route there is.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{any, get, post};
+
+use super::fault::Fault;
+use super::origin::{self, Hosts};
+use super::{health, pass, proxied};
+use crate::app::App;
+
+/// All routes; `hosts` are the names the server goes by.
+pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
+    Router::new()
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
+        .route("/version", get(health::version))
+        .route("/metrics", get(health::metrics))
+        .route("/v1/chat/completions", post(proxied::chat))
+        .route("/v1/responses", post(proxied::responses))
+        .route("/v1/messages", post(proxied::messages))
+        .route("/v1/messages/count_tokens", post(pass::count_tokens))
+        .route("/v1/embeddings", post(pass::embeddings))
+        .route("/v1/models", get(pass::models))
+        .route("/v1/models/{*model}", get(pass::models))
+        .route("/proxy/{upstream}/{*path}", any(pass::named))
+        .fallback(async || Fault::not_found("there is no such path"))
+        .method_not_allowed_fallback(async || Fault::wrong_method())
+        .layer(from_fn_with_state(Arc::new(hosts), origin::check))
+        .with_state(app)
+}

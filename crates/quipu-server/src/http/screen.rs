@@ -1,0 +1,282 @@
+//! What reads a connection before the HTTP parser does, and lets through only what can be read in one way.
+//!
+//! The parser is lenient where a proxy in front may not be: it takes a length and chunks together, and single line feeds.
+//! Heads are held back until they are whole. One that is refused is replaced by bytes that are no request, which the
+//! parser answers with 400 and a closed connection.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Sleep, sleep};
+
+/// Given to the parser in place of what is refused.
+const NO_REQUEST: &[u8] = b"\0\r\n\r\n";
+/// Longest line that tells the size of a chunk, extensions included.
+const CHUNK_LINE_MAX: usize = 256;
+/// Longest trailer.
+const TRAILER_MAX: usize = 8 << 10;
+const READ_BYTES: usize = 16 << 10;
+
+/// Where in a request the next byte is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Head,
+    /// In a body of which so many bytes are missing.
+    Body(u64),
+    /// In the line that tells the size of a chunk: so many bytes of it are there, the size so far, and whether digits may
+    /// still come.
+    ChunkSize {
+        length: usize,
+        size: u64,
+        digits: bool,
+    },
+    /// In a chunk of which so many bytes are missing, its line end among them.
+    Chunk(u64),
+    /// After the last chunk: bytes of the trailer, and of its current line.
+    Trailer {
+        length: usize,
+        line: usize,
+    },
+    /// Nothing is looked at any more: what was wrong is the parser's to answer.
+    Over,
+}
+
+/// A connection whose reading is screened and whose writing may not stall.
+pub(super) struct Screen<S> {
+    inner: S,
+    at: At,
+    /// A head that is not whole yet.
+    held: Vec<u8>,
+    /// What the parser may have, from a place on.
+    ready: Vec<u8>,
+    from: usize,
+    head_bytes_max: usize,
+    write_within: Duration,
+    stalled: Option<Pin<Box<Sleep>>>,
+}
+
+impl<S> Screen<S> {
+    pub(super) fn new(inner: S, head_bytes_max: usize, write_within: Duration) -> Self {
+        Self {
+            inner,
+            at: At::Head,
+            held: Vec::new(),
+            ready: Vec::new(),
+            from: 0,
+            head_bytes_max,
+            write_within,
+            stalled: None,
+        }
+    }
+
+    fn refuse(&mut self) {
+        self.held.clear();
+        self.ready.extend_from_slice(NO_REQUEST);
+        self.at = At::Over;
+    }
+
+    /// Takes in what was read.
+    fn feed(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let taken = match self.at {
+                At::Over => {
+                    self.ready.extend_from_slice(bytes);
+                    return;
+                }
+                At::Head => self.feed_head(bytes),
+                At::Body(left) | At::Chunk(left) => {
+                    let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+                    let left = left - taken as u64;
+                    let in_chunk = matches!(self.at, At::Chunk(_));
+                    self.ready.extend_from_slice(&bytes[..taken]);
+                    self.at = match (in_chunk, left) {
+                        (false, 0) => At::Head,
+                        (true, 0) => At::ChunkSize { length: 0, size: 0, digits: true },
+                        (false, left) => At::Body(left),
+                        (true, left) => At::Chunk(left),
+                    };
+                    Some(taken)
+                }
+                At::ChunkSize { .. } | At::Trailer { .. } => self.feed_line(bytes[0]).then_some(1),
+            };
+            match taken {
+                Some(taken) => bytes = &bytes[taken..],
+                None => return self.refuse(),
+            }
+        }
+    }
+
+    /// Takes bytes up to the end of the head; none if the head is refused.
+    fn feed_head(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (place, &byte) in bytes.iter().enumerate() {
+            if byte == b'\n' && self.held.last() != Some(&b'\r') {
+                return None;
+            }
+            self.held.push(byte);
+            if self.held.ends_with(b"\r\n\r\n") {
+                self.at = framing(&self.held)?;
+                self.ready.append(&mut self.held);
+                return Some(place + 1);
+            }
+            if self.held.len() > self.head_bytes_max {
+                // The parser has the same bound, and its own answer.
+                self.ready.append(&mut self.held);
+                self.at = At::Over;
+                return Some(place + 1);
+            }
+        }
+        Some(bytes.len())
+    }
+
+    /// Takes one byte of a line between chunks; false if it is refused.
+    fn feed_line(&mut self, byte: u8) -> bool {
+        let last = self.ready.last().copied();
+        self.ready.push(byte);
+        let ends = byte == b'\n';
+        // The byte before may have been handed over already; the parser then finds a single line feed itself.
+        if ends && last.is_some_and(|last| last != b'\r') {
+            self.ready.pop();
+            return false;
+        }
+        match self.at {
+            At::ChunkSize { length, size, .. } if ends => {
+                self.at = match size {
+                    0 if length < 2 => return false,
+                    0 => At::Trailer { length: 0, line: 0 },
+                    size => At::Chunk(size + 2),
+                };
+                true
+            }
+            At::ChunkSize { length, size, digits } => {
+                let digit = char::from(byte).to_digit(16).filter(|_| digits);
+                let grown = digit.map_or(Some(size), |digit| size.checked_mul(16)?.checked_add(u64::from(digit)));
+                let Some(size) = grown.filter(|size| *size < u64::MAX - 2) else { return false };
+                self.at = At::ChunkSize { length: length + 1, size, digits: digit.is_some() };
+                length < CHUNK_LINE_MAX
+            }
+            At::Trailer { line, .. } if ends && line <= 1 => {
+                self.at = At::Head;
+                true
+            }
+            At::Trailer { length, line } => {
+                self.at = At::Trailer { length: length + 1, line: if ends { 0 } else { line + 1 } };
+                length < TRAILER_MAX
+            }
+            At::Head | At::Body(_) | At::Chunk(_) | At::Over => true,
+        }
+    }
+}
+
+/// How the body after a whole head is delimited; none if that can be read in two ways.
+fn framing(head: &[u8]) -> Option<At> {
+    // Names and framing are ASCII; what a value may have beyond it is UTF-8 or refused.
+    let text = std::str::from_utf8(head).ok()?;
+    let mut lines = text.trim_end_matches("\r\n").split("\r\n");
+    let request_line = lines.next()?;
+    let (mut length, mut chunked) = (None, false);
+    for line in std::iter::once(request_line).chain(lines.clone()) {
+        if line.contains(['\r', '\n', '\0']) {
+            return None;
+        }
+    }
+    for line in lines {
+        let (name, value) = line.split_once(':')?;
+        if name.is_empty() || name.contains([' ', '\t']) {
+            return None;
+        }
+        let value = value.trim_matches([' ', '\t']);
+        if name.eq_ignore_ascii_case("content-length") {
+            let digits = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+            if length.is_some() || !digits {
+                return None;
+            }
+            length = Some(value.parse::<u64>().ok()?);
+        }
+        if name.eq_ignore_ascii_case("transfer-encoding") {
+            if chunked || !value.eq_ignore_ascii_case("chunked") || request_line.ends_with("HTTP/1.0") {
+                return None;
+            }
+            chunked = true;
+        }
+    }
+    match (length, chunked) {
+        (Some(_), true) => None,
+        (_, true) => Some(At::ChunkSize { length: 0, size: 0, digits: true }),
+        (None | Some(0), false) => Some(At::Head),
+        (Some(length), false) => Some(At::Body(length)),
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Screen<S> {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let screen = self.get_mut();
+        loop {
+            if screen.from < screen.ready.len() {
+                let given = out.remaining().min(screen.ready.len() - screen.from);
+                out.put_slice(&screen.ready[screen.from..screen.from + given]);
+                screen.from += given;
+                if screen.from == screen.ready.len() {
+                    screen.ready.clear();
+                    screen.from = 0;
+                }
+                return Poll::Ready(Ok(()));
+            }
+            let mut space = [0u8; READ_BYTES];
+            let mut read = ReadBuf::new(&mut space);
+            ready!(Pin::new(&mut screen.inner).poll_read(cx, &mut read))?;
+            if read.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+            screen.feed(read.filled());
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> Screen<S> {
+    /// An error once nothing could be written for too long.
+    fn in_time<T>(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if wrote.is_ready() {
+            self.stalled = None;
+            return wrote;
+        }
+        let within = self.write_within;
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(within)));
+        ready!(stalled.as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Screen<S> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let screen = self.get_mut();
+        let wrote = Pin::new(&mut screen.inner).poll_write(cx, bytes);
+        screen.in_time(cx, wrote)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let screen = self.get_mut();
+        let wrote = Pin::new(&mut screen.inner).poll_write_vectored(cx, parts);
+        screen.in_time(cx, wrote)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let screen = self.get_mut();
+        let wrote = Pin::new(&mut screen.inner).poll_flush(cx);
+        screen.in_time(cx, wrote)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().inner).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,27 @@
+//! The doors of Quipu on a network: a proxy that gives any application of a language model a memory, health and metrics.
+//!
+//! It converts, calls one verb of the engine, and converts back; it has no rules of its own. It is *not* a place for
+//! settings: whoever puts the parts together reads them and hands them over as [`Options`].
+//!
+//! ```no_run
+//! # fn parts() -> quipu_server::Parts { unimplemented!() }
+//! use quipu_server::{Options, serve};
+//!
+//! let options = Options::default();
+//! serve(parts(), options, |bound| println!("listening on {}", bound.addr))?;
+//! # Ok::<(), quipu_engine::Error>(())
+//! ```
+
+mod http;
+mod options;
+mod proxy;
+
+mod app;
+mod memory;
+mod metrics;
+mod queue;
+mod server;
+
+pub use app::Parts;
+pub use options::{Bounds, Options, Placement, Upstream, Wire};
+pub use server::{Bound, Drained, Server, serve};

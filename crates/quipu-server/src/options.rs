@@ -1,0 +1,131 @@
+//! What a server is told: where to listen, whom to ask, and every bound it keeps.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use quipu_core::id::UserId;
+use quipu_core::pack;
+
+/// What a server is told. The default listens on `127.0.0.1:7077`, knows no upstream, and remembers for the user `me`.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where to listen: a loopback address.
+    pub addr: SocketAddr,
+    /// Names besides loopback's own under which it may be asked, as `Host` has them (`name` or `name:port`).
+    pub allow_hosts: Vec<String>,
+    /// Whose memory it is if a request does not say.
+    pub user: Option<UserId>,
+    /// Where requests may go.
+    pub upstreams: Vec<Upstream>,
+    /// How long a request waits for its memory; then it goes on without.
+    pub recall_within: Duration,
+    /// Tokens of memory in one request, unless it says otherwise.
+    pub max_tokens: usize,
+    /// Every other bound.
+    pub bounds: Bounds,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 7077)),
+            allow_hosts: Vec::new(),
+            user: UserId::parse("me").ok(),
+            upstreams: Vec::new(),
+            recall_within: Duration::from_millis(300),
+            max_tokens: pack::DEFAULT_TOKENS,
+            bounds: Bounds::default(),
+        }
+    }
+}
+
+/// How an upstream is spoken to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// `POST {base_url}/chat/completions`, `/responses`, `/embeddings`; `GET {base_url}/models`.
+    OpenAi,
+    /// `POST {base_url}/v1/messages`.
+    Anthropic,
+}
+
+/// Where the block of memory stands in a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Placement {
+    /// Right before the user's last words, as a text of its own in the same message. Everything before it stays as it
+    /// was, so an upstream's cache of the prefix holds, and no chat template meets a role it does not expect.
+    #[default]
+    Turn,
+    /// At the end of the system text. Tools and system text stay cached, the conversation after them does not.
+    System,
+}
+
+/// A language model's server that requests may be passed on to.
+#[derive(Debug, Clone)]
+pub struct Upstream {
+    /// Its name, for `/proxy/{name}/…`, metrics and messages.
+    pub name: String,
+    /// As the client libraries take it: with `/v1` for OpenAI, without for Anthropic.
+    pub base_url: String,
+    /// How it is spoken to.
+    pub wire: Wire,
+    /// Sent in place of a key of Quipu's. A caller's own key goes through unchanged.
+    pub key: Option<String>,
+    /// It is asked for models whose names begin with one of these; without any, for all that no other one claims.
+    pub models: Vec<String>,
+    /// Where the block of memory stands.
+    pub placement: Placement,
+}
+
+/// What a server bears, in one place.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Connections at a time; more are closed at once.
+    pub connections_max: usize,
+    /// How long the head of a request may take to arrive; also how long a connection may idle between two.
+    pub head_within: Duration,
+    /// Bytes of a request's head.
+    pub head_bytes_max: usize,
+    /// Headers of a request.
+    pub headers_max: usize,
+    /// How long the body of a request may take to arrive.
+    pub body_within: Duration,
+    /// Bytes of a request's body.
+    pub body_bytes_max: usize,
+    /// How long a client may take nothing of what is written to it.
+    pub write_within: Duration,
+    /// How long an upstream may take to accept a connection.
+    pub connect_within: Duration,
+    /// How long an upstream may be silent.
+    pub upstream_idle: Duration,
+    /// Recalls at a time.
+    pub recalls_max: usize,
+    /// Turns recorded at a time; of one user always one after the other.
+    pub recordings_max: usize,
+    /// Turns that wait to be recorded; with more, requests go through without being remembered, and say so.
+    pub turns_waiting_max: usize,
+    /// Bytes of a reply's text that are remembered; the rest is cut, and the turn flagged.
+    pub reply_bytes_max: usize,
+    /// How long open streams and waiting turns get at the end.
+    pub drain_within: Duration,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            connections_max: 1024,
+            head_within: Duration::from_secs(10),
+            head_bytes_max: 64 << 10,
+            headers_max: 100,
+            body_within: Duration::from_secs(15),
+            body_bytes_max: 32 << 20,
+            write_within: Duration::from_secs(60),
+            connect_within: Duration::from_secs(10),
+            upstream_idle: Duration::from_secs(600),
+            recalls_max: 8,
+            recordings_max: 2,
+            turns_waiting_max: 1024,
+            reply_bytes_max: 1 << 20,
+            drain_within: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Which requests an application makes for itself.
+
+use quipu_engine::{Error, Result};
+use serde::Deserialize;
+
+use super::wire::{Request, Speaker};
+
+/// The patterns by which they are known.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Asides {
+    begins: Vec<String>,
+    instructed: Vec<String>,
+}
+
+impl Asides {
+    /// The patterns that come with Quipu.
+    ///
+    /// # Errors
+    /// `Bug` if they cannot be read.
+    pub(crate) fn new() -> Result<Self> {
+        toml::from_str(include_str!("aside.toml")).map_err(|error| Error::Bug(format!("aside.toml: {error}")))
+    }
+
+    /// True for a request of the application's own.
+    pub(crate) fn has(&self, request: &Request) -> bool {
+        let last = request.messages.iter().rev().find(|said| said.speaker == Speaker::User);
+        let last = last.map(|said| said.words.to_lowercase()).unwrap_or_default();
+        let system = request.system.to_lowercase();
+        self.begins.iter().any(|pattern| last.starts_with(pattern.as_str()))
+            || self.instructed.iter().any(|pattern| system.contains(pattern.as_str()))
+    }
+}

@@ -1,0 +1,79 @@
+//! What a request asks of memory, in headers that never reach an upstream.
+
+use axum::http::HeaderMap;
+use quipu_core::limit;
+use quipu_engine::versions::When;
+
+/// What memory does for a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Reads and writes.
+    Full,
+    /// Gives memory and keeps nothing.
+    ReadOnly,
+    /// Keeps what is said and gives nothing.
+    WriteOnly,
+    /// Nothing.
+    Off,
+}
+
+impl Mode {
+    pub(crate) fn reads(self) -> bool {
+        matches!(self, Self::Full | Self::ReadOnly)
+    }
+
+    pub(crate) fn writes(self) -> bool {
+        matches!(self, Self::Full | Self::WriteOnly)
+    }
+}
+
+/// What a request asks of memory.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) mode: Mode,
+    pub(crate) max_tokens: Option<usize>,
+    /// As of which version memory is read.
+    pub(crate) at: When,
+    /// Who replies, by name.
+    pub(crate) agent: Option<String>,
+}
+
+impl Ask {
+    /// Reads `X-Memory-Mode`, `-Max-Tokens`, `-As-Of` and `-Agent`.
+    ///
+    /// # Errors
+    /// What is wrong with a header: to guess what was meant could give or keep what should not be.
+    pub(crate) fn read(headers: &HeaderMap) -> Result<Self, String> {
+        let mode = match text(headers, "x-memory-mode")?.unwrap_or("full") {
+            "full" => Mode::Full,
+            "readonly" => Mode::ReadOnly,
+            "writeonly" => Mode::WriteOnly,
+            "off" => Mode::Off,
+            other => {
+                return Err(format!("X-Memory-Mode is full, readonly, writeonly or off, not {other:?}"));
+            }
+        };
+        let max_tokens = match text(headers, "x-memory-max-tokens")? {
+            None => None,
+            Some(written) => {
+                let wrong = || format!("X-Memory-Max-Tokens is a number up to {}", limit::PACK_TOKENS_MAX);
+                let tokens: usize = written.parse().map_err(|_| wrong())?;
+                Some(tokens).filter(|tokens| *tokens <= limit::PACK_TOKENS_MAX).ok_or_else(wrong)?.into()
+            }
+        };
+        let at = match text(headers, "x-memory-as-of")? {
+            None => When::Now,
+            Some(written) => written.parse().map_err(|error| format!("X-Memory-As-Of: {error}"))?,
+        };
+        let agent = text(headers, "x-memory-agent")?;
+        if let Some(agent) = agent {
+            quipu_core::id::check_name("X-Memory-Agent", agent).map_err(|refusal| refusal.to_string())?;
+        }
+        Ok(Self { mode, max_tokens, at, agent: agent.map(str::to_owned) })
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Result<Option<&'a str>, String> {
+    let Some(value) = headers.get(name) else { return Ok(None) };
+    value.to_str().map(|text| Some(text.trim())).map_err(|_| format!("the header {name} is not plain text"))
+}

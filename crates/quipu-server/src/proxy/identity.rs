@@ -1,0 +1,95 @@
+//! Whose memory, and which conversation: by what a request carries, the surest first.
+
+use axum::http::HeaderMap;
+use quipu_core::id::{UserId, check_name};
+use serde_json::Value;
+
+use super::wire::{Request, Speaker};
+
+/// Headers that name the user, after Quipu's own.
+const USER_HEADERS: [&str; 4] = ["x-openwebui-user-id", "x-litellm-end-user-id", "helicone-user-id", "x-sm-user-id"];
+/// Headers that name the conversation.
+const SESSION_HEADERS: [&str; 4] =
+    ["x-memory-session", "x-sm-conversation-id", "x-openwebui-chat-id", "helicone-session-id"];
+/// Headers by which Codex names its own.
+const CODEX_SESSION: [&str; 2] = ["session-id", "session_id"];
+
+/// Whose memory it is; none if nobody is named and there is no default.
+///
+/// `X-Memory-User`, then headers of applications, then the body. A name of an application's that cannot be a user id is
+/// replaced by its hash: the same name is the same user.
+///
+/// # Errors
+/// What is wrong with `X-Memory-User`.
+pub(crate) fn user(
+    headers: &HeaderMap,
+    request: Option<&Request>,
+    default: Option<&UserId>,
+) -> Result<Option<UserId>, String> {
+    if let Some(named) = headers.get("x-memory-user") {
+        let named = named.to_str().map_err(|_| "X-Memory-User is not plain text".to_owned())?;
+        return UserId::parse(named.trim()).map(Some).map_err(|refusal| format!("X-Memory-User: {refusal}"));
+    }
+    let in_headers = USER_HEADERS.iter().find_map(|name| plain(headers, name));
+    let in_body = || request.and_then(|request| request.users.first()).map(|name| of_claude(name).0);
+    let Some(name) = in_headers.map(str::to_owned).or_else(in_body) else { return Ok(default.cloned()) };
+    let hashed = || format!("id-{}", short_hash(&[&name]));
+    UserId::parse(&name).or_else(|_| UserId::parse(&hashed())).map(Some).map_err(|refusal| refusal.to_string())
+}
+
+/// Which conversation it is; none if the request has no words of a user.
+///
+/// Headers, then what the client's own metadata say, else the hash of the first words of the user: two conversations of a
+/// user that begin alike are then one.
+pub(crate) fn session(headers: &HeaderMap, request: &Request) -> Option<String> {
+    let in_headers = SESSION_HEADERS.iter().find_map(|name| plain(headers, name)).map(str::to_owned);
+    let is_codex = ["user-agent", "originator"]
+        .iter()
+        .any(|name| plain(headers, name).is_some_and(|text| text.to_ascii_lowercase().contains("codex")));
+    let of_codex =
+        || CODEX_SESSION.iter().find_map(|name| plain(headers, name)).filter(|_| is_codex).map(str::to_owned);
+    let of_claude = || request.users.iter().find_map(|name| of_claude(name).1);
+    let in_body = || request.sessions.first().cloned();
+    let named = in_headers.or_else(of_codex).or_else(of_claude).or_else(in_body);
+    if let Some(name) = named {
+        let fits = check_name("session", &name).is_ok();
+        return Some(if fits { name } else { format!("session-{}", short_hash(&[&name])) });
+    }
+    let first = request.messages.iter().find(|said| said.speaker == Speaker::User && !said.words.is_empty())?;
+    Some(format!("auto-{}", short_hash(&[&first.words])))
+}
+
+fn plain<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok().map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Account and session out of what Claude's clients send as `metadata.user_id`: an object written as text, or
+/// `user_…_account_…_session_…`. Any other name is the user's.
+fn of_claude(name: &str) -> (String, Option<String>) {
+    if name.starts_with('{')
+        && let Ok(object) = serde_json::from_str::<Value>(name)
+    {
+        let text = |key: &str| object[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let account = text("account_uuid").or_else(|| text("device_id"));
+        return (account.unwrap_or_else(|| name.to_owned()), text("session_id"));
+    }
+    match name.split_once("_session_") {
+        Some((account, session)) if account.starts_with("user_") && !session.is_empty() => {
+            (account.to_owned(), Some(session.to_owned()))
+        }
+        _ => (name.to_owned(), None),
+    }
+}
+
+/// 128 bits of a hash over several texts.
+fn short_hash(parts: &[&str]) -> String {
+    let mut hasher = blake3::Hasher::new_derive_key("quipu proxy name v1");
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! JSON that is looked at and left as it is: every value knows where it stands in the bytes it was read from.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// A value, as it was written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Piece<'a>(&'a str);
+
+/// The members of an object, in their order.
+pub(super) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Piece<'a> {
+    /// A whole text; none if it is no JSON.
+    pub(super) fn whole(text: &'a str) -> Option<Self> {
+        serde_json::from_str::<&RawValue>(text).ok().map(|raw| Self(raw.get()))
+    }
+
+    /// Where it begins in the text it was read from.
+    pub(super) fn start_in(self, text: &str) -> usize {
+        self.0.as_ptr() as usize - text.as_ptr() as usize
+    }
+
+    /// How it is written.
+    pub(super) fn written(self) -> &'a str {
+        self.0
+    }
+
+    /// The members of an object; none if it is not one, or has a key twice: then nobody can tell what it means.
+    pub(super) fn members(self) -> Option<Members<'a>> {
+        if !self.0.starts_with('{') {
+            return None;
+        }
+        serde_json::from_str(self.0).ok()
+    }
+
+    /// The elements of an array; none if it is not one.
+    pub(super) fn elements(self) -> Option<Vec<Self>> {
+        if !self.0.starts_with('[') {
+            return None;
+        }
+        serde_json::from_str::<Elements<'a>>(self.0).ok().map(|found| found.0)
+    }
+
+    /// The text of a string; none if it is not one.
+    pub(super) fn text(self) -> Option<String> {
+        self.is_text().then(|| serde_json::from_str(self.0).ok()).flatten()
+    }
+
+    /// True for a string.
+    pub(super) fn is_text(self) -> bool {
+        self.0.starts_with('"')
+    }
+
+    /// True for an array.
+    pub(super) fn is_list(self) -> bool {
+        self.0.starts_with('[')
+    }
+
+    /// True for `null`.
+    pub(super) fn is_null(self) -> bool {
+        self.0 == "null"
+    }
+}
+
+impl<'a> Members<'a> {
+    /// A member by its name.
+    pub(super) fn get(&self, name: &str) -> Option<Piece<'a>> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, raw)| Piece(raw.get()))
+    }
+
+    /// The text of a member; none if there is none, or it is no text or empty.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        self.get(name).and_then(Piece::text).filter(|text| !text.is_empty())
+    }
+
+    /// The members of a member.
+    pub(super) fn within(&self, name: &str) -> Option<Members<'a>> {
+        self.get(name).and_then(Piece::members)
+    }
+
+    /// True if there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object without a key twice")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut all: Self::Value = Vec::new();
+                while let Some(key) = map.next_key::<Key<'de>>()? {
+                    if all.iter().any(|(known, _)| *known == key.0) {
+                        return Err(serde::de::Error::custom("a key twice"));
+                    }
+                    all.push((key.0, map.next_value()?));
+                }
+                Ok(all)
+            }
+        }
+        deserializer.deserialize_map(Each).map(Self)
+    }
+}
+
+/// A key, borrowed if it has no escapes.
+#[derive(serde::Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+struct Elements<'a>(Vec<Piece<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Vec<Piece<'de>>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut all = Vec::new();
+                while let Some(raw) = list.next_element::<&'de RawValue>()? {
+                    all.push(Piece(raw.get()));
+                }
+                Ok(all)
+            }
+        }
+        deserializer.deserialize_seq(Each).map(Self)
+    }
+}

@@ -1,0 +1,26 @@
+//! What the proxy reads out of a request and a reply, and the one thing it puts in.
+//!
+//! Pure but for the piping: no clock, no store. `http/proxied.rs` tells the story.
+
+mod aside;
+mod ask;
+mod headers;
+mod identity;
+mod json;
+mod reply;
+mod tee;
+mod trail;
+mod turns;
+mod upstream;
+mod wire;
+
+pub(crate) use aside::Asides;
+pub(crate) use ask::Ask;
+pub(crate) use headers::{for_client, for_upstream};
+pub(crate) use identity::{session, user};
+pub(crate) use reply::{Reader, Reply};
+pub(crate) use tee::{Ended, Tee};
+pub(crate) use trail::Trail;
+pub(crate) use turns::{SaidTurn, reply_key, turns};
+pub(crate) use upstream::{Key, address, choose, key_to_send};
+pub(crate) use wire::{Dialect, Request, Speaker, read, with_block};

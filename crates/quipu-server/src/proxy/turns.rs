@@ -1,0 +1,121 @@
+//! Which words of a request were just said. Clients send the whole conversation again each time.
+//!
+//! A turn of the user is named by everything the user said before it in this conversation, and by its own words. What the
+//! assistant said is not part of the name: clients trim, edit and make it anew. So a repeated request names the same turns,
+//! an edited one a new turn, and the same words said again later a new turn too.
+//!
+//! Only the words after the last reply are ever new. What stands before them is known, was said when memory was off, or
+//! was never said by anybody (examples an application puts in front): a client's word for it is not enough.
+
+use super::wire::{Said, Speaker};
+
+/// A turn of the user's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SaidTurn {
+    /// Its name: sent again, it is the same.
+    pub(crate) key: String,
+    pub(crate) words: String,
+}
+
+/// The turns a request brings: what the user said after the last reply, oldest first. Empty if that has no words.
+///
+/// `before` is the reply the request goes on from, where the upstream keeps the conversation and the client sends no history.
+pub(crate) fn turns(session: &str, before: Option<&str>, messages: &[Said]) -> Vec<SaidTurn> {
+    let Some(last) = messages.iter().rposition(|said| said.speaker == Speaker::User) else { return Vec::new() };
+    let interrupts = |said: &Said| matches!(said.speaker, Speaker::Assistant | Speaker::Other);
+    let first = messages[..last].iter().rposition(interrupts).map_or(0, |place| place + 1);
+    let mut chain = hash(&[session.as_bytes(), before.unwrap_or_default().as_bytes()]);
+    let mut turns = Vec::new();
+    for (place, said) in messages.iter().enumerate().take(last + 1) {
+        if said.speaker != Speaker::User || said.words.is_empty() {
+            continue;
+        }
+        chain = hash(&[chain.as_bytes(), said.words.as_bytes()]);
+        if place >= first {
+            turns.push(SaidTurn { key: name("turn", &chain), words: said.words.clone() });
+        }
+    }
+    turns
+}
+
+/// The name of a reply: by what it replies to and its words.
+pub(crate) fn reply_key(turn: &str, words: &str) -> String {
+    name("reply", &hash(&[turn.as_bytes(), words.as_bytes()]))
+}
+
+fn name(what: &str, hash: &blake3::Hash) -> String {
+    format!("proxy:{what}:{}", &hash.to_hex()[..32])
+}
+
+fn hash(parts: &[&[u8]]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_derive_key("quipu proxy turn v1");
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
+    hasher.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A conversation as `u:words` and `a:words`.
+    fn said(lines: &[&str]) -> Vec<Said> {
+        let one = |line: &&str| {
+            let (who, words) = line.split_once(':').unwrap();
+            let speaker = match who {
+                "u" => Speaker::User,
+                "a" => Speaker::Assistant,
+                "s" => Speaker::System,
+                _ => Speaker::Other,
+            };
+            Said { speaker, words: words.to_owned() }
+        };
+        lines.iter().map(one).collect()
+    }
+
+    fn words(lines: &[&str]) -> Vec<String> {
+        turns("s", None, &said(lines)).into_iter().map(|turn| turn.words).collect()
+    }
+
+    #[test]
+    fn only_what_follows_the_last_reply_is_new() {
+        let cases: [(&[&str], &[&str]); 9] = [
+            (&["u:hi"], &["hi"]),
+            (&["s:be kind", "u:hi"], &["hi"]),
+            (&["u:hi", "a:hello", "u:I moved"], &["I moved"]),
+            (&["u:hi", "a:hello", "u:I moved", "s:by the way", "u:to Porto"], &["I moved", "to Porto"]),
+            // A tool's answer comes after the words that led to it.
+            (&["u:weather?", "a:", "t:rain"], &["weather?"]),
+            // The beginning of the reply is given.
+            (&["u:hi", "a:hello", "u:a poem", "a:Roses"], &["a poem"]),
+            (&["a:hello"], &[]),
+            (&["u:hi", "a:hello", "u:"], &[]),
+            (&[], &[]),
+        ];
+        for (lines, expected) in cases {
+            assert_eq!(words(lines), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_turn_is_named_by_what_the_user_said_up_to_it() {
+        let key = |session: &str, lines: &[&str]| turns(session, None, &said(lines)).pop().unwrap().key;
+        let plain = key("s", &["u:hi", "a:hello", "u:I moved"]);
+        for (session, lines, same) in [
+            ("s", &["u:hi", "a:hello", "u:I moved"][..], true),
+            // The reply was made anew, or edited.
+            ("s", &["u:hi", "a:good day", "u:I moved"], true),
+            ("s", &["s:be kind", "u:hi", "a:hello", "u:I moved"], true),
+            // The words were edited, or an earlier turn was.
+            ("s", &["u:hi", "a:hello", "u:I stayed"], false),
+            ("s", &["u:hello", "a:hello", "u:I moved"], false),
+            // The same words again later.
+            ("s", &["u:hi", "a:hello", "u:I moved", "a:nice", "u:I moved"], false),
+            ("t", &["u:hi", "a:hello", "u:I moved"], false),
+        ] {
+            assert_eq!(key(session, lines) == plain, same, "{session} {lines:?}");
+        }
+    }
+}

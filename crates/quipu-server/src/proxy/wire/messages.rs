@@ -1,0 +1,36 @@
+//! Anthropic's `/v1/messages`.
+
+use super::{Content, Request, Speaker, member_spot, push};
+use crate::proxy::json::{Members, Piece};
+
+const PART: &str = "{\"type\":\"text\",\"text\":\"";
+const PARTS: (&str, &str) = (",{\"type\":\"text\",\"text\":\"", PART);
+
+fn is_text(kind: &str) -> bool {
+    kind == "text"
+}
+
+pub(super) fn read(body: &str, whole: Piece<'_>, members: &Members<'_>) -> Option<Request> {
+    let mut request = Request::default();
+    if let Some(system) = members.get("system") {
+        push(&mut request, Speaker::System, &Content::read(system, is_text).words());
+    }
+    for message in members.get("messages")?.elements()? {
+        let message = message.members()?;
+        let speaker = match message.text("role")?.as_str() {
+            "user" => Speaker::User,
+            "assistant" => Speaker::Assistant,
+            "system" => Speaker::System,
+            _ => Speaker::Other,
+        };
+        let content = Content::read(message.get("content")?, is_text);
+        // A message that only brings results of tools is not the user's.
+        let speaker = if speaker == Speaker::User && content.texts.is_empty() { Speaker::Other } else { speaker };
+        if speaker == Speaker::User {
+            request.in_turn = content.before_words(body, PART).or(request.in_turn);
+        }
+        push(&mut request, speaker, &content.words());
+    }
+    request.in_system = member_spot(body, whole, members, "system", "\"system\":\"", PARTS);
+    Some(request)
+}

@@ -1,0 +1,141 @@
+//! From options to a server that listens, and to its end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use quipu_engine::{Error, Result};
+use tokio::net::TcpListener;
+
+use crate::app::{App, Parts};
+use crate::http::{self, Hosts};
+use crate::options::Options;
+
+/// A server that listens and answers nobody yet.
+pub struct Server {
+    listener: TcpListener,
+    addr: SocketAddr,
+    app: Arc<App>,
+    warming: Arc<quipu_engine::Engine>,
+}
+
+/// Where a server listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Bound {
+    /// The address, with the port it got.
+    pub addr: SocketAddr,
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drained {
+    /// Exchanges that could not be recorded in time.
+    pub lost: usize,
+}
+
+impl Server {
+    /// Binds the address.
+    ///
+    /// # Errors
+    /// - `Refused`: the address is not loopback's. There are no keys yet, so whoever reached it could read every memory.
+    /// - `Invalid`: two upstreams of one name, or one whose address is none.
+    /// - `Unavailable`: the port is taken.
+    pub async fn bind(parts: Parts, options: Options) -> Result<Self> {
+        check(&options)?;
+        let listener = TcpListener::bind(options.addr).await.map_err(|error| {
+            Error::Unavailable(format!(
+                "cannot listen on {}: {error}. Stop what listens there, or give --addr",
+                options.addr
+            ))
+        })?;
+        let addr = listener
+            .local_addr()
+            .map_err(|error| Error::Unavailable(format!("the address that was bound cannot be read: {error}")))?;
+        let warming = parts.engine.clone();
+        Ok(Self { listener, addr, app: Arc::new(App::new(parts, options)?), warming })
+    }
+
+    /// Where it listens.
+    pub fn bound(&self) -> Bound {
+        Bound { addr: self.addr }
+    }
+
+    /// Answers until `stop`; then lets open answers end and waiting turns be recorded, within the bound for it.
+    pub async fn run(self, stop: impl Future<Output = ()>) -> Drained {
+        let engine = self.warming;
+        // A model is read when it is first needed, which is better done now than while somebody waits.
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = engine.embedder().embed(&["warm"]) {
+                tracing::warn!(%error, "the embedding model cannot be read: memory is found by words only");
+            }
+        });
+        let hosts = Hosts::new(self.addr, &self.app.options.allow_hosts);
+        let router = http::router(self.app.clone(), hosts);
+        let bounds = self.app.options.bounds.clone();
+        http::run(self.listener, router, &bounds, self.app.metrics.clone(), stop).await;
+        Drained { lost: self.app.queue.drain(bounds.drain_within).await }
+    }
+}
+
+fn check(options: &Options) -> Result<()> {
+    if !options.addr.ip().is_loopback() {
+        return Err(Error::Refused(format!(
+            "{} can be reached from other machines, and there are no keys yet: whoever asks could read every memory. Listen on \
+             127.0.0.1, and put a proxy that asks for a password in front (its name goes into allow_hosts)",
+            options.addr
+        )));
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for one in &options.upstreams {
+        let name = &one.name;
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        if name.is_empty() || !plain {
+            return Err(Error::Invalid(format!("an upstream's name has letters, digits, - and _, not {name:?}")));
+        }
+        if names.contains(&name.as_str()) {
+            return Err(Error::Invalid(format!("there are two upstreams called {name:?}")));
+        }
+        names.push(name);
+        let url = reqwest::Url::parse(&one.base_url);
+        let fits = url
+            .as_ref()
+            .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host() && url.query().is_none());
+        if !fits {
+            return Err(Error::Invalid(format!("upstream {name}: {:?} is no http address", one.base_url)));
+        }
+    }
+    Ok(())
+}
+
+/// Serves until it is interrupted (Ctrl-C, SIGTERM). `ready` is told where it listens.
+///
+/// # Errors
+/// As [`Server::bind`]; `Unavailable` if the process can have no threads.
+pub fn serve(parts: Parts, options: Options, ready: impl FnOnce(Bound)) -> Result<Drained> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::Unavailable(format!("no threads to serve with: {error}")))?;
+    let drained = runtime.block_on(async {
+        let server = Server::bind(parts, options).await?;
+        ready(server.bound());
+        Ok(server.run(interrupted()).await)
+    });
+    // A recall nobody waits for any more does not hold up the end.
+    runtime.shutdown_background();
+    drained
+}
+
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut term) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = term.recv() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,13 @@
+//! The server as it is met from outside: raw connections, requests through the proxy, and what is remembered of them.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+mod rig;
+
+mod connections;
+mod crowd;
+mod faults;
+mod history;
+mod modes;
+mod piped;
+mod shown;

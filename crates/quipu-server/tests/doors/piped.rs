@@ -1,0 +1,111 @@
+//! Bytes that pass through: the same on both sides but for one block.
+
+use quipu_models::fake::{Asked, Script};
+use serde_json::{Value, json};
+
+use crate::rig::{Answer, Rig};
+
+/// A reply with what is awkward in JSON, in UTF-8 and in events.
+fn reply(asked: &Asked) -> String {
+    format!("“Ça va?” – you said {} things:\n\ndata: {{}}\n\\ and 🦙.", asked.messages.len())
+}
+
+/// One request a dialect, plain and streamed.
+fn requests() -> Vec<(&'static str, Value)> {
+    let chat = json!({"model": "m", "messages": [{"role": "user", "content": "where do I live?"}]});
+    let responses = json!({"model": "m", "input": "where do I live?"});
+    let messages =
+        json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "where do I live?"}]});
+    let all = [("/v1/chat/completions", chat), ("/v1/responses", responses), ("/v1/messages", messages)];
+    let both = |(path, body): (&'static str, Value)| {
+        let mut streamed = body.clone();
+        streamed["stream"] = json!(true);
+        [(path, body), (path, streamed)]
+    };
+    all.into_iter().flat_map(both).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_are_the_upstreams_own_bytes() {
+    let rig = Rig::new(Script::making(reply)).await;
+    for (number, (path, body)) in requests().into_iter().enumerate() {
+        rig.upstream.rescript(Script::making(reply));
+        let direct = rig.client.post(format!("{}{path}", rig.upstream.origin()));
+        let direct = Answer::of(direct.body(body.to_string()).send().await.unwrap()).await;
+        rig.upstream.rescript(Script::making(reply));
+        // Somebody new each time: nothing is put in, so the upstream is asked the same.
+        let user = format!("user-{number}");
+        let through = Answer::of(rig.post(path, &[("x-memory-user", &user)], body.to_string()).await).await;
+        assert_eq!(through.body, direct.body, "{path} {body}");
+        assert_eq!(through.status, 200);
+        assert_eq!(through.header("content-type"), direct.header("content-type"));
+        assert_eq!(through.header("x-memory-status"), "ok", "{path}");
+        rig.settled().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_gets_one_block_and_the_headers_say_which() {
+    let rig = Rig::new(Script::saying("In Porto.")).await;
+    rig.remembers("ines", "I live in Porto.");
+    for (path, body) in requests() {
+        let before = rig.upstream.requests();
+        let answer = Answer::of(
+            rig.post(path, &[("x-memory-user", "ines"), ("x-memory-session", path)], body.to_string()).await,
+        )
+        .await;
+        rig.settled().await;
+        assert_eq!(rig.upstream.requests(), before + 1);
+        let sent = String::from_utf8(rig.last_sent().body).unwrap();
+        assert_eq!(sent.matches("<memory user=").count(), 1, "{path}: {sent}");
+        assert!(sent.contains("Porto"), "{path}: {sent}");
+        assert_eq!(answer.header("x-memory-status"), "ok", "{path}");
+        assert_eq!(answer.header("x-memory-injected"), "true");
+        assert!(answer.header("x-memory-tokens").parse::<usize>().unwrap() > 10);
+        assert!(
+            answer.header("x-memory-ids").split(',').all(|id| sent.contains(id)),
+            "{}",
+            answer.header("x-memory-ids")
+        );
+        assert!(answer.header("x-memory-request-id").starts_with("req_"));
+        assert!(answer.header("x-memory-latency-ms").parse::<f64>().unwrap() >= 0.0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_no_memory_is_passed_on_as_they_came() {
+    let rig = Rig::new(Script::saying("Hello.")).await;
+    let body = "{\"messages\" : [ {\"role\":\"user\",\"content\":\"hi\"} ],\"model\":\"m\", \"temperature\": 0.50 }";
+    let answer = Answer::of(rig.post("/v1/chat/completions", &[], body).await).await;
+    assert_eq!(rig.last_sent().body, body.as_bytes());
+    assert_eq!(answer.header("x-memory-status"), "ok");
+    assert_eq!(answer.header("x-memory-injected"), "false");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_block_that_is_there_already_is_not_put_in_again() {
+    let rig = Rig::new(Script::saying("In Porto.")).await;
+    rig.remembers("ines", "I live in Porto.");
+    let block = "<memory user=\"ines\" version=\"1\">\n- lives in Lyon\n</memory>";
+    let body = json!({"model": "m", "messages": [{"role": "system", "content": block}, {"role": "user", "content": "where?"}]});
+    let answer = rig.chat(&[("x-memory-user", "ines")], &body).await;
+    assert_eq!(rig.last_sent().body, body.to_string().into_bytes());
+    assert_eq!(answer.header("x-memory-injected"), "false");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_goes_on_with_a_tool_keeps_its_block() {
+    let rig = Rig::new(Script::saying("Rain.")).await;
+    rig.remembers("ines", "I live in Porto.");
+    let user = json!({"role": "user", "content": "what will the weather be where I live?"});
+    let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "w", "arguments": "{}"}}]});
+    let result = json!({"role": "tool", "tool_call_id": "c", "content": "rain"});
+    let headers = [("x-memory-user", "ines"), ("x-memory-session", "s")];
+    rig.chat(&headers, &json!({"model": "m", "messages": [user]})).await;
+    let first = rig.last_sent().json()["messages"][0].clone();
+    rig.chat(&headers, &json!({"model": "m", "messages": [user, call, result]})).await;
+    let second = rig.last_sent().json()["messages"].clone();
+    assert!(first["content"].as_str().unwrap().contains("<memory user="), "{first}");
+    assert_eq!(second[0], first, "the prefix is the same, so a cache of it holds");
+    assert_eq!((&second[1], &second[2]), (&call, &result));
+}

@@ -1,0 +1,225 @@
+//! A server before a fake model, and clients of it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_core::id::UserId;
+use quipu_core::source::Role;
+use quipu_engine::ports::Embedder;
+use quipu_engine::versions::When;
+use quipu_engine::{
+    Engine, ListOptions, LogOptions, Parts as EngineParts, RememberOptions, Rules, Utterance, list, log, remember,
+};
+use quipu_models::fake::{FakeServer, Received, Script};
+use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
+use quipu_server::{Drained, Options, Parts, Placement, Server, Upstream, Wire};
+use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// How long a test waits for something that must happen.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Rig {
+    pub(crate) addr: SocketAddr,
+    pub(crate) upstream: FakeServer,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) client: reqwest::Client,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<Drained>,
+}
+
+/// An engine in memory that reads facts and tells sessions by rules.
+pub(crate) fn engine(embedder: Arc<dyn Embedder>) -> Arc<Engine> {
+    Arc::new(Engine::new(EngineParts {
+        store: Box::new(MemoryStore::new()),
+        embedder,
+        clock: Arc::new(FixedClock::new()),
+        entropy: Arc::new(SeededEntropy::new(1)),
+        extractor: Some(Arc::new(RuleExtractor::english())),
+        summarizer: Some(Arc::new(RuleSummarizer)),
+        rules: Rules::default(),
+        aids: quipu_engine::Aids::default(),
+    }))
+}
+
+/// Options for a fake upstream of both kinds. The deadline is long: a busy machine is not what is tested.
+pub(crate) fn options(upstream: &FakeServer) -> Options {
+    let one = |name: &str, wire, base_url: String| Upstream {
+        name: name.to_owned(),
+        base_url,
+        wire,
+        key: Some(format!("sk-of-{name}")),
+        models: Vec::new(),
+        placement: Placement::default(),
+    };
+    Options {
+        addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        upstreams: vec![
+            one("open", Wire::OpenAi, upstream.base_url()),
+            one("anthropic", Wire::Anthropic, upstream.origin()),
+        ],
+        recall_within: Duration::from_secs(20),
+        ..Options::default()
+    }
+}
+
+impl Rig {
+    /// A server before a model that follows a script.
+    pub(crate) async fn new(script: Script) -> Self {
+        Self::with(script, Arc::new(HashedNgrams::new()), |_| {}).await
+    }
+
+    /// The same with other options and another embedder.
+    pub(crate) async fn with(script: Script, embedder: Arc<dyn Embedder>, change: impl FnOnce(&mut Options)) -> Self {
+        Self::over(engine(embedder), script, change).await
+    }
+
+    /// The same over an engine that is there already.
+    pub(crate) async fn over(engine: Arc<Engine>, script: Script, change: impl FnOnce(&mut Options)) -> Self {
+        let upstream = FakeServer::start(script).unwrap();
+        let mut options = options(&upstream);
+        change(&mut options);
+        let parts = Parts {
+            engine: engine.clone(),
+            clock: Arc::new(FixedClock::new()),
+            entropy: Arc::new(SeededEntropy::new(2)),
+        };
+        let server = Server::bind(parts, options).await.unwrap();
+        let addr = server.bound().addr;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn(server.run(async move {
+            let _ = stopped.await;
+        }));
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        Self { addr, upstream, engine, client, stop, running }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.addr)
+    }
+
+    /// Posts a body as it is.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<String>,
+    ) -> reqwest::Response {
+        let mut request = self.client.post(self.url(path)).header("content-type", "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(body.into()).send().await.unwrap()
+    }
+
+    /// Says something in a conversation of a user, takes the whole reply, and waits until it is kept.
+    pub(crate) async fn say(&self, user: &str, session: &str, words: &str) -> Answer {
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": words}]});
+        self.chat(&[("x-memory-user", user), ("x-memory-session", session)], &body).await
+    }
+
+    /// Sends a chat request, takes the whole reply, and waits until it is kept.
+    pub(crate) async fn chat(&self, headers: &[(&str, &str)], body: &Value) -> Answer {
+        let response = self.post("/v1/chat/completions", headers, body.to_string()).await;
+        let answer = Answer::of(response).await;
+        self.settled().await;
+        answer
+    }
+
+    /// What the upstream was sent last.
+    pub(crate) fn last_sent(&self) -> Received {
+        self.upstream.received().pop().unwrap()
+    }
+
+    /// Waits until nothing waits to be kept.
+    pub(crate) async fn settled(&self) {
+        let settled = async {
+            loop {
+                let ready: Value = self
+                    .client
+                    .get(self.url("/health/ready"))
+                    .send()
+                    .await
+                    .unwrap()
+                    .text()
+                    .await
+                    .unwrap()
+                    .parse()
+                    .unwrap();
+                if ready["turns_waiting"] == 0 {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, settled).await.expect("turns are kept in time");
+    }
+
+    /// What is remembered of a conversation, in order: who spoke, and the words.
+    pub(crate) fn kept(&self, user: &str, session_id: &str) -> Vec<(Role, String)> {
+        kept(&self.engine, user, session_id)
+    }
+
+    /// Why each event of a user was recorded, oldest first.
+    pub(crate) fn reasons(&self, user: &str) -> Vec<String> {
+        let user = UserId::parse(user).unwrap();
+        let options = LogOptions { before: None, limit: 1000, reference: None };
+        let entries = log(&self.engine, &user, &options).unwrap();
+        entries.into_iter().rev().filter_map(|entry| entry.rationale).collect()
+    }
+
+    /// Tells a user's memory something without the proxy.
+    pub(crate) fn remembers(&self, user: &str, words: &str) {
+        let user = UserId::parse(user).unwrap();
+        remember(&self.engine, &user, &Utterance::of_user(words), &RememberOptions::default()).unwrap();
+    }
+
+    /// Stops the server as Ctrl-C does.
+    pub(crate) async fn stop(self) -> (Drained, Arc<Engine>, FakeServer) {
+        let _ = self.stop.send(());
+        (self.running.await.unwrap(), self.engine, self.upstream)
+    }
+}
+
+/// What is remembered of a conversation; nothing if there is none.
+pub(crate) fn kept(engine: &Engine, user: &str, session: &str) -> Vec<(Role, String)> {
+    let user = UserId::parse(user).unwrap();
+    let options =
+        ListOptions { at: When::Now, session: Some(session.to_owned()), kind: None, offset: 0, limit: 10_000 };
+    match list(engine, &user, &options) {
+        Ok(page) => page.items.into_iter().map(|item| (item.role, item.text)).collect(),
+        Err(quipu_engine::Error::NotFound(_)) => Vec::new(),
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// A whole answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: reqwest::header::HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) async fn of(response: reqwest::Response) -> Self {
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        Self { status, headers, body: response.bytes().await.unwrap().to_vec() }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap()
+    }
+}
+
+/// `(role, words)` as tests write them.
+pub(crate) fn said(lines: &[(Role, &str)]) -> Vec<(Role, String)> {
+    lines.iter().map(|(role, words)| (*role, (*words).to_owned())).collect()
+}

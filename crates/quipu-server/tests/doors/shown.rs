@@ -1,0 +1,37 @@
+//! What the server says of itself.
+
+use quipu_models::fake::Script;
+use serde_json::Value;
+
+use crate::rig::Rig;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_version_and_figures() {
+    let rig = Rig::new(Script::saying("In Porto.")).await;
+    rig.say("ines", "s", "I live in Porto.").await;
+    let get = async |path: &str| {
+        let answer = rig.client.get(rig.url(path)).send().await.unwrap();
+        (answer.status().as_u16(), answer.text().await.unwrap())
+    };
+    assert_eq!(get("/health/live").await, (200, "alive\n".to_owned()));
+    let (status, ready) = get("/health/ready").await;
+    let ready: Value = ready.parse().unwrap();
+    assert_eq!((status, &ready["ready"], &ready["store"]), (200, &Value::Bool(true), &Value::from("ok")));
+    let (_, version) = get("/version").await;
+    assert_eq!(version.parse::<Value>().unwrap()["version"], env!("CARGO_PKG_VERSION"));
+    let (_, page) = get("/metrics").await;
+    for line in [
+        "quipu_proxy_requests_total{upstream=\"open\",status=\"200\",memory_status=\"ok\"} 1",
+        "quipu_proxy_turns_total{outcome=\"recorded\"} 2",
+        "quipu_queue_depth 0",
+        "quipu_operation_duration_seconds_count{operation=\"search_memory\",outcome=\"ok\"} 1",
+        "quipu_operation_duration_seconds_count{operation=\"create_memory\",outcome=\"ok\"} 1",
+        "quipu_recall_results_count 1",
+        "quipu_context_tokens_count 1",
+        "# EOF",
+    ] {
+        assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+    }
+    assert!(!page.contains("ines"), "no user stands in figures");
+    assert_eq!(rig.upstream.requests(), 1, "no model was asked for any of it");
+}
