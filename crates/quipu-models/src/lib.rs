@@ -39,6 +39,11 @@ mod word_split;
 mod hashed_ngrams;
 
 pub mod language;
+mod model_extractor;
+mod model_summarizer;
+
+mod grounding;
+mod prompt;
 mod refusals;
 
 pub mod fake;
@@ -47,7 +52,9 @@ pub use cross_encoder::CrossEncoder;
 pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
+pub use model_extractor::ModelExtractor;
 pub use model_folder::ModelFolder;
+pub use model_summarizer::ModelSummarizer;
 pub use rule_extractor::RuleExtractor;
 pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;
