@@ -47,6 +47,7 @@ mod prompt;
 mod refusals;
 
 pub mod fake;
+pub mod self_test;
 
 pub use cross_encoder::CrossEncoder;
 pub use encoder::threads_default;
@@ -55,6 +56,7 @@ pub use mini_lm::MiniLm;
 pub use model_extractor::ModelExtractor;
 pub use model_folder::ModelFolder;
 pub use model_summarizer::ModelSummarizer;
+pub use prompt::{CHAT, Prompt};
 pub use rule_extractor::RuleExtractor;
 pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;

@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quipu_core::guard;
 use quipu_core::id::UserId;
 use quipu_core::item::Depth;
 use quipu_core::limit;
@@ -105,6 +106,13 @@ impl Summarizer for ModelSummarizer {
             return Err(strange("it takes out more than half of what is known"));
         }
         let rules = RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth);
+        let said = format!("{} {}", telling.user, telling.assistant);
+        if is_strange(&told.user_summary, &said) {
+            told.user_summary.clone_from(&rules.user_summary);
+        }
+        if is_strange(&told.assistant_summary, &said) {
+            told.assistant_summary.clone_from(&rules.assistant_summary);
+        }
         merge(&mut told, rules);
         Ok(told)
     }
@@ -205,6 +213,39 @@ fn merges_shape() -> Shape {
         "additionalProperties": false,
     });
     Shape { name: "merges".to_owned(), schema }
+}
+
+/// Endings of the words a summary may begin with although nobody said them: "Wants", "Planned", "Explaining".
+const VERB_ENDINGS: [&str; 3] = ["s", "ed", "ing"];
+/// Others of them.
+const VERBS: [&str; 14] =
+    ["Gave", "Told", "Made", "Chose", "Said", "Wrote", "Found", "Sent", "Built", "Set", "Got", "Left", "Did", "No"];
+
+/// Share of a summary's longer words that must stand in the exchange, by their beginnings.
+const SAID_FROM: f64 = 1.0 / 3.0;
+/// Letters two words have in common at their beginnings if they are forms of one: "plan", "planned".
+const STEM_CHARS: usize = 4;
+
+/// True if a summary may be about something else than the exchange: then the rules' own stands in its place.
+fn is_strange(summary: &str, said: &str) -> bool {
+    let stems = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= STEM_CHARS);
+        words.map(|word| word.to_lowercase().chars().take(STEM_CHARS).collect()).collect()
+    };
+    let (own, there) = (stems(summary), stems(said));
+    let known = own.intersection(&there).count();
+    let unsaid = !own.is_empty() && (known as f64) < SAID_FROM * own.len() as f64;
+    unsaid || guard::looks_like_instructions(summary) || opens_with_a_stranger(summary, said)
+}
+
+/// True if a summary begins with a capitalised word that nobody said and that is no verb: it may be a made-up name. Inside a
+/// sentence the session itself notices them.
+fn opens_with_a_stranger(summary: &str, said: &str) -> bool {
+    let first: String = summary.trim_start().chars().take_while(|c| c.is_alphanumeric()).collect();
+    let is_verb = VERBS.contains(&first.as_str()) || VERB_ENDINGS.iter().any(|ending| first.ends_with(ending));
+    let lower = first.to_lowercase();
+    let is_said = || said.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == lower);
+    first.chars().next().is_some_and(char::is_uppercase) && !is_verb && !is_said()
 }
 
 /// Adds what the rules propose and the model does not. Of two entries that say the same the rules' stays: they are the

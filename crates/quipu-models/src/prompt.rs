@@ -2,17 +2,20 @@
 
 /// A prompt.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Prompt {
+pub struct Prompt {
     /// Name and version: `extractor/v1`.
-    pub(crate) id: &'static str,
+    pub id: &'static str,
     /// What the model is told.
-    pub(crate) text: &'static str,
+    pub text: &'static str,
 }
 
 pub(crate) const SUMMARIZER: Prompt = Prompt { id: "summarizer/v1", text: include_str!("../prompts/summarizer.v1.md") };
 pub(crate) const CONSOLIDATOR: Prompt =
     Prompt { id: "consolidator/v1", text: include_str!("../prompts/consolidator.v1.md") };
 pub(crate) const EXTRACTOR: Prompt = Prompt { id: "extractor/v1", text: include_str!("../prompts/extractor.v1.md") };
+
+/// What an assistant with memory is told, before its memory.
+pub const CHAT: Prompt = Prompt { id: "chat/v1", text: include_str!("../prompts/chat.v1.md") };
 
 /// A text as it stands in a prompt, between marks it cannot close itself.
 pub(crate) fn quoted(mark: &str, text: &str) -> String {

@@ -26,13 +26,13 @@ use quipu_testkit::{MemoryStore, Rig, seed};
 use serde_json::{Value, json};
 
 const SEEDS: u64 = 40;
-const THREADS: usize = 8;
+const THREADS: usize = 24;
 const S: &str = "chat";
 /// Tokens a user may spend a day: some faults use them up.
 const TOKENS_PER_DAY: u64 = 30_000;
 /// Requests one world may cost a model server while it has a fault. Two exchanges and three sources are asked about, twice;
 /// each with at most two attempts a rung and one answer asked for again.
-const REQUESTS_MAX: usize = 40;
+const REQUESTS_MAX: usize = 24;
 const DAY_MICROS: i64 = 86_400_000_000;
 /// 2026-02-01T00:00:00Z.
 const START_MICROS: i64 = 1_769_904_000_000_000;
@@ -62,7 +62,7 @@ fn said(number: u64) -> Vec<(Role, String)> {
         (
             Role::User,
             format!(
-                "I live in {city}. These days I am all about {hobby}, and I would like you to help me to plan the next \
+                "I live in {city}. My weekends belong to {hobby}. I would like you to help me to plan the next \
                  three months around it without it getting too expensive for me, because last year I spent more than I \
                  wanted. Budget: {} euros a month. Answers must stay short.",
                 100 + number
@@ -88,10 +88,10 @@ fn good(asked: &Asked) -> String {
         })
         .to_string();
     }
-    let hobby = HOBBIES.into_iter().find(|hobby| text.contains(&format!("about {hobby}")));
+    let hobby = HOBBIES.into_iter().find(|hobby| text.contains(&format!("belong to {hobby}")));
     let fact = |hobby: &str| {
         json!({"subject": "user", "predicate": "hobby", "object": hobby, "stance": "holds",
-               "quote": format!("I am all about {hobby}")})
+               "quote": format!("My weekends belong to {hobby}")})
     };
     json!({"facts": hobby.map(fact).into_iter().collect::<Vec<_>>(), "tasks": []}).to_string()
 }
@@ -141,7 +141,7 @@ struct Sum {
     lost: usize,
     junk: Vec<String>,
     failed: Vec<String>,
-    over_budget: usize,
+    over_budget: Vec<String>,
     requests: usize,
     most_requests: usize,
     recovered: usize,
@@ -208,7 +208,9 @@ fn live(
     sum.requests += requests;
     sum.most_requests = sum.most_requests.max(requests);
     let spent = world.book.spent_by("memory", Some(&user));
-    sum.over_budget += usize::from(spent.input_tokens + spent.output_tokens > TOKENS_PER_DAY);
+    if spent.input_tokens + spent.output_tokens > TOKENS_PER_DAY {
+        sum.over_budget.push(format!("{name} {number}: {spent:?}"));
+    }
     inspect(world, &user, (name, number), &items, healthy, sum);
     // The fault is over, and it is another day.
     world.server.rescript(script(None, seed));
@@ -299,7 +301,7 @@ fn no_fault_of_a_model_loses_or_spoils_anything() {
                     total.lost += sum.lost;
                     total.junk.extend(sum.junk);
                     total.failed.extend(sum.failed);
-                    total.over_budget += sum.over_budget;
+                    total.over_budget.extend(sum.over_budget);
                     total.requests += sum.requests;
                     total.most_requests = total.most_requests.max(sum.most_requests);
                     total.recovered += sum.recovered;
@@ -318,15 +320,24 @@ fn no_fault_of_a_model_loses_or_spoils_anything() {
         sum.lost,
         sum.junk.len(),
         sum.failed.len(),
-        sum.over_budget,
+        sum.over_budget.len(),
         sum.recovered,
         sum.requests,
         sum.most_requests,
     );
-    let few = |all: &[String]| Value::from(all.iter().take(20).cloned().collect::<Vec<_>>());
+    // One of each kind is enough to see what is wrong.
+    let few = |all: &[String]| {
+        let kinds: BTreeSet<&str> =
+            all.iter().map(|one| one.split(|c: char| c.is_ascii_digit()).next().unwrap()).collect();
+        let first = |kind: &&str| all.iter().find(|one| one.starts_with(*kind)).cloned();
+        Value::from(kinds.iter().filter_map(first).collect::<Vec<_>>())
+    };
+    let wrong = [&sum.junk, &sum.failed, &sum.over_budget];
+    wrong.iter().filter(|all| !all.is_empty()).for_each(|all| println!("{:#}", few(all)));
     assert!(sum.junk.is_empty(), "{:#}", few(&sum.junk));
     assert!(sum.failed.is_empty(), "{:#}", few(&sum.failed));
-    assert_eq!((sum.lost, sum.over_budget), (0, 0));
+    assert!(sum.over_budget.is_empty(), "{:#}", few(&sum.over_budget));
+    assert_eq!(sum.lost, 0);
     assert_eq!(sum.recovered, sum.worlds, "a fault that is over still holds something up");
     assert!(sum.most_requests <= REQUESTS_MAX, "{} requests in one world", sum.most_requests);
 }
