@@ -50,7 +50,7 @@ fn in_words(status: &Status) -> String {
             text.push_str(&format!("  {count} {what}\n"));
         }
     }
-    if let Some(waiting) = status.unstudied {
+    if let Some(waiting @ 1..) = status.unstudied {
         text.push_str(&format!("  {waiting} messages wait for the model that reads (`quipu catch-up`)\n"));
     }
     if let Some(given_up @ 1..) = status.given_up {
