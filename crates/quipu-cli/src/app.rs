@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quipu_core::id::UserId;
+use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
-use quipu_engine::ports::{Embedder, Reranker};
+use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reranker, Summarizer};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
-use quipu_models::{CrossEncoder, MiniLm, ModelFolder, RuleExtractor, RuleSummarizer};
+use quipu_models::language::{Book, RemoteModel};
+use quipu_models::{CrossEncoder, MiniLm, ModelExtractor, ModelFolder, ModelSummarizer, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::SqliteStore;
 
-use crate::settings::Settings;
+use crate::settings::{ModelRole, Settings};
 use crate::system::{SystemClock, SystemEntropy};
 
 /// Opens an engine over the data folder of the settings.
@@ -21,21 +23,55 @@ pub(crate) fn open(settings: &Settings) -> Result<Engine> {
 /// Opens an engine over a given folder.
 pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
     let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
+    let book = book(folder, settings);
     let engine = Engine::new(Parts {
         store: Box::new(store),
         embedder: embedder(settings)?,
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),
-        summarizer: Some(Arc::new(RuleSummarizer)),
+        summarizer: Some(summarizer(settings, &book)?),
         rules: Rules {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
             ..Rules::default()
         },
-        aids: Aids { tokenizers: quipu_models::tokenizers(), reranker: reranker(settings)?, ..Aids::default() },
+        aids: Aids {
+            tokenizers: quipu_models::tokenizers(),
+            reader: reader_of(settings, &book)?,
+            reranker: reranker(settings)?,
+        },
     });
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)
+}
+
+/// What is spent on models today; beside the memories, so that it outlives the command.
+pub(crate) fn book(folder: &Path, settings: &Settings) -> Arc<Book> {
+    Arc::new(Book::in_file(Arc::new(SystemClock { fixed: settings.now }), &folder.join("models.json")))
+}
+
+/// The model of a role, if it is configured. Nobody is contacted yet.
+pub(crate) fn model(settings: &Settings, book: &Arc<Book>, role: ModelRole) -> Result<Option<Arc<RemoteModel>>> {
+    let Some(set) = settings.models.iter().find(|set| set.role == role) else { return Ok(None) };
+    let model = RemoteModel::new(role.word(), set.endpoint.clone(), book.clone(), Arc::new(SystemEntropy));
+    let wrong = |error| Error::Invalid(format!("[models.{}]: {error}", role.word()));
+    Ok(Some(Arc::new(model.map_err(wrong)?)))
+}
+
+/// The rules, or the configured model with the rules beside it.
+fn summarizer(settings: &Settings, book: &Arc<Book>) -> Result<Arc<dyn Summarizer>> {
+    Ok(match model(settings, book, ModelRole::Summarizer)? {
+        Some(model) => Arc::new(ModelSummarizer::new(model)),
+        None => Arc::new(RuleSummarizer),
+    })
+}
+
+/// The configured model that reads once more, if there is one.
+fn reader_of(settings: &Settings, book: &Arc<Book>) -> Result<Option<Arc<dyn Extractor>>> {
+    let Some(model) = model(settings, book, ModelRole::Extractor)? else { return Ok(None) };
+    let model: Arc<dyn LanguageModel> = model;
+    let reader = ModelExtractor::english(model, Predicates::default_registry());
+    Ok(Some(Arc::new(reader.map_err(|error| Error::Bug(error.to_string()))?)))
 }
 
 /// The built-in model, read when it is first needed, or the one in a folder of the user's.

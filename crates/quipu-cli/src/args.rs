@@ -1,6 +1,7 @@
 //! What can be typed: every command, flag and default.
 
 mod eval;
+pub(crate) mod models;
 pub(crate) mod people;
 mod read;
 pub(crate) mod sessions;
@@ -159,8 +160,12 @@ pub(crate) enum Command {
         /// The profile
         name: Option<String>,
     },
-    /// Check that all is well
-    Doctor,
+    /// Check that all is well, and that configured language models answer
+    Doctor(models::Doctor),
+    /// Do what nobody waited for: let language models read and summarise
+    CatchUp(models::CatchUp),
+    /// Talk to the configured chat model, with memory
+    Chat(models::Chat),
     /// Copy ledgers into a new folder
     Backup(Backup),
     /// Put ledgers back from a backup

@@ -1,5 +1,8 @@
 //! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
 
+mod models;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use quipu_core::id::UserId;
@@ -8,6 +11,8 @@ use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
 use crate::args::Global;
+
+pub(crate) use models::{ModelRole, ModelSettings};
 
 /// The settings file: `quipu/config.toml` in the platform's configuration folder.
 #[derive(Debug, Default, Deserialize)]
@@ -19,6 +24,8 @@ struct File {
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
     weights: Option<PathBuf>,
+    #[serde(default)]
+    models: BTreeMap<ModelRole, models::Table>,
 }
 
 /// What holds for this run.
@@ -36,6 +43,8 @@ pub(crate) struct Settings {
     pub(crate) keep_sensitive: bool,
     /// What recall is tuned by.
     pub(crate) profiles: Profiles,
+    /// The language models that are to be used.
+    pub(crate) models: Vec<ModelSettings>,
     pub(crate) now: Option<jiff::Timestamp>,
 }
 
@@ -59,6 +68,7 @@ impl Settings {
             reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
+            models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
             now: global.now,
         })
     }

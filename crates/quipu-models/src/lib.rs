@@ -1,14 +1,15 @@
-//! Embedding models that run in process: the built-in one, one from a folder of the user's, and one for tests.
+//! Models: for embedding, in process; for language, behind an endpoint; and rules, which are none.
 //!
 //! [`MiniLm`] is all-MiniLM-L6-v2 with its weights inside the binary: nothing to download, nothing to configure.
 //! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling, not meaning, and costs
 //! nothing; it is for tests. [`CrossEncoder`] reads a question and a passage together. [`tokenizers`] count what language
-//! models charge for. [`RULES_EN`] is no model: the patterns by which claims are read without one.
+//! models charge for. [`RULES_EN`] is no model: the patterns by which claims are read without one. [`language`] is a language
+//! model behind an endpoint, [`ModelExtractor`] and [`ModelSummarizer`] ask one; [`fake`] is a server with every fault.
 //!
 //! The same text gives the same bits whatever else is in the batch and however many threads there are. Processors with
 //! other vector instructions may differ in the last bits.
 //!
-//! Not here: language models, remote embeddings, splitting of long texts.
+//! Not here: remote embeddings, splitting of long texts.
 //!
 //! ```
 //! use quipu_engine::ports::embedder::Embedder;
@@ -39,15 +40,24 @@ mod word_split;
 mod hashed_ngrams;
 
 pub mod language;
+mod model_extractor;
+mod model_summarizer;
+
+mod grounding;
+mod prompt;
 mod refusals;
 
 pub mod fake;
+pub mod self_test;
 
 pub use cross_encoder::CrossEncoder;
 pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
+pub use model_extractor::ModelExtractor;
 pub use model_folder::ModelFolder;
+pub use model_summarizer::ModelSummarizer;
+pub use prompt::{CHAT, Prompt};
 pub use rule_extractor::RuleExtractor;
 pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Clock, Entropy, LanguageModel, Message, ModelError, Purpose, Request, Shape};
+use quipu_engine::ports::{Clock, Entropy, LanguageModel, ModelError, Request};
 use quipu_models::fake::{FakeServer, Fault, Script, Times};
 use quipu_models::language::{Allowance, ApiKey, Book, Endpoint, Limits, Prices, Provider, RemoteModel, Rung};
-use serde_json::json;
+use quipu_models::self_test::{kind_of, outcome_of, question};
 
 const GOOD: &str = r#"{"city":"Porto","years":3}"#;
 
@@ -62,69 +62,11 @@ fn world(provider: Provider, script: Script, change: impl FnOnce(&mut Endpoint))
 }
 
 fn request(shaped: bool) -> Request {
-    let schema = json!({
-        "type": "object",
-        "properties": {"city": {"type": "string"}, "years": {"type": "integer"}},
-        "required": ["city", "years"],
-        "additionalProperties": false,
-    });
-    Request {
-        user: Some(UserId::parse("ana").unwrap()),
-        purpose: Purpose::Judge,
-        system: "Answer.".to_owned(),
-        messages: vec![Message::of_user("I live in Porto for 3 years.")],
-        shape: shaped.then(|| Shape { name: "place".to_owned(), schema }),
-        output_tokens_max: 50,
-        temperature: 0.0,
-    }
+    let question = question();
+    Request { user: Some(UserId::parse("ana").unwrap()), shape: question.shape.clone().filter(|_| shaped), ..question }
 }
 
 const LONG: Duration = Duration::from_secs(60);
-
-fn kind(error: &ModelError) -> &'static str {
-    match error {
-        ModelError::Unavailable { .. } => "unavailable",
-        ModelError::Refused(_) => "refused",
-        ModelError::Malformed(_) => "malformed",
-        ModelError::Truncated { .. } => "truncated",
-        ModelError::Unauthorised(_) => "unauthorised",
-        ModelError::OverBudget(_) => "over budget",
-        ModelError::Invalid(_) => "invalid",
-        ModelError::Stopped => "stopped",
-    }
-}
-
-/// What comes of a fault that does not go away, and the most requests it may take.
-fn expected(fault: Fault) -> (&'static str, usize) {
-    use Fault as F;
-    match fault {
-        F::Fenced | F::TrailingProse | F::LeadingProse | F::Thinks | F::PythonObject if fault != F::PythonObject => {
-            ("good", 1)
-        }
-        F::ExtremeDates | F::Drips => ("good", 1),
-        // The shape is right; whether the words are is asked elsewhere.
-        F::HallucinatedFacts | F::Injects | F::Endless | F::ControlCharacters | F::Echoes => ("good", 2),
-        F::RemovesEverything | F::HallucinatedIds => ("good", 1),
-        F::EmptyList | F::Null | F::EmptyContent | F::ContentMissing | F::ToolCallInstead => ("nothing", 1),
-        F::CutShort | F::EndlessWhitespace => ("truncated", 1),
-        F::RefusalField | F::RefusalProse => ("refused", 1),
-        F::ChoiceMissing | F::ErrorIn200 => ("unavailable", 3),
-        F::RateLimited => ("unavailable", 1),
-        F::RateLimitedSilently | F::BadGateway502 | F::Loading503 | F::Overloaded529 => ("unavailable", 3),
-        F::RateLimitedAbsurdly => ("unavailable", 3),
-        F::Unavailable500 => ("unavailable", 5),
-        F::QuotaSpent => ("over budget", 1),
-        F::Unauthorised401 | F::Forbidden403 => ("unauthorised", 1),
-        F::NoSuchModel404 | F::TooLong400 | F::Redirects302 => ("invalid", 1),
-        F::ErrorAsText400 => ("invalid", 3),
-        F::RejectsFormat400 => ("good", 3),
-        F::RejectsSchema400 | F::RejectsSchema500 => ("good", 2),
-        F::RejectsObject400 | F::ErrorMidway | F::NoEnd => ("good", 1),
-        F::Oversized => ("malformed", 1),
-        _ if fault.kind() == quipu_models::fake::FaultKind::Text => ("malformed", 2),
-        _ => ("unavailable", 3),
-    }
-}
 
 #[test]
 fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
@@ -137,12 +79,12 @@ fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
             let told = match &outcome {
                 Ok(done) if done.json.as_ref().is_some_and(|json| json.is_null()) => "nothing",
                 Ok(_) => "good",
-                Err(error) => kind(error),
+                Err(error) => kind_of(error),
             };
             if let Err(error) = &outcome {
                 assert!(!format!("{error:?}").contains("very-secret"), "{}: the key is told", fault.name());
             }
-            let (right, most) = expected(fault);
+            let (right, most) = outcome_of(fault);
             let requests = world.server.requests();
             // Anthropic's servers know no `response_format`.
             let may_differ = provider == Provider::Anthropic
@@ -211,7 +153,7 @@ fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
     };
     let spent = world.book.spent("judge");
     assert!(served > 1 && spent.input_tokens + spent.output_tokens <= 500, "{served} served, {spent:?}");
-    assert_eq!((kind(&error), world.server.requests()), ("over budget", served));
+    assert_eq!((kind_of(&error), world.server.requests()), ("over budget", served));
     assert!(spent.money > 0.0);
     let other = Request { user: Some(UserId::parse("ben").unwrap()), ..request(true) };
     assert!(world.model.complete(&other, LONG).is_ok(), "one user's budget is not another's");
@@ -238,10 +180,10 @@ fn figures_outlive_the_process() {
 fn an_endpoint_that_fails_and_fails_is_left_alone_for_a_while() {
     let world = world(Provider::OpenAi, Script::saying("ok").with(Fault::Loading503, Times::First(9)), |_| {});
     for _ in 0..3 {
-        assert_eq!(kind(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
+        assert_eq!(kind_of(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
     }
     assert_eq!(world.server.requests(), 9);
-    assert_eq!(kind(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
+    assert_eq!(kind_of(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
     assert_eq!(world.server.requests(), 9, "it is asked although it is left alone");
     world.clock.0.fetch_add(31, Ordering::Relaxed);
     assert_eq!(world.model.complete(&request(false), LONG).unwrap().text, "ok");

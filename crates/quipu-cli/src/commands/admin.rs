@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use quipu_core::id::UserId;
 use quipu_engine::{Engine, Error, Result, Status};
 
-use super::render;
+use super::{models, render};
 use crate::args::{Backup, Restore};
 use crate::output::Printer;
 use crate::settings::Settings;
@@ -50,6 +50,16 @@ fn in_words(status: &Status) -> String {
             text.push_str(&format!("  {count} {what}\n"));
         }
     }
+    if let Some(waiting @ 1..) = status.unstudied {
+        text.push_str(&format!("  {waiting} messages wait for the model that reads (`quipu catch-up`)\n"));
+    }
+    if let Some(given_up @ 1..) = status.given_up {
+        text.push_str(&format!("  {given_up} messages that model could not read; the rules have read them\n"));
+    }
+    if status.unsummarized > 0 {
+        let turns = status.unsummarized;
+        text.push_str(&format!("  {turns} exchanges not summarised (`quipu catch-up` or `quipu session summarize`)\n"));
+    }
     text.push_str(&format!(
         "  {} on disk, {} in memory, model {}\n",
         size(status.bytes_on_disk),
@@ -68,8 +78,9 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-pub(super) fn doctor(engine: &Engine, printer: &Printer) -> Result<ExitCode> {
-    let findings = quipu_engine::doctor(engine);
+pub(super) fn doctor(engine: &Engine, settings: &Settings, printer: &Printer) -> Result<ExitCode> {
+    let mut findings = quipu_engine::doctor(engine);
+    findings.extend(models::examine(settings)?);
     let well = findings.iter().all(|finding| finding.ok);
     printer.report(&findings, |findings| {
         let line = |finding: &quipu_engine::status::Finding| {

@@ -2,9 +2,11 @@
 
 mod admin;
 mod bench;
+mod chat;
 mod demo;
 mod eval;
 mod history;
+mod models;
 mod people;
 mod read;
 mod render;
@@ -56,20 +58,26 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         Command::Weights { name } => {
             return weights::weights(&settings, printer, name.as_deref()).map(|()| ExitCode::SUCCESS);
         }
+        Command::Doctor(args) if args.self_test => return models::self_test(&settings, printer),
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}
     }
     let engine = app::open(&settings)?;
     match command {
         Command::Status => return admin::status(&engine, &settings, printer),
-        Command::Doctor => return admin::doctor(&engine, printer),
+        Command::Doctor(_) => return admin::doctor(&engine, &settings, printer),
         Command::Backup(args) => return admin::backup(&engine, &settings, printer, &args),
         Command::Restore(args) => return admin::restore(&engine, &settings, printer, &args),
         _ => {}
     }
     let writes = matches!(
         command,
-        Command::Add(_) | Command::Import(_) | Command::Core(_) | Command::Write(_) | Command::Migrate(_)
+        Command::Add(_)
+            | Command::Chat(_)
+            | Command::Import(_)
+            | Command::Core(_)
+            | Command::Write(_)
+            | Command::Migrate(_)
     );
     let begins = matches!(
         &command,
@@ -125,6 +133,8 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
             Read::Session { id } => sessions::show(session, &id, at.when)?,
             Read::Core { pointer } => read::core(session, pointer.as_deref(), at.when)?,
         },
+        Command::CatchUp(args) => models::catch_up(session, &args)?,
+        Command::Chat(args) => chat::chat(session, settings, &args)?,
         Command::Log(args) => history::log(session, &args)?,
         Command::Show(args) => history::show(session, &args.event)?,
         Command::Blame(args) => history::blame(session, &args.what)?,
@@ -141,7 +151,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         | Command::Bench(_)
         | Command::Status
         | Command::Weights { .. }
-        | Command::Doctor
+        | Command::Doctor(_)
         | Command::Backup(_)
         | Command::Restore(_)
         | Command::Completions(_) => {}

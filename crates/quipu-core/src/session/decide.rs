@@ -372,7 +372,9 @@ pub(super) fn check_text(text: &str) -> Result<(), String> {
 
 /// The text on one line.
 pub(super) fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    // A control character is no part of a word either, and U+0000 could not be recorded.
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// The first words, with "…" if there are more.

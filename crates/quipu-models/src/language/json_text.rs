@@ -45,6 +45,21 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
     strict(object).or_else(|_| strict(&without_last_commas(object)))
 }
 
+/// The value with nothing invisible in its texts: control characters, and what turns writing round or has no width.
+pub(super) fn visible(value: Value) -> Value {
+    let keep = |c: &char| {
+        let unseen =
+            matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+        !unseen && (!c.is_control() || matches!(c, '\n' | '\t'))
+    };
+    match value {
+        Value::String(text) => Value::String(text.chars().filter(keep).collect()),
+        Value::Array(all) => all.into_iter().map(visible).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(key, value)| (key, visible(value))).collect(),
+        other => other,
+    }
+}
+
 fn strict(text: &str) -> Result<Value, String> {
     let Strict(value) = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if depth(&value) > DEPTH_MAX { Err(format!("it is deeper than {DEPTH_MAX} levels")) } else { Ok(value) }

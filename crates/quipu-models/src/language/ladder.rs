@@ -73,7 +73,7 @@ pub(super) fn read(text: &str, shape: &Shape) -> Result<Value, String> {
     let validator =
         jsonschema::validator_for(&shape.schema).map_err(|error| format!("the schema is wrong: {error}"))?;
     match validator.validate(&value) {
-        Ok(()) => Ok(value),
+        Ok(()) => Ok(json_text::visible(value)),
         Err(error) => {
             let (place, why) = (error.instance_path().to_string(), error.to_string());
             // The whole instance may stand in the error.

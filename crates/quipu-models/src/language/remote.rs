@@ -26,6 +26,11 @@ const ASKED_AGAIN_MAX: u32 = 1;
 const SHOWN_AGAIN_MAX: usize = 2000;
 /// Prompts of which a server claims to have read less than a fourth were cut by it.
 const READ_SHARE_MIN: u64 = 4;
+/// Bytes of an answer for each of its tokens, at most; in a stream each token is an event of its own.
+const BYTES_PER_TOKEN: usize = 16;
+const STREAM_BYTES_PER_TOKEN: usize = 768;
+/// Bytes of an answer around its text, at most.
+const FRAME_BYTES: usize = 64 << 10;
 /// Below this many tokens no server cuts a prompt.
 const CUT_FROM_TOKENS: u64 = 1000;
 
@@ -137,11 +142,13 @@ impl RemoteModel {
         };
         self.book.promise(&purse, &guess).map_err(Failure::Final)?;
         let outcome = self.exchange(question, body, until, reply, each);
-        if reply.usage.input_tokens == 0 {
+        // A request the server turned away costs nothing. One that broke off counts as if it had been answered at length.
+        let turned_away = matches!(&outcome, Err((_, false)));
+        if outcome.is_err() {
+            reply.usage = guess;
+        } else if reply.usage.input_tokens == 0 {
             reply.usage = Usage { output_tokens: estimate(reply.text.len()), ..guess };
         }
-        // A request the server turned away costs nothing; one that broke off may have.
-        let turned_away = matches!(&outcome, Err((_, false)));
         self.book.settle(&purse, &guess, (!turned_away).then_some(&reply.usage));
         outcome.map_err(|(failure, _)| failure)?;
         let read = reply.usage.input_tokens;
@@ -182,9 +189,15 @@ impl RemoteModel {
             });
             told.map_or_else(ControlFlow::Break, ControlFlow::Continue)
         };
+        // Whoever writes on beyond the limit it was given is not listened to: somebody pays for it.
+        let each_token = if question.stream { STREAM_BYTES_PER_TOKEN } else { BYTES_PER_TOKEN };
+        let wanted = (question.request.output_tokens_max as usize).saturating_mul(each_token) + FRAME_BYTES;
+        let bytes_max = wanted.min(self.endpoint.limits.answer_bytes_max);
         let to = (dialect::place(provider), dialect::headers(&self.endpoint));
-        let answer =
-            self.transport.post(&self.endpoint, to, body, until, &mut take).map_err(|failure| (failure, true))?;
+        let answer = self
+            .transport
+            .post(&self.endpoint, to, body, (until, bytes_max), &mut take)
+            .map_err(|failure| (failure, true))?;
         if let Answer::Status { status, after, body } = answer {
             let formatted = question.shape.is_some_and(|(_, rung)| rung != Rung::Prompt);
             return Err((fault::of_status(status, after, &body, formatted), false));

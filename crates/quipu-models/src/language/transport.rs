@@ -72,7 +72,7 @@ impl Transport {
         endpoint: &Endpoint,
         (place, headers): (&str, Vec<(&'static str, String)>),
         body: Vec<u8>,
-        until: Instant,
+        (until, bytes_max): (Instant, usize),
         take: Take<'_>,
     ) -> Result<Answer, Failure> {
         let url = endpoint.url(place).map_err(Failure::Final)?;
@@ -86,7 +86,7 @@ impl Transport {
                 sent.map_err(|_| Failure::passing("no answer in time"))?.map_err(|error| unsent(endpoint, error))?;
             let status = response.status().as_u16();
             if status == 200 {
-                pieces(endpoint, response, until, endpoint.limits.answer_bytes_max, take).await?;
+                pieces(endpoint, response, until, bytes_max, take).await?;
                 return Ok(Answer::Taken);
             }
             let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());

@@ -1,0 +1,159 @@
+//! Language models as a person meets them: what is asked, what is not, and what stays when a model fails.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use quipu_models::fake::{Asked, FakeServer, Fault, Script, Times};
+use serde_json::json;
+
+/// A data folder and a settings file of its own, and the binary over them.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(settings: &str) -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        let folder = place.0.path().join(".config/quipu");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("config.toml"), settings).unwrap();
+        place
+    }
+
+    /// Roles that all ask one server.
+    fn with(server: &FakeServer, roles: &[&str]) -> Self {
+        let mut text = format!(
+            "[models.default]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"fake\"\napi_key_env = \"FAKE_KEY\"\n\
+             deadline_ms = 2000\nidle_ms = 200\ntokens_per_day = 1000000\n",
+            server.base_url()
+        );
+        roles.iter().for_each(|role| text.push_str(&format!("[models.{role}]\n")));
+        Self::new(&text)
+    }
+
+    fn check(&self, args: &[&str], input: &str, code: i32, pieces: &[&str]) -> String {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_quipu"))
+            .args(args)
+            .env_clear()
+            .env("QUIPU_DATA_DIR", self.0.path().join("data"))
+            .env("HOME", self.0.path())
+            .env("FAKE_KEY", "sk-very-secret")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {printed}");
+        for piece in pieces {
+            assert!(printed.contains(piece), "{args:?}: no {piece:?} in {printed}");
+        }
+        assert!(!printed.contains("sk-very-secret"), "{args:?} prints the key");
+        printed
+    }
+}
+
+/// A model that does what each of its roles asks.
+fn model(asked: &Asked) -> String {
+    if asked.system.contains("user_summary") {
+        let diff = json!({"add": [], "update": [], "remove": []});
+        return json!({"user_summary": "Lives in Porto", "assistant_summary": "", "base_truth_diff": diff}).to_string();
+    }
+    if asked.system.contains("`predicate`") {
+        let quote = "My weekends belong to kayaking";
+        let fact =
+            json!({"subject": "user", "predicate": "hobby", "object": "kayaking", "stance": "holds", "quote": quote});
+        return json!({"facts": [fact], "tasks": []}).to_string();
+    }
+    if asked.system.contains("capital") {
+        return json!({"capital": "Lisbon"}).to_string();
+    }
+    format!("You said: {}", asked.last_user())
+}
+
+#[test]
+fn without_a_model_nothing_is_asked_and_the_way_to_one_is_shown() {
+    let place = Place::new("");
+    place.check(&["chat"], "Hello\n", 2, &["[models.chat]", "api_key_env"]);
+    place.check(&["doctor"], "", 0, &["language models: none is configured"]);
+    place.check(&["add", "I live in Porto."], "", 0, &[]);
+    place.check(&["catch-up"], "", 0, &[]);
+    Place::new("[models.chat]\nprovider = \"x\"\n").check(&["status"], "", 2, &["[models.chat]: provider is"]);
+}
+
+#[test]
+fn a_chat_remembers_says_why_and_can_be_undone() {
+    let server = FakeServer::start(Script::making(model)).unwrap();
+    let place = Place::with(&server, &["chat", "summarizer"]);
+    let typed = "I live in Porto.\nWhere do I live?\n/why\n/memory\n/nonsense\n/forget fact_0000000000000\n/quit\n";
+    let said = ["You said: I live in Porto.", "You said: Where do I live?", "lives in Porto", "there is no /nonsense"];
+    place.check(&["chat", "--session", "s"], typed, 0, &said);
+    let second = server
+        .received()
+        .into_iter()
+        .map(|one| one.json())
+        .find(|body| body["stream"] == true && body["messages"].to_string().contains("Where do I live?"));
+    let prompt = second.unwrap()["messages"].to_string();
+    assert!(prompt.contains("I live in Porto."), "the second prompt knows nothing of the first: {prompt}");
+    place.check(&["facts"], "", 0, &["Porto"]);
+    place.check(&["session", "show", "s"], "", 0, &["Lives in Porto"]);
+    place.check(
+        &["chat", "--session", "s"],
+        "I have a dog called Rex.\n/undo\n/undo\n",
+        0,
+        &["taken back", "nothing to undo"],
+    );
+    let facts = place.check(&["facts"], "", 0, &["Porto"]);
+    assert!(!facts.contains("Rex"), "{facts}");
+    place.check(&["verify"], "", 0, &[]);
+}
+
+#[test]
+fn what_was_said_outlives_a_model_that_fails() {
+    let server = FakeServer::start(Script::making(model).with(Fault::Loading503, Times::Always)).unwrap();
+    let place = Place::with(&server, &["chat", "summarizer", "extractor"]);
+    place.check(&["chat", "--session", "s"], "I live in Porto.\n", 0, &["no answer", "What you said is kept"]);
+    place.check(&["facts"], "", 0, &["Porto"]);
+    place.check(&["status"], "", 0, &["1 messages wait for the model that reads"]);
+    server.rescript(Script::making(model).with(Fault::NoEnd, Times::First(1)));
+    let long = "Tell me a long story about the river and the sea and the boats on it.\n";
+    place.check(&["chat", "--session", "s"], long, 0, &["the answer broke off", "marked as a part"]);
+    place.check(&["log"], "", 0, &["the answer broke off"]);
+    place.check(&["catch-up"], "", 0, &[]);
+    let status = place.check(&["status"], "", 0, &[]);
+    assert!(!status.contains("wait for the model"), "{status}");
+}
+
+#[test]
+fn adding_waits_for_no_model_and_catching_up_asks_it() {
+    let server = FakeServer::start(Script::making(model)).unwrap();
+    let place = Place::with(&server, &["extractor", "summarizer"]);
+    place.check(&["add", "--session", "s", "I live in Porto. My weekends belong to kayaking."], "", 0, &[]);
+    place.check(&["add", "--session", "s", "--role", "assistant", "How nice."], "", 0, &[]);
+    place.check(&["add", "--session", "s", "And what now?"], "", 0, &[]);
+    assert_eq!(server.requests(), 0, "adding asked a model");
+    place.check(&["catch-up"], "", 0, &["1 exchanges summarised", "messages read by openai/fake extractor/v1"]);
+    let asked = server.requests();
+    // What rules read holds; what the model adds about the user's own life waits for the user.
+    place.check(&["facts"], "", 0, &["Porto"]);
+    place.check(&["review"], "", 0, &["kayaking"]);
+    place.check(&["catch-up"], "", 0, &["0 messages read"]);
+    assert_eq!(server.requests(), asked, "it is read twice");
+    let rebuilt = place.check(&["rebuild"], "", 0, &[]);
+    assert_eq!(server.requests(), asked, "a rebuild asks a model: {rebuilt}");
+    place.check(&["review"], "", 0, &["kayaking"]);
+}
+
+#[test]
+fn the_doctor_says_what_answers_and_rehearses_what_fails() {
+    let server = FakeServer::start(Script::making(model).with(Fault::RejectsSchema400, Times::Always)).unwrap();
+    let place = Place::with(&server, &["chat", "judge"]);
+    let said = ["ok   model chat: fake at http://127.0.0.1", "JSON by json_object", "model judge", "of 1000000 a user"];
+    place.check(&["doctor"], "", 0, &said);
+    server.rescript(Script::making(model).with(Fault::Unauthorised401, Times::Always));
+    place.check(&["doctor"], "", 1, &["LOOK model chat", "does not accept the key"]);
+    let line = place.check(&["doctor", "--self-test"], "", 0, &["faults of a model server", "0 came out wrong"]);
+    assert_eq!(line.lines().count(), 1, "{line}");
+}

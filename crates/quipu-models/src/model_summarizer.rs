@@ -1,0 +1,276 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_core::guard;
+use quipu_core::id::UserId;
+use quipu_core::item::Depth;
+use quipu_core::limit;
+use quipu_core::session::{Known, MergeProposed, Proposal, Proposed, RuleBook};
+use quipu_engine::ports::{
+    LanguageModel, Message, ModelError, Purpose, Request, Shape, SummarizeError, Summarizer, Telling,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::prompt::{self, Prompt};
+use crate::refusals::is_refusal;
+
+/// Longest part of a message that a model is shown, in characters; the middle of a longer one is left out.
+const SHOWN_CHARS_MAX: usize = 12_000;
+/// Longest answer, in tokens.
+const OUTPUT_TOKENS_MAX: u32 = 900;
+/// Two entries with this share of common words say the same.
+const SAME_FROM: f64 = 0.6;
+/// A proposal may take out so many entries whatever their share.
+const REMOVALS_FREE: usize = 2;
+
+/// Tells exchanges by a language model, with the rules beside it: what they find is never lost to what a model leaves out.
+///
+/// The model nominates. What it says is refused whole if it is a refusal or takes out more than half of what is known; every
+/// single change is then checked by the session against the exchange, as those of the rules are.
+pub struct ModelSummarizer {
+    id: String,
+    model: Arc<dyn LanguageModel>,
+}
+
+#[derive(Deserialize)]
+struct Merges {
+    merges: Vec<Merge>,
+}
+
+#[derive(Deserialize)]
+struct Merge {
+    from: Vec<String>,
+    text: String,
+}
+
+impl ModelSummarizer {
+    /// One over a model.
+    #[must_use]
+    pub fn new(model: Arc<dyn LanguageModel>) -> Self {
+        let id = format!("{} {} {} with rules/en/v1", model.id(), prompt::SUMMARIZER.id, prompt::CONSOLIDATOR.id);
+        Self { id, model }
+    }
+
+    fn ask(
+        &self,
+        user: &UserId,
+        (purpose, prompt): (Purpose, Prompt),
+        message: String,
+        shape: Shape,
+        within: Duration,
+    ) -> Result<Value, SummarizeError> {
+        let request = Request {
+            user: Some(user.clone()),
+            purpose,
+            system: prompt.text.to_owned(),
+            messages: vec![Message::of_user(message)],
+            shape: Some(shape),
+            output_tokens_max: OUTPUT_TOKENS_MAX,
+            temperature: 0.0,
+        };
+        match self.model.complete(&request, within) {
+            Ok(done) => Ok(done.json.unwrap_or(Value::Null)),
+            Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
+                Err(SummarizeError::Malformed(error.to_string()))
+            }
+            Err(error) => Err(SummarizeError::Unavailable(error.to_string())),
+        }
+    }
+}
+
+impl Summarizer for ModelSummarizer {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn asks_outside(&self) -> bool {
+        true
+    }
+
+    fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError> {
+        let what = (Purpose::Summarize, prompt::SUMMARIZER);
+        let answer = self.ask(&telling.whose, what, exchange(telling), proposal_shape(), telling.within)?;
+        let strange = |why: &str| SummarizeError::Malformed(why.to_owned());
+        let mut told: Proposal =
+            serde_json::from_value(answer).map_err(|error| SummarizeError::Malformed(error.to_string()))?;
+        if told.user_summary.trim().is_empty() && told.assistant_summary.trim().is_empty() {
+            return Err(strange("it summarises nothing"));
+        }
+        if is_refusal(&told.user_summary) || is_refusal(&told.assistant_summary) {
+            return Err(strange("it refuses instead of summarising"));
+        }
+        let removed = told.base_truth_diff.remove.len();
+        if removed > REMOVALS_FREE && removed * 2 > telling.base_truth.len() {
+            return Err(strange("it takes out more than half of what is known"));
+        }
+        let rules = RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth);
+        let said = format!("{} {}", telling.user, telling.assistant);
+        if is_strange(&told.user_summary, &said) {
+            told.user_summary.clone_from(&rules.user_summary);
+        }
+        if is_strange(&told.assistant_summary, &said) {
+            told.assistant_summary.clone_from(&rules.assistant_summary);
+        }
+        merge(&mut told, rules);
+        Ok(told)
+    }
+
+    fn consolidate(
+        &self,
+        user: &UserId,
+        base_truth: &[Known],
+        within: Duration,
+    ) -> Result<Vec<MergeProposed>, SummarizeError> {
+        let lines: Vec<String> =
+            base_truth.iter().enumerate().map(|(at, known)| format!("e{}: {:?}", at + 1, known.text)).collect();
+        let what = (Purpose::Consolidate, prompt::CONSOLIDATOR);
+        let answer = self.ask(user, what, lines.join("\n"), merges_shape(), within)?;
+        let rules = RuleBook::english().merges(base_truth);
+        if answer.is_null() {
+            return Ok(rules);
+        }
+        let Merges { merges } =
+            serde_json::from_value(answer).map_err(|error| SummarizeError::Malformed(error.to_string()))?;
+        let mut all = Vec::new();
+        for merge in merges {
+            let from: Option<Vec<_>> = merge.from.iter().map(|label| shown(label, base_truth)).collect();
+            // Whoever makes up one name may have made up the rest.
+            let Some(from) = from else { return Ok(rules) };
+            all.push(MergeProposed { from, text: merge.text });
+        }
+        let taken: BTreeSet<_> = all.iter().flat_map(|merge| merge.from.iter().copied()).collect();
+        all.extend(rules.into_iter().filter(|merge| merge.from.iter().all(|id| !taken.contains(id))));
+        Ok(all)
+    }
+}
+
+/// The entry that was shown under a label.
+fn shown(label: &str, base_truth: &[Known]) -> Option<quipu_core::id::ItemId> {
+    let number: usize = label.trim().strip_prefix('e')?.parse().ok()?;
+    base_truth.get(number.checked_sub(1)?).map(|known| known.id)
+}
+
+fn exchange(telling: &Telling) -> String {
+    let known: String = telling.base_truth.iter().map(|known| format!("- {}\n", known.text)).collect();
+    let known = if known.is_empty() { "nothing\n".to_owned() } else { known };
+    let depth = match telling.depth {
+        Depth::Short => "The exchange is short: summaries only, the three lists stay empty.\n",
+        Depth::Medium | Depth::Long => "",
+    };
+    format!(
+        "{depth}Known:\n{}\n\n{}\n\n{}",
+        prompt::quoted("known", known.trim_end()),
+        prompt::quoted("user", &middle_out(&telling.user)),
+        prompt::quoted("assistant", &middle_out(&telling.assistant)),
+    )
+}
+
+/// A long text without its middle: what binds stands at the beginning, what was decided at the end.
+fn middle_out(text: &str) -> String {
+    let count = text.chars().count();
+    if count <= SHOWN_CHARS_MAX {
+        return text.to_owned();
+    }
+    let half = SHOWN_CHARS_MAX / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(count - half).collect();
+    format!("{start}\n[…]\n{end}")
+}
+
+fn proposal_shape() -> Shape {
+    let texts = json!({"type": "array", "items": {"type": "string", "maxLength": limit::TRUTH_BYTES_MAX}});
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "user_summary": {"type": "string"},
+            "assistant_summary": {"type": "string"},
+            "base_truth_diff": {
+                "type": "object",
+                "properties": {"add": texts, "update": texts, "remove": texts},
+                "required": ["add", "update", "remove"],
+                "additionalProperties": false,
+            },
+        },
+        "required": ["user_summary", "assistant_summary", "base_truth_diff"],
+        "additionalProperties": false,
+    });
+    Shape { name: "turn_summary".to_owned(), schema }
+}
+
+fn merges_shape() -> Shape {
+    let one = json!({
+        "type": "object",
+        "properties": {"from": {"type": "array", "items": {"type": "string"}}, "text": {"type": "string"}},
+        "required": ["from", "text"],
+        "additionalProperties": false,
+    });
+    let schema = json!({
+        "type": "object",
+        "properties": {"merges": {"type": "array", "items": one}},
+        "required": ["merges"],
+        "additionalProperties": false,
+    });
+    Shape { name: "merges".to_owned(), schema }
+}
+
+/// Endings of the words a summary may begin with although nobody said them: "Wants", "Planned", "Explaining".
+const VERB_ENDINGS: [&str; 3] = ["s", "ed", "ing"];
+/// Others of them.
+const VERBS: [&str; 14] =
+    ["Gave", "Told", "Made", "Chose", "Said", "Wrote", "Found", "Sent", "Built", "Set", "Got", "Left", "Did", "No"];
+
+/// Share of a summary's longer words that must stand in the exchange, by their beginnings.
+const SAID_FROM: f64 = 1.0 / 3.0;
+/// Letters two words have in common at their beginnings if they are forms of one: "plan", "planned".
+const STEM_CHARS: usize = 4;
+
+/// True if a summary may be about something else than the exchange: then the rules' own stands in its place.
+fn is_strange(summary: &str, said: &str) -> bool {
+    let stems = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() >= STEM_CHARS);
+        words.map(|word| word.to_lowercase().chars().take(STEM_CHARS).collect()).collect()
+    };
+    let (own, there) = (stems(summary), stems(said));
+    let known = own.intersection(&there).count();
+    let unsaid = !own.is_empty() && (known as f64) < SAID_FROM * own.len() as f64;
+    unsaid || guard::looks_like_instructions(summary) || opens_with_a_stranger(summary, said)
+}
+
+/// True if a summary begins with a capitalised word that nobody said and that is no verb: it may be a made-up name. Inside a
+/// sentence the session itself notices them.
+fn opens_with_a_stranger(summary: &str, said: &str) -> bool {
+    let first: String = summary.trim_start().chars().take_while(|c| c.is_alphanumeric()).collect();
+    let is_verb = VERBS.contains(&first.as_str()) || VERB_ENDINGS.iter().any(|ending| first.ends_with(ending));
+    let lower = first.to_lowercase();
+    let is_said = || said.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word == lower);
+    first.chars().next().is_some_and(char::is_uppercase) && !is_verb && !is_said()
+}
+
+/// Adds what the rules propose and the model does not. Of two entries that say the same the rules' stays: they are the
+/// user's own words.
+fn merge(told: &mut Proposal, rules: Proposal) {
+    let diff = &mut told.base_truth_diff;
+    let own = rules.base_truth_diff;
+    for (model, rules) in [(&mut diff.add, own.add), (&mut diff.update, own.update)] {
+        model.retain(|one| !rules.iter().any(|other| says_the_same(one, other)));
+        model.splice(0..0, rules);
+    }
+    let updated: Vec<Proposed> = diff.update.clone();
+    diff.add.retain(|one| !updated.iter().any(|other| says_the_same(one, other)));
+    for text in own.remove {
+        if !diff.remove.contains(&text) {
+            diff.remove.push(text);
+        }
+    }
+}
+
+fn says_the_same(one: &Proposed, other: &Proposed) -> bool {
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    let (one, other) = (words(one.text()), words(other.text()));
+    let all = one.union(&other).count();
+    all == 0 || one.intersection(&other).count() as f64 >= SAME_FROM * all as f64
+}

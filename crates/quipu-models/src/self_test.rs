@@ -1,0 +1,134 @@
+//! A rehearsal: every fault a model server can have, against a remote model, offline.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_engine::ports::{Clock, Entropy, LanguageModel, Message, ModelError, Purpose, Request, Shape};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::fake::{FakeServer, Fault, FaultKind, Script, Times};
+use crate::language::{Book, Endpoint, Limits, Provider, RemoteModel};
+
+/// What a server says that does its work.
+const GOOD: &str = r#"{"city":"Porto","years":3}"#;
+
+/// What a rehearsal found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Rehearsal {
+    /// Faults that were rehearsed.
+    pub faults: usize,
+    /// Questions that were asked.
+    pub questions: usize,
+    /// Requests they came to.
+    pub requests: usize,
+    /// What did not come out as it must; empty if all is well.
+    pub wrong: Vec<String>,
+}
+
+/// What must come of a fault that does not go away, and the most requests one question may take then.
+#[must_use]
+pub fn outcome_of(fault: Fault) -> (&'static str, usize) {
+    use Fault as F;
+    match fault {
+        F::Fenced | F::TrailingProse | F::LeadingProse | F::Thinks | F::ExtremeDates | F::Drips => ("good", 1),
+        // The shape is right; whether the words are is for the grounding of what was asked.
+        F::HallucinatedFacts | F::Injects | F::ControlCharacters | F::Echoes => ("good", 2),
+        F::RemovesEverything | F::HallucinatedIds => ("good", 1),
+        F::EmptyList | F::Null | F::EmptyContent | F::ContentMissing | F::ToolCallInstead => ("nothing", 1),
+        F::CutShort | F::EndlessWhitespace => ("truncated", 1),
+        F::RefusalField | F::RefusalProse => ("refused", 1),
+        F::RateLimited => ("unavailable", 1),
+        F::Unavailable500 => ("unavailable", 5),
+        F::QuotaSpent => ("over budget", 1),
+        F::Unauthorised401 | F::Forbidden403 => ("unauthorised", 1),
+        F::NoSuchModel404 | F::TooLong400 | F::Redirects302 => ("invalid", 1),
+        F::ErrorAsText400 => ("invalid", 3),
+        F::RejectsFormat400 => ("good", 3),
+        F::RejectsSchema400 | F::RejectsSchema500 => ("good", 2),
+        F::RejectsObject400 | F::ErrorMidway | F::NoEnd => ("good", 1),
+        F::Oversized | F::Endless => ("malformed", 1),
+        F::ChoiceMissing => ("unavailable", 3),
+        _ if fault.kind() == FaultKind::Text => ("malformed", 2),
+        _ => ("unavailable", 3),
+    }
+}
+
+/// The kind of an error, in a word.
+#[must_use]
+pub fn kind_of(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Unavailable { .. } => "unavailable",
+        ModelError::Refused(_) => "refused",
+        ModelError::Malformed(_) => "malformed",
+        ModelError::Truncated { .. } => "truncated",
+        ModelError::Unauthorised(_) => "unauthorised",
+        ModelError::OverBudget(_) => "over budget",
+        ModelError::Invalid(_) => "invalid",
+        ModelError::Stopped => "stopped",
+    }
+}
+
+/// Rehearses every fault with so many seeds against a server of its own on the loopback interface. Nothing else is contacted.
+///
+/// # Errors
+/// What the operating system says of a port.
+pub fn rehearse(seeds: u64, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) -> std::io::Result<Rehearsal> {
+    let mut done = Rehearsal { faults: Fault::ALL.len(), ..Rehearsal::default() };
+    for &fault in Fault::ALL {
+        for seed in 0..seeds {
+            let script = Script {
+                drip: Duration::ZERO,
+                oversized_bytes: 1 << 20,
+                ..Script::saying(GOOD).with(fault, Times::Always).seeded(seed)
+            };
+            let server = FakeServer::start(script)?;
+            let limits = Limits {
+                total: Duration::from_millis(900),
+                idle: Duration::from_millis(60),
+                backoff: Duration::from_millis(1),
+                answer_bytes_max: 256 << 10,
+                ..Limits::default()
+            };
+            // Where nothing ever comes, the whole time is waited for.
+            let within = Duration::from_millis(if fault == Fault::HangsAtOnce { 60 } else { 900 });
+            let endpoint = Endpoint { base_url: server.base_url(), limits, ..Endpoint::new(Provider::OpenAi, "fake") };
+            let book = Arc::new(Book::in_memory(clock.clone()));
+            let outcome = RemoteModel::new("rehearsal", endpoint, book, entropy.clone())
+                .and_then(|model| model.complete(&question(), within));
+            let told = match &outcome {
+                Ok(answer) if answer.json.as_ref().is_none_or(Value::is_null) => "nothing",
+                Ok(_) => "good",
+                Err(error) => kind_of(error),
+            };
+            let (right, most) = outcome_of(fault);
+            let requests = server.requests();
+            done.questions += 1;
+            done.requests += requests;
+            if told != right || requests > most {
+                done.wrong.push(format!("{} (seed {seed}): {told} after {requests} requests", fault.name()));
+            }
+        }
+    }
+    Ok(done)
+}
+
+/// A question whose answer has a shape.
+#[must_use]
+pub fn question() -> Request {
+    let schema = json!({
+        "type": "object",
+        "properties": {"city": {"type": "string"}, "years": {"type": "integer"}},
+        "required": ["city", "years"],
+        "additionalProperties": false,
+    });
+    Request {
+        user: None,
+        purpose: Purpose::Probe,
+        system: "Answer.".to_owned(),
+        messages: vec![Message::of_user("I live in Porto for 3 years.")],
+        shape: Some(Shape { name: "place".to_owned(), schema }),
+        output_tokens_max: 50,
+        temperature: 0.0,
+    }
+}

@@ -1,0 +1,343 @@
+//! Every fault of a model server, again and again, against a whole engine: nothing that was said is lost, nothing that was not
+//! said is kept, no request fails because of a model, and no budget is exceeded.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use quipu_core::event::Actor;
+use quipu_core::id::UserId;
+use quipu_core::item::TruthKind;
+use quipu_core::predicate::Predicates;
+use quipu_core::source::Role;
+use quipu_engine::ports::LanguageModel;
+use quipu_engine::versions::When;
+use quipu_engine::{
+    CatchUpOptions, Engine, FactOptions, RecallOptions, RememberOptions, SessionContextOptions, Utterance, catch_up,
+    facts, get, recall, remember, session, session_context, set_base_truth, status, verify,
+};
+use quipu_models::fake::{Asked, FakeServer, Fault, Plan, Script, Times};
+use quipu_models::language::{Allowance, Book, Endpoint, Limits, Provider, RemoteModel};
+use quipu_models::{ModelExtractor, ModelSummarizer, RuleExtractor};
+use quipu_testkit::{MemoryStore, Rig, seed};
+use serde_json::{Value, json};
+
+const SEEDS: u64 = 40;
+const THREADS: usize = 24;
+const S: &str = "chat";
+/// Tokens a user may spend a day: some faults use them up.
+const TOKENS_PER_DAY: u64 = 30_000;
+/// Requests one world may cost a model server while it has a fault. Two exchanges and three sources are asked about, twice;
+/// each with at most two attempts a rung and one answer asked for again.
+const REQUESTS_MAX: usize = 24;
+const DAY_MICROS: i64 = 86_400_000_000;
+/// 2026-02-01T00:00:00Z.
+const START_MICROS: i64 = 1_769_904_000_000_000;
+
+const CITIES: [&str; 4] = ["Porto", "Lyon", "Graz", "Oslo"];
+const HOBBIES: [&str; 4] = ["kayaking", "beekeeping", "pottery", "fencing"];
+/// What only a faulty reply says.
+const JUNK: [&str; 12] = [
+    "Zanzibar",
+    "evil.example",
+    "previous instructions",
+    "developer mode",
+    "assist with that request",
+    "language model",
+    "storing personal information",
+    "memory memory",
+    "truth_0",
+    "delete_all",
+    "\u{202e}",
+    "\u{0}",
+];
+
+/// What is said in a world, by whom.
+fn said(number: u64) -> Vec<(Role, String)> {
+    let (city, hobby) = (CITIES[(number % 4) as usize], HOBBIES[(number / 4 % 4) as usize]);
+    vec![
+        (
+            Role::User,
+            format!(
+                "I live in {city}. My weekends belong to {hobby}. I would like you to help me to plan the next \
+                 three months around it without it getting too expensive for me, because last year I spent more than I \
+                 wanted. Budget: {} euros a month. Answers must stay short.",
+                100 + number
+            ),
+        ),
+        (Role::Assistant, format!("Then let us plan {hobby} in {city} with {} euros a month.", 100 + number)),
+        (Role::User, "Thanks, that sounds good to me.".to_owned()),
+        (Role::Assistant, "You are welcome.".to_owned()),
+        (Role::User, "What do we do first?".to_owned()),
+    ]
+}
+
+/// What a model says that does its work.
+fn good(asked: &Asked) -> String {
+    let text = asked.last_user();
+    if asked.system.contains("user_summary") {
+        let is_long = text.contains("Budget");
+        let add = if is_long { json!(["Answers must stay short"]) } else { json!([]) };
+        return json!({
+            "user_summary": if is_long { "Wants a plan for three months" } else { "Said thanks" },
+            "assistant_summary": if is_long { "Planned it" } else { "Welcomed" },
+            "base_truth_diff": {"add": add, "update": [], "remove": []},
+        })
+        .to_string();
+    }
+    let hobby = HOBBIES.into_iter().find(|hobby| text.contains(&format!("belong to {hobby}")));
+    let fact = |hobby: &str| {
+        json!({"subject": "user", "predicate": "hobby", "object": hobby, "stance": "holds",
+               "quote": format!("My weekends belong to {hobby}")})
+    };
+    json!({"facts": hobby.map(fact).into_iter().collect::<Vec<_>>(), "tasks": []}).to_string()
+}
+
+struct World {
+    server: FakeServer,
+    rig: Rig,
+    engine: Engine,
+    book: Arc<Book>,
+}
+
+fn world() -> World {
+    let server = FakeServer::start(Script::making(good)).unwrap();
+    let mut rig = Rig::new(1);
+    let book = Arc::new(Book::in_memory(rig.clock.clone()));
+    let limits = Limits {
+        total: Duration::from_millis(80),
+        idle: Duration::from_millis(30),
+        backoff: Duration::from_millis(1),
+        attempts_max: 2,
+        answer_bytes_max: 256 << 10,
+        rest: Duration::from_secs(1),
+        ..Limits::default()
+    };
+    let allowance = Allowance { tokens_per_day: Some(TOKENS_PER_DAY), money_per_day: None };
+    let endpoint =
+        Endpoint { base_url: server.base_url(), limits, allowance, ..Endpoint::new(Provider::OpenAi, "fake") };
+    let model = RemoteModel::new("memory", endpoint, book.clone(), rig.entropy.clone()).unwrap();
+    let model: Arc<dyn LanguageModel> = Arc::new(model);
+    rig.extractor = Some(Arc::new(RuleExtractor::english()));
+    rig.summarizer = Some(Arc::new(ModelSummarizer::new(model.clone())));
+    rig.reader = Some(Arc::new(ModelExtractor::english(model, Predicates::default_registry()).unwrap()));
+    let engine = rig.engine(Box::new(MemoryStore::new()));
+    World { server, rig, engine, book }
+}
+
+fn script(fault: Option<(Fault, Times)>, seed: u64) -> Script {
+    let mut script =
+        Script { drip: Duration::from_millis(2), oversized_bytes: 1 << 20, ..Script::making(good).seeded(seed) };
+    script.plans.extend(fault.map(|(fault, times)| Plan { fault, times, path: None }));
+    script
+}
+
+#[derive(Default)]
+struct Sum {
+    events: usize,
+    lost: usize,
+    junk: Vec<String>,
+    failed: Vec<String>,
+    over_budget: Vec<String>,
+    requests: usize,
+    most_requests: usize,
+    recovered: usize,
+    worlds: usize,
+}
+
+/// Everything that is kept of a world besides the words themselves.
+fn kept(engine: &Engine, user: &UserId) -> Vec<String> {
+    let options = FactOptions { all: true, ..FactOptions::default() };
+    let mut all: Vec<String> = facts(engine, user, &options)
+        .unwrap()
+        .iter()
+        .map(|shown| format!("{} {} {}", shown.fact.subject, shown.fact.predicate, shown.fact.object))
+        .collect();
+    all.extend(
+        quipu_engine::tasks(engine, user, None, true).unwrap().iter().map(|task| format!("task {}", task.title)),
+    );
+    all
+}
+
+fn told(engine: &Engine, user: &UserId) -> (Vec<String>, Vec<String>) {
+    let state = session(engine, user, S, When::Now).unwrap();
+    let entries = state.base_truth.iter().map(|truth| truth.text.clone()).collect();
+    let summaries = state.turn_log.iter().filter(|turn| !turn.unsummarized);
+    (entries, summaries.flat_map(|turn| [turn.user_summary.clone(), turn.assistant_summary.clone()]).collect())
+}
+
+/// Lets a user live through a conversation while the server has a fault, and then without it.
+fn live(
+    world: &World,
+    fault: Option<(Fault, Times)>,
+    number: u64,
+    seed: u64,
+    healthy: &BTreeSet<String>,
+    sum: &mut Sum,
+) {
+    let name = fault.map_or("none", |(fault, _)| fault.name());
+    let user = UserId::parse(&format!("u{number}")).unwrap();
+    world.rig.clock.put(START_MICROS + 3 * DAY_MICROS * number as i64);
+    world.server.rescript(script(fault, seed.wrapping_add(number)));
+    let mut fail = |what: &str, error: String| sum.failed.push(format!("{name} {number}: {what}: {error}"));
+    set_base_truth(&world.engine, &user, S, (TruthKind::Exception, "Never book night flights"), Actor::User).unwrap();
+    let mut items = Vec::new();
+    for (role, text) in said(number) {
+        let utterance = Utterance { role, session: Some(S.to_owned()), ..Utterance::of_user(text.as_str()) };
+        match remember(&world.engine, &user, &utterance, &RememberOptions::default()) {
+            Ok(receipt) => items.push((receipt.items[0], text)),
+            Err(error) => fail("remember", error.to_string()),
+        }
+        if let Err(error) = session_context(&world.engine, &user, &SessionContextOptions::of(S)) {
+            fail("context", error.to_string());
+        }
+    }
+    assert_eq!(world.server.requests(), 0, "remembering waited for a model");
+    for _ in 0..2 {
+        if let Err(error) = catch_up(&world.engine, &user, &CatchUpOptions::default()) {
+            fail("catch up", error.to_string());
+        }
+    }
+    if let Err(error) = recall(&world.engine, &user, &RecallOptions::of("where do I live?")) {
+        fail("recall", error.to_string());
+    }
+    let requests = world.server.requests();
+    sum.requests += requests;
+    sum.most_requests = sum.most_requests.max(requests);
+    let spent = world.book.spent_by("memory", Some(&user));
+    if spent.input_tokens + spent.output_tokens > TOKENS_PER_DAY {
+        sum.over_budget.push(format!("{name} {number}: {spent:?}"));
+    }
+    inspect(world, &user, (name, number), &items, healthy, sum);
+    // The fault is over, and it is another day.
+    world.server.rescript(script(None, seed));
+    world.rig.clock.put(START_MICROS + DAY_MICROS * (3 * number as i64 + 1));
+    for _ in 0..50 {
+        catch_up(&world.engine, &user, &CatchUpOptions::default()).unwrap();
+        let status = status(&world.engine, &user).unwrap();
+        if status.unsummarized == 0 && status.unstudied == Some(0) {
+            sum.recovered += 1;
+            break;
+        }
+    }
+    inspect(world, &user, (name, number), &items, healthy, sum);
+    sum.worlds += 1;
+}
+
+fn inspect(
+    world: &World,
+    user: &UserId,
+    (fault, number): (&str, u64),
+    items: &[(quipu_core::id::ItemId, String)],
+    healthy: &BTreeSet<String>,
+    sum: &mut Sum,
+) {
+    let engine = &world.engine;
+    sum.events += items.len();
+    for (id, text) in items {
+        let there = get(engine, user, &id.to_string(), When::Now);
+        sum.lost += usize::from(!there.is_ok_and(|item| item.text == *text));
+    }
+    if !verify(engine, user, &[], &mut |_| {}).is_ok_and(|report| report.is_intact()) {
+        sum.lost += 1;
+    }
+    let mut junk = |what: &str, text: &str| sum.junk.push(format!("{fault} {number}: {what}: {text:?}"));
+    for text in kept(engine, user).iter().filter(|text| !healthy.contains(*text)) {
+        junk("kept", text);
+    }
+    let (entries, summaries) = told(engine, user);
+    if !entries.iter().any(|text| text == "Never book night flights") {
+        junk("the hard exception is gone", "");
+    }
+    if entries.len() > 6 {
+        junk("too many entries", &entries.join("; "));
+    }
+    for text in entries.iter().chain(&summaries) {
+        if JUNK.iter().any(|word| text.contains(word)) {
+            junk("told", text);
+        }
+    }
+}
+
+#[test]
+fn no_fault_of_a_model_loses_or_spoils_anything() {
+    let seed = seed();
+    // What a world keeps where nothing goes wrong is all that any world may keep.
+    let healthy: Vec<BTreeSet<String>> = {
+        let world = world();
+        let all = (0..16).map(|number| {
+            let mut sum = Sum::default();
+            live(&world, None, number, seed, &BTreeSet::new(), &mut sum);
+            assert_eq!((sum.recovered, sum.lost, sum.failed.len()), (1, 0, 0), "a healthy world");
+            let user = UserId::parse(&format!("u{number}")).unwrap();
+            kept(&world.engine, &user).into_iter().collect::<BTreeSet<_>>()
+        });
+        all.collect()
+    };
+    for (number, kept) in healthy.iter().enumerate() {
+        let hobby = HOBBIES[number / 4 % 4];
+        assert!(kept.iter().any(|text| text.ends_with(&format!("hobby {hobby}"))), "the model adds nothing: {kept:?}");
+    }
+    let (next, total) = (AtomicUsize::new(0), Mutex::new(Sum::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                while let Some(&fault) = Fault::ALL.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let world = world();
+                    let mut sum = Sum::default();
+                    for number in 0..SEEDS {
+                        let times = match number % 3 {
+                            0 => Times::Always,
+                            1 => Times::First(1 + (number % 5) as u32),
+                            _ => Times::After((number % 4) as u32),
+                        };
+                        live(&world, Some((fault, times)), number, seed, &healthy[number as usize % 16], &mut sum);
+                    }
+                    let mut total = total.lock().unwrap();
+                    total.events += sum.events;
+                    total.lost += sum.lost;
+                    total.junk.extend(sum.junk);
+                    total.failed.extend(sum.failed);
+                    total.over_budget.extend(sum.over_budget);
+                    total.requests += sum.requests;
+                    total.most_requests = total.most_requests.max(sum.most_requests);
+                    total.recovered += sum.recovered;
+                    total.worlds += sum.worlds;
+                }
+            });
+        }
+    });
+    let sum = total.into_inner().unwrap();
+    println!(
+        "model faults: {} faults x {SEEDS} seeds = {} worlds, seed {seed}: {} looks at what was said, {} lost; {} junk; {} \
+         requests failed; {} budgets exceeded; {} worlds caught up; {} calls, at most {} a world",
+        Fault::ALL.len(),
+        sum.worlds,
+        sum.events,
+        sum.lost,
+        sum.junk.len(),
+        sum.failed.len(),
+        sum.over_budget.len(),
+        sum.recovered,
+        sum.requests,
+        sum.most_requests,
+    );
+    // One of each kind is enough to see what is wrong.
+    let few = |all: &[String]| {
+        let kinds: BTreeSet<&str> =
+            all.iter().map(|one| one.split(|c: char| c.is_ascii_digit()).next().unwrap()).collect();
+        let first = |kind: &&str| all.iter().find(|one| one.starts_with(*kind)).cloned();
+        Value::from(kinds.iter().filter_map(first).collect::<Vec<_>>())
+    };
+    let wrong = [&sum.junk, &sum.failed, &sum.over_budget];
+    wrong.iter().filter(|all| !all.is_empty()).for_each(|all| println!("{:#}", few(all)));
+    assert!(sum.junk.is_empty(), "{:#}", few(&sum.junk));
+    assert!(sum.failed.is_empty(), "{:#}", few(&sum.failed));
+    assert!(sum.over_budget.is_empty(), "{:#}", few(&sum.over_budget));
+    assert_eq!(sum.lost, 0);
+    assert_eq!(sum.recovered, sum.worlds, "a fault that is over still holds something up");
+    assert!(sum.most_requests <= REQUESTS_MAX, "{} requests in one world", sum.most_requests);
+}
