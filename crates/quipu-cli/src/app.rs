@@ -32,7 +32,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
             ..Rules::default()
         },
-        aids: Aids { tokenizers: quipu_models::tokenizers(), reranker: reranker(settings)? },
+        aids: Aids { tokenizers: quipu_models::tokenizers(), reranker: reranker(settings)?, reader: None },
     });
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)

@@ -3,6 +3,7 @@
 mod eval;
 pub(crate) mod people;
 mod read;
+mod serve;
 pub(crate) mod sessions;
 
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use quipu_engine::versions::When;
 
 pub(crate) use eval::{Dataset, Eval};
 pub(crate) use read::{Context, Recall, Time};
+pub(crate) use serve::{Level, Serve};
 
 /// Long-term memory for assistants and agents: one binary, one folder, no account.
 #[derive(Debug, Parser)]
@@ -167,6 +169,8 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Measure recall on conversations with known answers
     Eval(Eval),
+    /// Give any application of a language model a memory: a proxy on this machine
+    Serve(Serve),
     /// Measure speed and size on this machine
     Bench(Bench),
     /// Print a completion script

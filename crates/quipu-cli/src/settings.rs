@@ -1,5 +1,7 @@
 //! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
 
+mod serving;
+
 use std::path::{Path, PathBuf};
 
 use quipu_core::id::UserId;
@@ -19,6 +21,10 @@ struct File {
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
     weights: Option<PathBuf>,
+    #[serde(default)]
+    serve: serving::Serving,
+    #[serde(default)]
+    upstream: Vec<serving::Place>,
 }
 
 /// What holds for this run.
@@ -37,6 +43,8 @@ pub(crate) struct Settings {
     /// What recall is tuned by.
     pub(crate) profiles: Profiles,
     pub(crate) now: Option<jiff::Timestamp>,
+    serve: serving::Serving,
+    upstream: Vec<serving::Place>,
 }
 
 /// The user when none is named.
@@ -60,6 +68,8 @@ impl Settings {
             profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
             now: global.now,
+            serve: file.serve,
+            upstream: file.upstream,
         })
     }
 }

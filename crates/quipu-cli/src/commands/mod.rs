@@ -8,6 +8,7 @@ mod history;
 mod people;
 mod read;
 mod render;
+mod serve;
 mod sessions;
 mod weights;
 mod write;
@@ -56,6 +57,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         Command::Weights { name } => {
             return weights::weights(&settings, printer, name.as_deref()).map(|()| ExitCode::SUCCESS);
         }
+        Command::Serve(args) => return serve::run(&settings, printer, &args),
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}
     }
@@ -139,6 +141,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Demo
         | Command::Eval(_)
         | Command::Bench(_)
+        | Command::Serve(_)
         | Command::Status
         | Command::Weights { .. }
         | Command::Doctor
