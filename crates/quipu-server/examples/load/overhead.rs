@@ -25,7 +25,7 @@ pub(crate) async fn run(requests: usize) {
     for number in 0..requests + WARM {
         let body = body(number);
         let is_measured = number >= WARM;
-        let mut time = async |addr: SocketAddr, mode: &str, times: &mut Vec<f64>| {
+        let time = async |addr: SocketAddr, mode: &str, times: &mut Vec<f64>| {
             let took = first_byte(&client, addr, mode, &body).await;
             if is_measured {
                 times.push(took);
