@@ -4,6 +4,7 @@ mod eval;
 pub(crate) mod models;
 pub(crate) mod people;
 mod read;
+mod serve;
 pub(crate) mod sessions;
 
 use std::path::PathBuf;
@@ -14,6 +15,7 @@ use quipu_engine::versions::When;
 
 pub(crate) use eval::{Dataset, Eval};
 pub(crate) use read::{Context, Recall, Time};
+pub(crate) use serve::{Level, Serve};
 
 /// Long-term memory for assistants and agents: one binary, one folder, no account.
 #[derive(Debug, Parser)]
@@ -172,6 +174,8 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Measure recall on conversations with known answers
     Eval(Eval),
+    /// Give any application of a language model a memory: a proxy on this machine
+    Serve(Serve),
     /// Measure speed and size on this machine
     Bench(Bench),
     /// Print a completion script

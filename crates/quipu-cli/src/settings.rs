@@ -1,6 +1,7 @@
 //! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
 
 mod models;
+mod serving;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,10 @@ struct File {
     weights: Option<PathBuf>,
     #[serde(default)]
     models: BTreeMap<ModelRole, models::Table>,
+    #[serde(default)]
+    serve: serving::Serving,
+    #[serde(default)]
+    upstream: Vec<serving::Place>,
 }
 
 /// What holds for this run.
@@ -46,6 +51,8 @@ pub(crate) struct Settings {
     /// The language models that are to be used.
     pub(crate) models: Vec<ModelSettings>,
     pub(crate) now: Option<jiff::Timestamp>,
+    serve: serving::Serving,
+    upstream: Vec<serving::Place>,
 }
 
 /// The user when none is named.
@@ -70,6 +77,8 @@ impl Settings {
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
             now: global.now,
+            serve: file.serve,
+            upstream: file.upstream,
         })
     }
 }

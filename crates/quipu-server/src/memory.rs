@@ -55,6 +55,9 @@ pub(crate) enum Recalled {
 /// What a block is for: the user, the turn, the version and the budget.
 type Purpose = (UserId, String, usize);
 
+/// Blocks by what they are for, each with when it was last used.
+type Blocks = Mutex<HashMap<Purpose, (Instant, Arc<Block>)>>;
+
 /// Where requests get their memory from.
 pub(crate) struct Memory {
     engine: Arc<Engine>,
@@ -62,7 +65,7 @@ pub(crate) struct Memory {
     metrics: Arc<Metrics>,
     /// The blocks of the last turns. A turn that is sent again, or goes on with results of tools, gets the block it had: an
     /// upstream's cache of the prefix holds, and a retry is the same request.
-    blocks: Arc<Mutex<HashMap<Purpose, (Instant, Arc<Block>)>>>,
+    blocks: Arc<Blocks>,
 }
 
 impl Memory {
@@ -171,7 +174,7 @@ impl Memory {
     }
 }
 
-fn keep(blocks: &Mutex<HashMap<Purpose, (Instant, Arc<Block>)>>, purpose: Purpose, block: Arc<Block>) {
+fn keep(blocks: &Blocks, purpose: Purpose, block: Arc<Block>) {
     let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
     if blocks.len() >= BLOCKS_MAX {
         blocks.retain(|_, (used, _)| used.elapsed() <= KEPT_FOR);

@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use quipu_core::id::UserId;
-use quipu_core::pack;
+use quipu_core::{limit, pack};
 
 /// What a server is told. The default listens on `127.0.0.1:7077`, knows no upstream, and remembers for the user `me`.
 #[derive(Debug, Clone)]
@@ -97,7 +97,7 @@ pub struct Bounds {
     pub connect_within: Duration,
     /// How long an upstream may be silent.
     pub upstream_idle: Duration,
-    /// Recalls at a time.
+    /// Recalls at a time; more than `limit::UNFINISHED_MAX` would do without meaning.
     pub recalls_max: usize,
     /// Turns recorded at a time; of one user always one after the other.
     pub recordings_max: usize,
@@ -121,7 +121,7 @@ impl Default for Bounds {
             write_within: Duration::from_secs(60),
             connect_within: Duration::from_secs(10),
             upstream_idle: Duration::from_secs(600),
-            recalls_max: 8,
+            recalls_max: limit::UNFINISHED_MAX,
             recordings_max: 2,
             turns_waiting_max: 1024,
             reply_bytes_max: 1 << 20,

@@ -10,6 +10,7 @@ mod models;
 mod people;
 mod read;
 mod render;
+mod serve;
 mod sessions;
 mod weights;
 mod write;
@@ -59,6 +60,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
             return weights::weights(&settings, printer, name.as_deref()).map(|()| ExitCode::SUCCESS);
         }
         Command::Doctor(args) if args.self_test => return models::self_test(&settings, printer),
+        Command::Serve(args) => return serve::run(&settings, printer, &args),
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}
     }
@@ -149,6 +151,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Demo
         | Command::Eval(_)
         | Command::Bench(_)
+        | Command::Serve(_)
         | Command::Status
         | Command::Weights { .. }
         | Command::Doctor(_)

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use quipu_engine::Result;
 use quipu_server::{Bound, Options, Parts, Upstream, Wire, serve};
 use serde::Serialize;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::app;
-use crate::args::{Log, Serve};
+use crate::args::{Level, Serve};
 use crate::output::Printer;
 use crate::settings::Settings;
 use crate::system::{SystemClock, SystemEntropy};
@@ -35,7 +37,7 @@ struct Shown {
 
 pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Result<ExitCode> {
     let options = settings.serving(args.addr, &args.allow_hosts)?;
-    say_what_happens(args.log_level.as_deref());
+    say_what_happens(args.log_level);
     let parts = Parts {
         engine: Arc::new(app::open(settings)?),
         clock: Arc::new(SystemClock { fixed: settings.now }),
@@ -80,12 +82,7 @@ fn render(screen: &Screen) -> String {
     let mut text = format!(
         "Quipu listens on {}\n\n  memory     {} (user {} unless a request says otherwise)\n  OpenAI     \
          OPENAI_BASE_URL={}\n  Anthropic  ANTHROPIC_BASE_URL={}\n  metrics    {}\n\n",
-        screen.addr,
-        screen.data_dir,
-        screen.user_id,
-        screen.openai_base_url,
-        screen.anthropic_base_url,
-        screen.metrics
+        screen.addr, screen.data_dir, screen.user_id, screen.openai_base_url, screen.anthropic_base_url, screen.metrics
     );
     for one in &screen.upstreams {
         let key = if one.has_key { ", with a key of its own" } else { "" };
@@ -101,7 +98,16 @@ fn render(screen: &Screen) -> String {
     text
 }
 
-/// Messages of the server on stderr, from a level on.
-fn say_what_happens(level: Option<Log>) {
-    let _ = level;
+/// Messages and spans of the server on stderr, from a level on.
+fn say_what_happens(level: Level) {
+    let level = match level {
+        Level::Error => LevelFilter::ERROR,
+        Level::Warn => LevelFilter::WARN,
+        Level::Info => LevelFilter::INFO,
+    };
+    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_target(false);
+    // A span is written when it is over, with how long it took.
+    let lines = lines.with_max_level(level).with_span_events(FmtSpan::CLOSE);
+    // Fails only if somebody listens already.
+    let _ = lines.try_init();
 }

@@ -96,7 +96,8 @@ async fn answer(
             app.metrics.turn("dropped");
             tracing::warn!("too many turns wait to be recorded: this one is not remembered");
         }
-        kept = place.map(|place| (exchange(app, &ask, task, upstream, model.as_deref(), request_id), place));
+        let exchange = exchange(app, &ask, task, upstream, model.as_deref(), request_id);
+        kept = place.map(|place| Kept { app: app.clone(), held: Some((exchange, place)) });
     }
     told.latency_ms = start.elapsed().as_secs_f64() * 1e3;
     app.metrics.took("proxy_request", told.status, start.elapsed().as_secs_f64());
@@ -105,7 +106,6 @@ async fn answer(
     let answer = match sent {
         Ok(answer) => answer,
         Err(error) => {
-            keep_words(app, kept);
             let fault = Fault::upstream(&upstream.name, &error);
             tracing::Span::current().record("error.type", fault.status.as_u16());
             pass::count(app, &upstream.name, fault.status.as_u16(), told.status);
@@ -220,30 +220,19 @@ fn exchange(app: &App, ask: &Ask, task: Task, upstream: &Upstream, model: Option
     }
 }
 
-/// Keeps what the user said although there was no reply.
-fn keep_words(app: &App, kept: Option<(Exchange, Place)>) {
-    if let Some((exchange, place)) = kept {
-        app.queue.push(exchange, place);
-    }
+/// What is to be kept of a request. What the user said is, also if nothing came of the request: because the upstream failed, or
+/// the client went away before the first byte.
+struct Kept {
+    app: Arc<App>,
+    held: Option<(Exchange, Place)>,
 }
 
-/// The body of an answer; what was said in it is kept after its last byte.
-fn listening(app: &Arc<App>, dialect: Dialect, answer: reqwest::Response, kept: Option<(Exchange, Place)>) -> Body {
-    let status = answer.status();
-    let Some((exchange, place)) = kept else { return Body::from_stream(answer.bytes_stream()) };
-    if !status.is_success() {
-        // Words that were refused as such are sent again in another way, or never; the others were said.
-        let is_theirs =
-            status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-        keep_words(app, is_theirs.then_some((exchange, place)));
-        return Body::from_stream(answer.bytes_stream());
-    }
-    let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let reader = Reader::new(dialect, kind.starts_with("text/event-stream"), app.options.bounds.reply_bytes_max);
-    let app = app.clone();
-    let told = move |reply: Reply, ended: Ended| {
+impl Kept {
+    /// Keeps the words and what was replied.
+    fn with_reply(mut self, reply: Reply, ended: Ended) {
+        let Some((exchange, place)) = self.held.take() else { return };
         if let Some(id) = &reply.id {
-            app.trail.keep(&exchange.user, id, &exchange.session);
+            self.app.trail.keep(&exchange.user, id, &exchange.session);
         }
         let partial = match (reply.is_whole, ended) {
             (true, _) if reply.is_cut => Some("the reply was too long"),
@@ -252,7 +241,37 @@ fn listening(app: &Arc<App>, dialect: Dialect, answer: reqwest::Response, kept: 
             (false, Ended::Broken) => Some("the upstream broke off"),
             (false, Ended::Through) => Some("the reply has no end"),
         };
-        app.queue.push(Exchange { reply: reply.words, partial, ..exchange }, place);
-    };
-    Body::from_stream(Tee::new(answer.bytes_stream(), reader, told))
+        self.app.queue.push(Exchange { reply: reply.words, partial, ..exchange }, place);
+    }
+
+    /// Keeps nothing.
+    fn forget(mut self) {
+        self.held = None;
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some((exchange, place)) = self.held.take() {
+            self.app.queue.push(exchange, place);
+        }
+    }
+}
+
+/// The body of an answer; what was said in it is kept after its last byte.
+fn listening(app: &App, dialect: Dialect, answer: reqwest::Response, kept: Option<Kept>) -> Body {
+    let status = answer.status();
+    let Some(kept) = kept else { return Body::from_stream(answer.bytes_stream()) };
+    if !status.is_success() {
+        // Words that were refused as such are sent again in another way, or never; the others were said.
+        let were_said =
+            status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
+        if !were_said {
+            kept.forget();
+        }
+        return Body::from_stream(answer.bytes_stream());
+    }
+    let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let reader = Reader::new(dialect, kind.starts_with("text/event-stream"), app.options.bounds.reply_bytes_max);
+    Body::from_stream(Tee::new(answer.bytes_stream(), reader, move |reply, ended| kept.with_reply(reply, ended)))
 }

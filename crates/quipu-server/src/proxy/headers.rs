@@ -99,6 +99,7 @@ pub(crate) fn for_client(headers: &HeaderMap) -> HeaderMap {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
 

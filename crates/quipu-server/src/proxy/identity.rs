@@ -92,4 +92,5 @@ fn short_hash(parts: &[&str]) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests;

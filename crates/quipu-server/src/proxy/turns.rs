@@ -57,6 +57,7 @@ fn hash(parts: &[&[u8]]) -> blake3::Hash {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
 

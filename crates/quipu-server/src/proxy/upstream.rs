@@ -84,6 +84,7 @@ impl Upstream {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
     use crate::options::Placement;

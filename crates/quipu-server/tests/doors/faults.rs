@@ -196,6 +196,27 @@ async fn a_client_that_goes_away_leaves_what_it_got() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_goes_away_before_the_first_byte_has_said_what_it_said() {
+    let rig = Rig::new(Script::saying("x").with(Fault::HangsAtOnce, Times::Always)).await;
+    let (client, url) = (rig.client.clone(), rig.url("/v1/chat/completions"));
+    let asking = tokio::spawn(async move {
+        let request = client.post(url).header(INES[0].0, INES[0].1).header(INES[1].0, INES[1].1);
+        request.body(question()).send().await.map(drop)
+    });
+    while rig.upstream.requests() == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    asking.abort();
+    let kept = async {
+        while rig.kept("ines", "s").is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), kept).await.unwrap();
+    assert_eq!(rig.kept("ines", "s"), said(&[(User, "where do I live?")]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_to_an_upstream_that_is_down_is_kept_and_once() {
     let rig = Rig::new(Script::saying("In Porto.").with(Fault::Unavailable500, Times::First(2))).await;
     let statuses = [500, 500, 200];

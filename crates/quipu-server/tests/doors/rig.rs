@@ -155,7 +155,7 @@ impl Rig {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         };
-        tokio::time::timeout(PATIENCE, settled).await.expect("turns are kept in time");
+        tokio::time::timeout(PATIENCE, settled).await.unwrap();
     }
 
     /// What is remembered of a conversation, in order: who spoke, and the words.

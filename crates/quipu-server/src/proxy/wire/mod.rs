@@ -223,4 +223,5 @@ fn has_block(text: &str) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests;

@@ -1,0 +1,118 @@
+//! Load on the proxy: how much later the first byte comes, and a crowd for a while.
+//!
+//! ```sh
+//! cargo run --release -p quipu-server --example load -- overhead [REQUESTS]
+//! cargo run --release -p quipu-server --example load -- soak [STREAMS] [SECONDS]
+//! ```
+//!
+//! The upstream is a bare server of its own thread pool that streams canned bytes, so that what is measured is the proxy. Memory is real:
+//! SQLite on disk, the built-in embedding model, facts read and sessions told by rules. Figures go to stdout as JSON.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a benchmark stops at the first surprise and measures real time"
+)]
+
+mod crowd;
+mod overhead;
+mod upstream;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use quipu_engine::ports::{Clock, Entropy};
+use quipu_engine::{Aids, Engine, Parts as EngineParts, Rules};
+use quipu_models::{MiniLm, RuleExtractor, RuleSummarizer};
+use quipu_server::{Options, Parts, Placement, Server, Upstream, Wire};
+use quipu_sqlite::SqliteStore;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+struct Machine;
+
+impl Clock for Machine {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+impl Entropy for Machine {
+    fn fill(&self, bytes: &mut [u8]) {
+        // Uniqueness is all that is needed here.
+        let seed = blake3::hash(format!("{:?} {:?}", std::time::Instant::now(), bytes.as_ptr()).as_bytes());
+        let mut reader = blake3::Hasher::new().update(seed.as_bytes()).finalize_xof();
+        reader.fill(bytes);
+    }
+}
+
+/// A server over a data folder, before an upstream.
+pub(crate) struct Door {
+    pub(crate) addr: SocketAddr,
+    pub(crate) engine: Arc<Engine>,
+    stop: oneshot::Sender<()>,
+    running: JoinHandle<quipu_server::Drained>,
+}
+
+impl Door {
+    pub(crate) async fn open(folder: &std::path::Path, upstream: SocketAddr) -> Self {
+        let engine = Arc::new(Engine::new(EngineParts {
+            store: Box::new(SqliteStore::open(folder, quipu_sqlite::Options::default()).unwrap()),
+            embedder: Arc::new(MiniLm::new()),
+            clock: Arc::new(Machine),
+            entropy: Arc::new(Machine),
+            extractor: Some(Arc::new(RuleExtractor::english())),
+            summarizer: Some(Arc::new(RuleSummarizer)),
+            rules: Rules::default(),
+            aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
+        }));
+        let options = Options {
+            addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            upstreams: vec![Upstream {
+                name: "bare".to_owned(),
+                base_url: format!("http://{upstream}/v1"),
+                wire: Wire::OpenAi,
+                key: None,
+                models: Vec::new(),
+                placement: Placement::default(),
+            }],
+            ..Options::default()
+        };
+        let parts = Parts { engine: engine.clone(), clock: Arc::new(Machine), entropy: Arc::new(Machine) };
+        let server = Server::bind(parts, options).await.unwrap();
+        let addr = server.bound().addr;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let running = tokio::spawn(server.run(async move {
+            let _ = stopped.await;
+        }));
+        Self { addr, engine, stop, running }
+    }
+
+    /// Stops it; how many exchanges were not recorded in time.
+    pub(crate) async fn close(self) -> usize {
+        let _ = self.stop.send(());
+        self.running.await.unwrap().lost
+    }
+}
+
+/// The value below which so many percent are.
+pub(crate) fn percentile(sorted: &[f64], percent: usize) -> f64 {
+    sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0.0)
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let what = args.next().unwrap_or_default();
+    let mut number = |usual: usize| args.next().map_or(usual, |text| text.parse().unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    match what.as_str() {
+        "overhead" => runtime.block_on(overhead::run(number(1000))),
+        "soak" => {
+            let (streams, seconds) = (number(200), number(60));
+            runtime.block_on(crowd::run(streams, seconds));
+        }
+        _ => eprintln!("overhead [REQUESTS] or soak [STREAMS] [SECONDS]"),
+    }
+    runtime.shutdown_background();
+}
