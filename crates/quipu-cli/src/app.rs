@@ -33,6 +33,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
         summarizer: Some(summarizer(settings, &book)?),
         rules: Rules {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
+            sessions: settings.sessions.clone(),
             ..Rules::default()
         },
         aids: Aids {

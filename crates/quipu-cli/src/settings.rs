@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use quipu_core::id::UserId;
 use quipu_core::recall::Profiles;
+use quipu_core::session::SessionOptions;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
@@ -25,6 +26,8 @@ struct File {
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
     weights: Option<PathBuf>,
+    #[serde(default)]
+    sessions: SessionOptions,
     #[serde(default)]
     models: BTreeMap<ModelRole, models::Table>,
     #[serde(default)]
@@ -48,6 +51,8 @@ pub(crate) struct Settings {
     pub(crate) keep_sensitive: bool,
     /// What recall is tuned by.
     pub(crate) profiles: Profiles,
+    /// The knobs of session memory.
+    pub(crate) sessions: SessionOptions,
     /// The language models that are to be used.
     pub(crate) models: Vec<ModelSettings>,
     pub(crate) now: Option<jiff::Timestamp>,
@@ -75,6 +80,7 @@ impl Settings {
             reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
+            sessions: file.sessions.checked().map_err(|refusal| Error::Invalid(format!("[sessions]: {refusal}")))?,
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
             now: global.now,
             serve: file.serve,

@@ -157,3 +157,15 @@ fn the_doctor_says_what_answers_and_rehearses_what_fails() {
     let line = place.check(&["doctor", "--self-test"], "", 0, &["faults of a model server", "0 came out wrong"]);
     assert_eq!(line.lines().count(), 1, "{line}");
 }
+
+#[test]
+fn knobs_of_sessions_stand_in_the_settings() {
+    let place = Place::new("[sessions]\nwindow_turns = 1\n");
+    for text in ["I like tea.", "I like jazz.", "I like rain."] {
+        place.check(&["add", text, "--session", "s"], "", 0, &[]);
+    }
+    let context = place.check(&["session", "context", "s", "What now?"], "", 0, &["user: I like rain."]);
+    assert!(!context.contains("user: I like tea."), "the window has one exchange: {context}");
+    Place::new("[sessions]\nwindow_turns = 0\n").check(&["status"], "", 2, &["[sessions]: window_turns is 1 to 200"]);
+    Place::new("[sessions]\nwindow = 3\n").check(&["status"], "", 2, &["unknown field", "window_turns"]);
+}
