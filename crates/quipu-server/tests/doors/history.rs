@@ -188,7 +188,7 @@ async fn what_was_said_is_read_and_told_after_it_is_kept() {
             let facts = quipu_engine::facts(&rig.engine, &user, &quipu_engine::FactOptions::default()).unwrap();
             let now = quipu_engine::versions::When::Now;
             let told = quipu_engine::session(&rig.engine, &user, "s", now).unwrap();
-            if facts.iter().any(|fact| fact.text.contains("Porto"))
+            if facts.iter().any(|fact| fact.fact.text.contains("Porto"))
                 && !told.turn_log.is_empty()
                 && told.unsummarized.is_empty()
             {
