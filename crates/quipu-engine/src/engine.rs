@@ -86,6 +86,8 @@ pub struct Engine {
 #[derive(Default)]
 struct Open {
     keepers: HashMap<UserId, (Arc<Keeper>, u64)>,
+    /// Memories that are being opened: who else wants one waits for its lock, and for no other.
+    opening: HashMap<UserId, Arc<Mutex<()>>>,
     turn: u64,
 }
 
@@ -138,17 +140,37 @@ impl Engine {
 
     /// The open memory of a user; reads it from the store the first time.
     pub(crate) fn keeper(&self, user: &UserId, create: bool) -> Result<Arc<Keeper>> {
-        let mut open = self.open();
-        open.turn += 1;
-        let turn = open.turn;
-        if let Some((keeper, last)) = open.keepers.get_mut(user) {
-            *last = turn;
-            return Ok(keeper.clone());
+        if let Some(keeper) = self.in_use(user) {
+            return Ok(keeper);
         }
-        let keeper = Arc::new(Keeper::open(self, user, create)?);
+        // Only who wants this memory waits while it is read or made.
+        let opening = self.open().opening.entry(user.clone()).or_default().clone();
+        let _first = opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(keeper) = self.in_use(user) {
+            return Ok(keeper);
+        }
+        let opened = Keeper::open(self, user, create).map(Arc::new);
+        let mut open = self.open();
+        open.opening.remove(user);
+        let keeper = opened?;
+        let turn = open.turn;
+        // Who waited behind a failure may have been as fast: there is one open memory of a user, the first.
+        if let Some((first, _)) = open.keepers.get(user) {
+            return Ok(first.clone());
+        }
         open.keepers.insert(user.clone(), (keeper.clone(), turn));
         evict(&mut open, user);
         Ok(keeper)
+    }
+
+    /// The memory of a user, if it is open.
+    fn in_use(&self, user: &UserId) -> Option<Arc<Keeper>> {
+        let mut open = self.open();
+        open.turn += 1;
+        let turn = open.turn;
+        let (keeper, last) = open.keepers.get_mut(user)?;
+        *last = turn;
+        Some(keeper.clone())
     }
 
     /// Lets go of a user's memory; the next verb reads it again.

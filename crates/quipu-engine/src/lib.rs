@@ -74,7 +74,7 @@ pub use log::{LogOptions, log};
 pub use migrate::{MigrateOptions, Migration, migrate};
 pub use pack_id::{Reproduced, reproduce};
 pub use recall::{Decision, RecallOptions, RecallReport, Timing, recall};
-pub use remember::{RememberOptions, Utterance, remember};
+pub use remember::{RememberOptions, Utterance, follow_up, remember};
 pub use reply_context::{ReplyContext, ReplyContextOptions, reply_context};
 pub use retract::{close_fact, merge, retract, score_fact};
 pub use revert::{preview_revert, revert};

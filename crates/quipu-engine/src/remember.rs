@@ -98,6 +98,34 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
     Ok(receipt)
 }
 
+/// Makes of turns that were recorded with `durable_only` what is made of any turn: reads them, tells their episodes and their
+/// session, and lets recall find them by meaning. Returns what could not be done yet; a later turn makes it good.
+///
+/// # Errors
+/// `NotFound` without such a user.
+pub fn follow_up(engine: &Engine, user: &UserId, session: Option<&str>) -> Result<Option<String>> {
+    let keeper = engine.keeper(user, false)?;
+    let mut lag = None;
+    if let Err(error) = unread::catch_up(engine, &keeper, usize::MAX, &mut |_, _| {}) {
+        lag = Some(format!("it is recorded, but was not understood yet: {error}"));
+    }
+    if engine.extractor.is_some() {
+        let is_latest =
+            keeper.read().memory.sources().last().is_some_and(|held| held.source.session.as_deref() == session);
+        let told = if is_latest { Ok(()) } else { episodes::tell(engine, &keeper, session, None).map(drop) };
+        if let Err(error) = told.and_then(|()| episodes::after_turn(engine, &keeper)) {
+            lag = Some(format!("it is recorded, but its episode was not told: {error}"));
+        }
+    }
+    if let Some(session) = session {
+        let told = summarize::after_turn(engine, &keeper, session);
+        if let Some(fault) = told.map_or_else(|error| Some(error.to_string()), |report| report.fault) {
+            lag = Some(format!("it is recorded, but its session is not summarised yet: {fault}"));
+        }
+    }
+    Ok(upkeep::after_append(engine, &keeper, false, &mut |_| {}).or(lag))
+}
+
 /// Tells what of the session is closed now. The words are safe; what cannot be told stays flagged.
 fn tell(engine: &Engine, keeper: &Keeper, session: &str, receipt: &mut Receipt) {
     let fault = match summarize::after_turn(engine, keeper, session) {

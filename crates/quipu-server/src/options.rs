@@ -101,6 +101,8 @@ pub struct Bounds {
     pub recalls_max: usize,
     /// Turns recorded at a time; of one user always one after the other.
     pub recordings_max: usize,
+    /// Users at a time whose recorded turns are read and told. More take the processor from those who wait for an answer.
+    pub studies_max: usize,
     /// Turns that wait to be recorded; with more, requests go through without being remembered, and say so.
     pub turns_waiting_max: usize,
     /// Bytes of a reply's text that are remembered; the rest is cut, and the turn flagged.
@@ -123,7 +125,8 @@ impl Default for Bounds {
             upstream_idle: Duration::from_secs(600),
             recalls_max: limit::UNFINISHED_MAX,
             recordings_max: 2,
-            turns_waiting_max: 1024,
+            studies_max: 1,
+            turns_waiting_max: 4096,
             reply_bytes_max: 1 << 20,
             drain_within: Duration::from_secs(30),
         }

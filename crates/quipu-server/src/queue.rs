@@ -1,6 +1,6 @@
 //! Turns that wait to be recorded: of one user one after the other, of all users a bounded number at a time.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_core::source::Role;
-use quipu_engine::{CatchUpOptions, Engine, Error, RememberOptions, Utterance, catch_up, recorded_at, remember};
+use quipu_engine::{
+    CatchUpOptions, Engine, Error, RememberOptions, Utterance, catch_up, follow_up, recorded_at, remember,
+};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -49,8 +51,8 @@ pub(crate) struct Queue {
     metrics: Arc<Metrics>,
     /// Users something is recorded for, with what waits behind it.
     waiting: Mutex<HashMap<UserId, VecDeque<(Exchange, Place)>>>,
-    /// Users for whom a model is asked, and whether there is more since it was.
-    studying: Mutex<HashMap<UserId, bool>>,
+    /// Users of whom something is read and told, with the conversations that have something new since.
+    studying: Mutex<HashMap<UserId, BTreeSet<String>>>,
     students: Arc<Semaphore>,
     places: Arc<Semaphore>,
     workers: Arc<Semaphore>,
@@ -66,7 +68,7 @@ impl Queue {
             metrics,
             waiting: Mutex::default(),
             studying: Mutex::default(),
-            students: Arc::new(Semaphore::new(bounds.recordings_max)),
+            students: Arc::new(Semaphore::new(bounds.studies_max)),
             places: Arc::new(Semaphore::new(bounds.turns_waiting_max)),
             workers: Arc::new(Semaphore::new(bounds.recordings_max)),
             went: Notify::new(),
@@ -122,6 +124,7 @@ impl Queue {
             };
             let Some((exchange, place)) = next else { break };
             let Ok(worker) = self.workers.clone().acquire_owned().await else { break };
+            let session = exchange.session.clone();
             let (engine, metrics) = (self.engine.clone(), self.metrics.clone());
             let work = tokio::task::spawn_blocking(move || {
                 let _held = (worker, place);
@@ -133,75 +136,89 @@ impl Queue {
             }
             self.metrics.queue_depth.dec();
             self.went.notify_waiters();
-            self.study(&user);
+            self.study(&user, session);
         }
         self.went.notify_waiters();
     }
 
-    fn studying(&self) -> MutexGuard<'_, HashMap<UserId, bool>> {
+    fn studying(&self) -> MutexGuard<'_, HashMap<UserId, BTreeSet<String>>> {
         self.studying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets models read and tell what was recorded, where there are any. It holds up no recording: what is not done when the
-    /// process ends is done after the user's next turn.
-    fn study(self: &Arc<Self>, user: &UserId) {
-        if self.studying().insert(user.clone(), true).is_some() {
+    /// Lets rules and models read and tell what was recorded. It holds up no recording, and takes together what came
+    /// meanwhile: under load words are understood later, not lost.
+    fn study(self: &Arc<Self>, user: &UserId, session: String) {
+        let mut studying = self.studying();
+        if let Some(sessions) = studying.get_mut(user) {
+            sessions.insert(session);
             return;
         }
+        studying.insert(user.clone(), BTreeSet::from([session]));
+        drop(studying);
         let (queue, user) = (self.clone(), user.clone());
         self.runtime.spawn(async move {
-            while queue.has_more_to_study(&user) {
+            loop {
                 let Ok(student) = queue.students.clone().acquire_owned().await else { return };
+                let Some(sessions) = queue.next_to_study(&user) else { break };
                 let (own, whose) = (queue.clone(), user.clone());
                 let work = tokio::task::spawn_blocking(move || {
                     let _held = student;
-                    own.catch_up(&whose);
+                    sessions.iter().for_each(|session| own.study_now(&whose, session));
                 });
                 if work.await.is_err() {
-                    tracing::error!("catching up stopped without an answer");
+                    tracing::error!("reading what was said stopped without an answer");
                 }
             }
+            queue.went.notify_waiters();
         });
     }
 
-    /// Takes note that all so far is being studied; forgets the user if nothing is left.
-    fn has_more_to_study(&self, user: &UserId) -> bool {
+    /// The conversations that have something new; forgets the user if none has.
+    fn next_to_study(&self, user: &UserId) -> Option<BTreeSet<String>> {
         let mut studying = self.studying();
-        match studying.get_mut(user) {
-            Some(more) if *more => {
-                *more = false;
-                true
-            }
-            _ => {
-                studying.remove(user);
-                false
-            }
+        let sessions = std::mem::take(studying.get_mut(user)?);
+        if sessions.is_empty() {
+            studying.remove(user);
+            return None;
         }
+        Some(sessions)
     }
 
-    fn catch_up(&self, user: &UserId) {
+    fn study_now(&self, user: &UserId, session: &str) {
         let start = Instant::now();
-        let options = CatchUpOptions { sources_max: STUDIED_AT_ONCE, session: None };
-        let outcome = match catch_up(&self.engine, user, &options) {
-            Ok(report) => {
-                report.faults().for_each(|fault| tracing::warn!(fault, "something waits to be read or told"));
-                if report.faults().next().is_some() { "waits" } else { "ok" }
+        let span = tracing::info_span!(
+            "update_memory",
+            "gen_ai.operation.name" = "update_memory",
+            "gen_ai.conversation.id" = session,
+        );
+        let _in = span.enter();
+        let options = CatchUpOptions { sources_max: STUDIED_AT_ONCE, session: Some(session.to_owned()) };
+        let done = follow_up(&self.engine, user, Some(session)).and_then(|lag| {
+            let report = catch_up(&self.engine, user, &options)?;
+            Ok(lag.into_iter().chain(report.faults().map(str::to_owned)).collect::<Vec<_>>())
+        });
+        let outcome = match done {
+            Ok(faults) if faults.is_empty() => "ok",
+            Ok(faults) => {
+                self.metrics.turn("unsummarized");
+                faults.iter().for_each(|fault| tracing::warn!(fault, "something waits to be read or told"));
+                "waits"
             }
             Err(Error::NotFound(_)) => "ok",
             Err(error) => {
-                tracing::error!(%error, "catching up failed");
+                tracing::error!(%error, "what was said is recorded and was not read");
                 "error"
             }
         };
         self.metrics.took("update_memory", outcome, start.elapsed().as_secs_f64());
     }
 
-    /// Waits until nothing waits; returns how many exchanges still do when the time is up.
+    /// Waits until nothing waits or is being read; returns how many exchanges are not recorded when the time is up.
     pub(crate) async fn drain(&self, within: Duration) -> usize {
         let empty = async {
             loop {
                 let went = self.went.notified();
-                if self.waiting().is_empty() {
+                if self.waiting().is_empty() && self.studying().is_empty() {
                     return;
                 }
                 went.await;
@@ -278,8 +295,7 @@ fn record(engine: &Engine, metrics: &Metrics, exchange: &Exchange) -> Result<usi
             }
         }
     }
-    let last = fresh.len().saturating_sub(1);
-    for (place, words) in fresh.iter().enumerate() {
+    for words in &fresh {
         let is_reply = words.role == Role::Assistant;
         let partial = exchange.partial.filter(|_| is_reply);
         let said = Utterance {
@@ -297,15 +313,11 @@ fn record(engine: &Engine, metrics: &Metrics, exchange: &Exchange) -> Result<usi
                 Some(why) => format!("{}; partial: {why}", exchange.note),
                 None => exchange.note.clone(),
             }),
-            // The words of all are durable before any of them is read.
-            durable_only: place < last,
+            // What comes of the words is worked out beside the line: `study`.
+            durable_only: true,
         };
-        let receipt = remember(engine, &exchange.user, &said, &options)?;
+        remember(engine, &exchange.user, &said, &options)?;
         metrics.turn(if partial.is_some() { "partial" } else { "recorded" });
-        if let Some(lag) = receipt.lag {
-            metrics.turn("unsummarized");
-            tracing::warn!(lag, "a turn is recorded, and not all was made of it yet");
-        }
     }
     Ok(fresh.len())
 }

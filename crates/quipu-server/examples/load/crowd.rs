@@ -50,6 +50,7 @@ pub(crate) async fn run(streams: usize, seconds: usize) {
         all.said += done.said;
         said_by.push(done.said);
     }
+    let page = client.get(format!("http://{}/metrics", door.addr)).send().await.unwrap().text().await.unwrap();
     let engine = door.engine.clone();
     let waited = Instant::now();
     let late = door.close().await;
@@ -71,9 +72,25 @@ pub(crate) async fn run(streams: usize, seconds: usize) {
         "not_recorded_at_the_end": late,
         "seconds_to_record_the_rest": drained_s,
         "first_byte_ms": {"p50": percentile(&all.first_bytes, 50), "p95": percentile(&all.first_bytes, 95)},
+        "mean_ms_and_count": means(&page),
         "resident_mb": {"start": resident.first(), "middle": resident.get(tail), "end": resident.last()},
     });
     println!("{report:#}");
+}
+
+/// How long each operation took in the mean, and how often it was done, by what came of it.
+fn means(page: &str) -> BTreeMap<String, (f64, f64)> {
+    let prefix = "quipu_operation_duration_seconds_";
+    let values = |what: &str| -> BTreeMap<String, f64> {
+        let lines = page.lines().filter_map(|line| line.strip_prefix(prefix)?.strip_prefix(what)?.rsplit_once(' '));
+        lines.filter_map(|(labels, value)| Some((labels.to_owned(), value.parse().ok()?))).collect()
+    };
+    let counts = values("count");
+    let mean = |(labels, sum): (String, f64)| {
+        let count = counts.get(&labels).copied().unwrap_or(1.0);
+        (labels.replace('"', "'"), (sum * 1e3 / count, count))
+    };
+    values("sum").into_iter().map(mean).collect()
 }
 
 async fn talk(client: reqwest::Client, addr: SocketAddr, user: usize, end: Instant) -> Done {

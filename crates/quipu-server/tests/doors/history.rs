@@ -177,3 +177,25 @@ async fn what_is_told_in_one_conversation_is_known_in_another() {
     assert!(!sent.contains("Porto"), "{sent}");
     assert_eq!(kept(&rig.engine, "otto", "monday"), []);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_is_read_and_told_after_it_is_kept() {
+    let rig = Rig::new(Script::making(numbered)).await;
+    rig.say("ines", "s", "My sister Ana lives in Porto.").await;
+    let user = quipu_core::id::UserId::parse("ines").unwrap();
+    let understood = async {
+        loop {
+            let facts = quipu_engine::facts(&rig.engine, &user, &quipu_engine::FactOptions::default()).unwrap();
+            let now = quipu_engine::versions::When::Now;
+            let told = quipu_engine::session(&rig.engine, &user, "s", now).unwrap();
+            if facts.iter().any(|fact| fact.fact.text.contains("Porto"))
+                && !told.turn_log.is_empty()
+                && told.unsummarized.is_empty()
+            {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), understood).await.unwrap();
+}
