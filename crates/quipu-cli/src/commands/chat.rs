@@ -119,6 +119,9 @@ pub(super) fn chat(session: &Session<'_>, settings: &Settings, args: &Chat) -> R
             }
         };
         if let Some(beside) = beside {
+            if !beside.is_finished() {
+                hint("doing what waits; it can be stopped at any time, and `quipu catch-up` goes on");
+            }
             let _ = beside.join();
             // What was said since it began.
             let last = quipu_engine::catch_up(&session.engine, &session.user, &CatchUpOptions::default());
