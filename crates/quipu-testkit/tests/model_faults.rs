@@ -26,13 +26,13 @@ use quipu_testkit::{MemoryStore, Rig, seed};
 use serde_json::{Value, json};
 
 const SEEDS: u64 = 40;
-const THREADS: usize = 12;
+const THREADS: usize = 8;
 const S: &str = "chat";
 /// Tokens a user may spend a day: some faults use them up.
 const TOKENS_PER_DAY: u64 = 30_000;
 /// Requests one world may cost a model server while it has a fault. Two exchanges and three sources are asked about, twice;
-/// each with at most two attempts a rung and one answer asked for again.
-const REQUESTS_MAX: usize = 24;
+/// each with at most two attempts a rung and one answer asked for again, and some of them are late.
+const REQUESTS_MAX: usize = 40;
 const DAY_MICROS: i64 = 86_400_000_000;
 /// 2026-02-01T00:00:00Z.
 const START_MICROS: i64 = 1_769_904_000_000_000;
