@@ -30,7 +30,7 @@ const READ_SHARE_MIN: u64 = 4;
 const BYTES_PER_TOKEN: usize = 16;
 const STREAM_BYTES_PER_TOKEN: usize = 768;
 /// Bytes of an answer around its text, at most.
-const FRAME_BYTES: usize = 16 << 10;
+const FRAME_BYTES: usize = 64 << 10;
 /// Below this many tokens no server cuts a prompt.
 const CUT_FROM_TOKENS: u64 = 1000;
 
