@@ -5,12 +5,18 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use quipu_engine::ports::StoreError;
 
 use crate::{disk, fault};
 
 const NAME: &str = "quipu.lock";
+
+/// A process that is being started holds what its parent holds, until its own program begins: a lock that was just given
+/// back may be held a moment longer.
+const TRIES: u32 = 20;
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// Locks a folder for one writer. The lock goes with the process, however it ends; the file stays and is reused.
 ///
@@ -55,7 +61,15 @@ pub(crate) fn for_reading(folder: &Path) -> Result<Option<File>, StoreError> {
 }
 
 fn taken(folder: &Path, file: &mut File, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<(), StoreError> {
-    match lock(file) {
+    let mut tries = 1;
+    let outcome = loop {
+        match lock(file) {
+            Err(TryLockError::WouldBlock) if tries < TRIES => std::thread::sleep(BETWEEN_TRIES),
+            outcome => break outcome,
+        }
+        tries += 1;
+    };
+    match outcome {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
