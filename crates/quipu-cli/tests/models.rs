@@ -87,9 +87,12 @@ fn without_a_model_nothing_is_asked_and_the_way_to_one_is_shown() {
 fn a_chat_remembers_says_why_and_can_be_undone() {
     let server = FakeServer::start(Script::making(model)).unwrap();
     let place = Place::with(&server, &["chat", "summarizer"]);
+    // What the rules read of an earlier conversation is given and named with its words.
+    place.check(&["add", "I am allergic to shrimp."], "", 0, &[]);
     let typed = "I live in Porto.\nWhere do I live?\n/why\n/memory\n/nonsense\n/forget fact_0000000000000\n/quit\n";
     let said = ["You said: I live in Porto.", "You said: Where do I live?", "lives in Porto", "there is no /nonsense"];
-    place.check(&["chat", "--session", "s"], typed, 0, &said);
+    let printed = place.check(&["chat", "--session", "s"], typed, 0, &said);
+    assert!(printed.contains("allergic to shrimp") && !printed.contains("taken back since"), "{printed}");
     let second = server
         .received()
         .into_iter()

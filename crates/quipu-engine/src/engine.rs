@@ -133,6 +133,16 @@ impl Engine {
         self.embedder.as_ref()
     }
 
+    /// Loads what is loaded at first use, so that the first question does not wait for it: a model's buffers, the tables of a
+    /// tokenizer. A model that fails here fails again when it is needed, and is told of then.
+    pub fn warm_up(&self) {
+        const TEXT: &str = "What was said?";
+        if let Some(tokenizer) = self.aids.tokenizers.first() {
+            tokenizer.count(TEXT);
+        }
+        let _ = self.embedder.embed_tokens(&[TEXT]);
+    }
+
     fn open(&self) -> MutexGuard<'_, Open> {
         // A panic elsewhere leaves the map itself whole.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)

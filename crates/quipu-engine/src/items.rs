@@ -122,6 +122,18 @@ pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item>
     Ok(Item::of(&memory, find(&memory, name)?))
 }
 
+/// The words of an item, whatever drew it; none if it counts no longer.
+///
+/// # Errors
+/// `NotFound` without such a user; else as for opening.
+pub fn words(engine: &Engine, user: &UserId, id: ItemId) -> Result<Option<String>> {
+    let keeper = engine.keeper(user, false)?;
+    let state = keeper.read();
+    let items = state.memory.items();
+    let said = state.memory.get(id).map(|held| held.source.text.to_string());
+    Ok(said.or_else(|| items.text(id).filter(|_| !items.is_hidden(id)).map(str::to_owned)))
+}
+
 /// Which items to list.
 #[derive(Debug, Clone)]
 pub struct ListOptions {

@@ -69,7 +69,7 @@ pub use erase::{ErasureReceipt, erase};
 pub use error::{Error, Result};
 pub use fork::{chosen, fork, pick};
 pub use ingest::{IngestOptions, IngestReport, ingest};
-pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why};
+pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why, words};
 pub use log::{LogOptions, log};
 pub use migrate::{MigrateOptions, Migration, migrate};
 pub use pack_id::{Reproduced, reproduce};

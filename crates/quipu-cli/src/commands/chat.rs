@@ -252,8 +252,8 @@ impl Talk<'_> {
         }
         let mut text = String::new();
         for id in self.given.iter().take(LISTED_MAX) {
-            let item = quipu_engine::get(&self.session.engine, &self.session.user, &id.to_string(), When::Now);
-            let said = item.map_or_else(|_| "taken back since".to_owned(), |item| excerpt(&item.text));
+            let words = quipu_engine::words(&self.session.engine, &self.session.user, *id)?;
+            let said = words.map_or_else(|| "taken back since".to_owned(), |words| excerpt(&words));
             text.push_str(&format!("{id}  {said}\n"));
         }
         let more = self.given.len().saturating_sub(LISTED_MAX);

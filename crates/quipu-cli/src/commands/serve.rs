@@ -38,8 +38,10 @@ struct Shown {
 pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Result<ExitCode> {
     let options = settings.serving(args.addr, &args.allow_hosts)?;
     say_what_happens(args.log_level);
+    let engine = app::open(settings)?;
+    engine.warm_up();
     let parts = Parts {
-        engine: Arc::new(app::open(settings)?),
+        engine: Arc::new(engine),
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
     };
