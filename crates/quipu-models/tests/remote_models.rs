@@ -162,6 +162,19 @@ fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
 }
 
 #[test]
+fn a_server_that_writes_beyond_its_limit_is_counted_in_full_and_asked_no_more() {
+    let world = world(Provider::OpenAi, Script::saying("far too much ".repeat(400)), |endpoint| {
+        endpoint.allowance = Allowance { tokens_per_day: Some(500), money_per_day: None };
+    });
+    let limit = u64::from(request(false).output_tokens_max);
+    world.model.complete(&request(false), LONG).unwrap();
+    let spent = world.book.spent("judge");
+    assert!(spent.output_tokens > limit && spent.output_tokens > 500, "{spent:?}");
+    assert_eq!(kind_of(&world.model.complete(&request(false), LONG).unwrap_err()), "over budget");
+    assert_eq!(world.server.requests(), 1);
+}
+
+#[test]
 fn figures_outlive_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("models.json");

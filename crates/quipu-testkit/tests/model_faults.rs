@@ -30,11 +30,9 @@ const THREADS: usize = 8;
 const S: &str = "chat";
 /// Tokens a user may spend a day: some faults use them up.
 const TOKENS_PER_DAY: u64 = 30_000;
-/// What a server can say that it wrote beyond its limit before it is cut off.
-const RUN_ON_TOKENS_MAX: u64 = 22_000;
 /// Requests one world may cost a model server while it has a fault. Two exchanges and three sources are asked about, twice;
-/// each with at most two attempts a rung and one answer asked for again, and some of them are late.
-const REQUESTS_MAX: usize = 40;
+/// each with at most two attempts a rung and one answer asked for again.
+const REQUESTS_MAX: usize = 24;
 const DAY_MICROS: i64 = 86_400_000_000;
 /// 2026-02-01T00:00:00Z.
 const START_MICROS: i64 = 1_769_904_000_000_000;
@@ -213,10 +211,7 @@ fn live(
     sum.requests += requests;
     sum.most_requests = sum.most_requests.max(requests);
     let spent = world.book.spent_by("memory", Some(&user));
-    // No call is begun that may go over the budget; a server that writes on beyond its limit goes over it once.
-    let runs_on = fault.is_some_and(|(fault, _)| fault == Fault::EndlessWhitespace);
-    let most = TOKENS_PER_DAY + if runs_on { RUN_ON_TOKENS_MAX } else { 0 };
-    if spent.input_tokens + spent.output_tokens > most {
+    if spent.input_tokens + spent.output_tokens > TOKENS_PER_DAY {
         sum.over_budget.push(format!("{name} {number}: {spent:?}"));
     }
     inspect(world, &user, (name, number), &items, healthy, sum);

@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+/// The longest reply where none was named.
+const OUTPUT_TOKENS: usize = 4096;
+
 /// The shape a reply was asked in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -28,6 +31,8 @@ pub struct Asked {
     pub stream: bool,
     /// Whether a stream is to end with its usage.
     pub include_usage: bool,
+    /// The longest reply that is wanted, in tokens.
+    pub output_tokens_max: usize,
     /// The shape asked for.
     pub format: Format,
     /// The schema, if one came.
@@ -56,6 +61,7 @@ impl Asked {
             messages: Vec::new(),
             stream: body["stream"].as_bool().unwrap_or(false),
             include_usage: body["stream_options"]["include_usage"].as_bool().unwrap_or(false),
+            output_tokens_max: output_tokens_max(body),
             format: Format::Text,
             schema: None,
         };
@@ -93,6 +99,13 @@ impl Asked {
             }
         }
     }
+}
+
+/// The limit under the name each dialect has for it.
+fn output_tokens_max(body: &Value) -> usize {
+    let named = ["max_tokens", "max_completion_tokens", "max_output_tokens"].map(|name| body[name].as_u64());
+    let limit = named.into_iter().flatten().next().and_then(|limit| usize::try_from(limit).ok());
+    limit.unwrap_or(OUTPUT_TOKENS)
 }
 
 /// The text of a content that is a string, or a list of parts.

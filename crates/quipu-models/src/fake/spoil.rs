@@ -67,7 +67,8 @@ fn words(fault: Fault, seed: u64, asked: &Asked, good: &str) -> String {
             python.strip_suffix('}').map_or(python.clone(), |open| format!("{open},}}"))
         }
         Fault::CutShort | Fault::CutSilently => cut(good, seed).to_owned(),
-        Fault::EndlessWhitespace => format!("{{{}", "\n  \t".repeat(4000)),
+        // Four characters are a token.
+        Fault::EndlessWhitespace => format!("{{{}", "\n  \t".repeat(asked.output_tokens_max.saturating_sub(1))),
         Fault::EmptyList => "[]".to_owned(),
         Fault::Null => "null".to_owned(),
         Fault::EmptyContent => String::new(),
