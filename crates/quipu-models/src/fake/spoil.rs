@@ -276,6 +276,7 @@ mod tests {
             messages: vec![("user".to_owned(), entries)],
             stream: false,
             include_usage: false,
+            output_tokens_max: 100,
             format: Format::Text,
             schema: None,
         }
