@@ -22,15 +22,19 @@ pub(crate) fn open(settings: &Settings) -> Result<Engine> {
 
 /// Opens an engine over a given folder.
 pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
+    open_with(folder, settings, &book(folder, settings))
+}
+
+/// The same, with the book that what models cost is written in.
+pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) -> Result<Engine> {
     let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
-    let book = book(folder, settings);
     let engine = Engine::new(Parts {
         store: Box::new(store),
         embedder: embedder(settings)?,
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),
-        summarizer: Some(summarizer(settings, &book)?),
+        summarizer: Some(summarizer(settings, book)?),
         rules: Rules {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
             sessions: settings.sessions.clone(),
@@ -38,7 +42,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
         },
         aids: Aids {
             tokenizers: quipu_models::tokenizers(),
-            reader: reader_of(settings, &book)?,
+            reader: reader_of(settings, book)?,
             reranker: reranker(settings)?,
         },
     });

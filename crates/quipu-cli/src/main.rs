@@ -6,6 +6,7 @@ mod commands;
 mod output;
 mod settings;
 mod system;
+mod telemetry;
 
 use std::process::ExitCode;
 

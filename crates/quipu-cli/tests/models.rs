@@ -2,8 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use quipu_models::fake::{Asked, FakeServer, Fault, Script, Times};
 use serde_json::json;
@@ -31,8 +32,8 @@ impl Place {
         Self::new(&text)
     }
 
-    fn check(&self, args: &[&str], input: &str, code: i32, pieces: &[&str]) -> String {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_quipu"))
+    fn start(&self, args: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_quipu"))
             .args(args)
             .env_clear()
             .env("QUIPU_DATA_DIR", self.0.path().join("data"))
@@ -42,7 +43,11 @@ impl Place {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap();
+            .unwrap()
+    }
+
+    fn check(&self, args: &[&str], input: &str, code: i32, pieces: &[&str]) -> String {
+        let mut child = self.start(args);
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         let output = child.wait_with_output().unwrap();
         let printed = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -171,4 +176,26 @@ fn knobs_of_sessions_stand_in_the_settings() {
     assert!(!context.contains("user: I like tea."), "the window has one exchange: {context}");
     Place::new("[sessions]\nwindow_turns = 0\n").check(&["status"], "", 2, &["[sessions]: window_turns is 1 to 200"]);
     Place::new("[sessions]\nwindow = 3\n").check(&["status"], "", 2, &["unknown field", "window_turns"]);
+}
+
+#[test]
+fn an_answer_that_is_interrupted_is_kept_as_a_part_and_the_chat_goes_on() {
+    let tale = "Once upon a time there was a boat. ".repeat(40);
+    let slow = Script { drip: Duration::from_millis(2), ..Script::saying(&tale).with(Fault::Drips, Times::Always) };
+    let server = FakeServer::start(slow).unwrap();
+    let place = Place::with(&server, &["chat"]);
+    let mut chat = place.start(&["chat", "--session", "s"]);
+    let mut typed = chat.stdin.take().unwrap();
+    typed.write_all(b"Tell me a tale.\n").unwrap();
+    chat.stdout.as_mut().unwrap().read_exact(&mut [0; 10]).unwrap();
+    assert!(Command::new("kill").args(["-INT", &chat.id().to_string()]).status().unwrap().success());
+    typed.write_all(b"/memory\n").unwrap();
+    drop(typed);
+    let ended = chat.wait_with_output().unwrap();
+    let printed = format!("{}{}", String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
+    assert!(ended.status.success(), "{printed}");
+    assert!(printed.contains("you stopped the answer. What there is of it is kept"), "{printed}");
+    assert!(printed.contains("nothing is known yet"), "the chat went on: {printed}");
+    let log = place.check(&["log"], "", 0, &["you stopped the answer"]);
+    assert!(!log.contains(tale.trim()), "{log}");
 }

@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 
 /// A folder of its own with settings in it.
 struct Place(tempfile::TempDir);
@@ -32,6 +33,72 @@ impl Place {
 /// A process that is gone when the test is.
 struct Serving(Child);
 
+impl Serving {
+    /// Starts it, and waits for its first screen: that and the address on it.
+    fn start(place: &Place, variables: &[(&str, &str)]) -> (Self, String, String) {
+        let mut command = place.command(&["serve", "--addr", "127.0.0.1:0"]);
+        command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut serving = Self(command.spawn().unwrap());
+        let mut lines = BufReader::new(serving.0.stdout.take().unwrap()).lines();
+        let mut screen = String::new();
+        while !screen.contains("Ctrl-C") {
+            screen += &(lines.next().unwrap().unwrap() + "\n");
+        }
+        let addr = screen.lines().next().unwrap().strip_prefix("Quipu listens on ").unwrap().to_owned();
+        (serving, screen, addr)
+    }
+
+    /// Interrupts it and waits for its end; what it said on stderr.
+    fn interrupt(&mut self) -> String {
+        let interrupted = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status().unwrap();
+        assert!(interrupted.success());
+        assert_eq!(self.0.wait().unwrap().code(), Some(0));
+        let mut said = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        said
+    }
+}
+
+fn ask(addr: &str, line: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(addr).unwrap();
+    let head = format!(
+        "{line} HTTP/1.1\r\nHost: {addr}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    stream.write_all((head + body).as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+/// Takes what is posted to it: paths and bodies.
+fn collector() -> (String, Receiver<(String, Vec<u8>)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = listener.local_addr().unwrap();
+    let (tell, told) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap());
+            let (mut first, mut line, mut length) = (String::new(), String::new(), 0);
+            lines.read_line(&mut first).unwrap();
+            while lines.read_line(&mut line).unwrap() > 2 {
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                line.clear();
+            }
+            let mut body = vec![0; length];
+            lines.read_exact(&mut body).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+            if tell.send((first, body)).is_err() {
+                return;
+            }
+        }
+    });
+    (format!("http://{addr}"), told)
+}
+
 impl Drop for Serving {
     fn drop(&mut self) {
         let _ = self.0.kill();
@@ -49,6 +116,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
         (upstream("base_url = \"http://there/v1\"\nkey_env = \"NOBODY_SET_THIS\""), &["serve"], 2, "NOBODY_SET_THIS"),
         (upstream("base_url = \"http://localhost:7077/v1\""), &["serve"], 2, "which is this server"),
         (upstream("base_url = \"http://there/v1\"\nkey = \"sk-1\""), &["serve"], 2, "unknown field"),
+        ("[serve]\notlp_endpoint = \"collector:4318\"\n".to_owned(), &["serve"], 2, "no http address for spans"),
         ("[serve]\nmax_tokens = 100000000\n".to_owned(), &["serve"], 2, "max_tokens"),
     ] {
         let output = Place::new(&config).run(args);
@@ -62,20 +130,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
 fn it_says_where_it_is_keeps_others_out_and_ends_when_it_is_interrupted() {
     let config = "[[upstream]]\nname = \"local\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
     let place = Place::new(config);
-    let mut serving = Serving(
-        place
-            .command(&["serve", "--addr", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap(),
-    );
-    let mut lines = BufReader::new(serving.0.stdout.take().unwrap()).lines();
-    let mut screen = String::new();
-    while !screen.contains("Ctrl-C") {
-        screen += &(lines.next().unwrap().unwrap() + "\n");
-    }
-    let addr = screen.lines().next().unwrap().strip_prefix("Quipu listens on ").unwrap().to_owned();
+    let (mut serving, screen, addr) = Serving::start(&place, &[]);
     for words in [
         format!("OPENAI_BASE_URL=http://{addr}/v1"),
         format!("ANTHROPIC_BASE_URL=http://{addr}\n"),
@@ -85,12 +140,7 @@ fn it_says_where_it_is_keeps_others_out_and_ends_when_it_is_interrupted() {
     ] {
         assert!(screen.contains(&words), "{words}: {screen}");
     }
-    let mut stream = TcpStream::connect(&addr).unwrap();
-    stream
-        .write_all(format!("GET /health/ready HTTP/1.1\r\nHost: {addr}\r\nConnection: close\r\n\r\n").as_bytes())
-        .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    let answer = ask(&addr, "GET /health/ready", "");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 
     let other = place.run(&["add", "I moved to Porto."]);
@@ -98,11 +148,35 @@ fn it_says_where_it_is_keeps_others_out_and_ends_when_it_is_interrupted() {
     assert_eq!(other.status.code(), Some(5), "{printed}");
     assert!(printed.contains("in use by another quipu process"), "{printed}");
 
-    let interrupted = Command::new("kill").args(["-INT", &serving.0.id().to_string()]).status().unwrap();
-    assert!(interrupted.success());
-    assert_eq!(serving.0.wait().unwrap().code(), Some(0));
-    let mut said = String::new();
-    serving.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    let said = serving.interrupt();
     assert!(said.contains("everything that was said is recorded"), "{said}");
     assert!(place.run(&["add", "I moved to Porto."]).status.success(), "the folder is free again");
+}
+
+#[test]
+fn spans_go_to_the_collector_that_is_named_and_carry_no_words() {
+    let (base, posted) = collector();
+    let upstream = "[[upstream]]\nname = \"local\"\nkind = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\n";
+    let place = Place::new(upstream);
+    let (mut serving, screen, addr) = Serving::start(&place, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &base)]);
+    assert!(screen.contains(&format!("spans go to {base}/v1/traces")), "{screen}");
+    let body = r#"{"model": "m", "messages": [{"role": "user", "content": "I keep bees in Porto."}]}"#;
+    assert!(ask(&addr, "POST /v1/chat/completions", body).starts_with("HTTP/1.1 502"));
+    let said = serving.interrupt();
+    let (lines, bodies): (Vec<String>, Vec<Vec<u8>>) = posted.try_iter().unzip();
+    assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("POST /v1/traces ")), "{lines:?}: {said}");
+    let all = String::from_utf8_lossy(&bodies.concat()).into_owned();
+    for name in ["service.name", "quipu", "search_memory", "gen_ai.operation.name"] {
+        assert!(all.contains(name), "{name}: {all}");
+    }
+    assert!(!all.contains("bees"), "words of a person stand in a span");
+}
+
+#[test]
+fn a_collector_that_is_not_there_stops_nothing_and_is_told_of() {
+    let place = Place::new("[serve]\notlp_endpoint = \"http://127.0.0.1:9\"\n");
+    let (mut serving, _, addr) = Serving::start(&place, &[]);
+    assert!(ask(&addr, "POST /v1/chat/completions", "{}").starts_with("HTTP/1.1 4"));
+    let said = serving.interrupt();
+    assert!(said.contains("everything that was said is recorded"), "{said}");
 }

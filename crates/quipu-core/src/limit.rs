@@ -48,8 +48,8 @@ pub const USER_SUMMARY_WORDS_MAX: usize = 25;
 pub const ASSISTANT_SUMMARY_WORDS_MAX: usize = 30;
 /// Longest summary of either, in bytes: words have no bound of their own.
 pub const SUMMARY_BYTES_MAX: usize = 600;
-/// How long a summariser may take, in seconds.
-pub const SUMMARY_SECONDS_MAX: u64 = 8;
+/// How long a model may take to tell an exchange, in seconds, unless its deadline is set.
+pub const SUMMARY_SECONDS: u64 = 8;
 /// Exchanges left unsummarised that one more turn of their session summarises before its own; the rest waits.
 pub const SUMMARIES_PER_TURN_MAX: usize = 8;
 /// Snapshots of a base truth kept per session; the ledger can tell any other version.

@@ -1,12 +1,9 @@
 //! Base truth: what people put into it and take out of it by hand, its consolidation, and the end of a session.
 
-use std::time::Duration;
-
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Drawn, Truth, TruthKind};
-use quipu_core::limit;
 use quipu_core::session::{self, MergeProposed};
 use serde::Serialize;
 
@@ -160,13 +157,12 @@ fn consolidate_now(
     session: &str,
 ) -> Result<Consolidated> {
     let known = session::consolidation(&keeper.read().memory, session);
-    let within = Duration::from_secs(limit::SUMMARY_SECONDS_MAX);
     let proposed = if known.is_empty() {
         Vec::new()
     } else {
         // The model works while nobody holds the memory.
         let user = keeper.read().memory.user().clone();
-        let proposed = summarizer.consolidate(&user, &known, within);
+        let proposed = summarizer.consolidate(&user, &known);
         proposed.map_err(|error| Error::Unavailable(format!("session {session:?} was not consolidated: {error}")))?
     };
     let mut report = None;

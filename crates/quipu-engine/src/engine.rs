@@ -183,6 +183,11 @@ impl Engine {
         Some(keeper.clone())
     }
 
+    /// The memories that are open, as they are held now.
+    pub(crate) fn open_keepers(&self) -> Vec<Arc<Keeper>> {
+        self.open().keepers.values().map(|(keeper, _)| keeper.clone()).collect()
+    }
+
     /// Lets go of a user's memory; the next verb reads it again.
     pub(crate) fn forget_open(&self, user: &UserId) {
         self.open().keepers.remove(user);

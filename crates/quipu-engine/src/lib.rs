@@ -34,6 +34,7 @@ mod review;
 mod scan;
 mod session_context;
 mod sessions;
+mod standing;
 mod study;
 mod summarize;
 mod understand;
@@ -83,6 +84,7 @@ pub use session_context::{SessionContext, SessionContextOptions, session_context
 pub use sessions::{
     SessionShown, SessionState, TruthShown, TurnShown, session, session_artifacts, session_snapshots, sessions,
 };
+pub use standing::{Standing, standing};
 pub use status::{Status, doctor, status, users};
 pub use study::{StudyOptions, StudyReport, study};
 pub use summarize::{SummarizeOptions, SummarizeReport, summarize};

@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
@@ -268,7 +267,6 @@ fn telling(engine: &Engine, memory: &Memory, session: &str, exchange: &Exchange<
         assistant: exchange.text_of(Role::Assistant),
         depth: session::depth(exchange, &engine.sessions),
         base_truth: base_truth::in_force(memory, session).map(Known::from).collect(),
-        within: Duration::from_secs(limit::SUMMARY_SECONDS_MAX),
     }
 }
 

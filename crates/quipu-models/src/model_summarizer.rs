@@ -20,6 +20,8 @@ use crate::refusals::is_refusal;
 const SHOWN_CHARS_MAX: usize = 12_000;
 /// Longest answer, in tokens.
 const OUTPUT_TOKENS_MAX: u32 = 900;
+/// Most entries that are added, updated or removed by one exchange.
+const ENTRIES_MAX: usize = 16;
 /// Two entries with this share of common words say the same.
 const SAME_FROM: f64 = 0.6;
 /// A proposal may take out so many entries whatever their share.
@@ -59,7 +61,6 @@ impl ModelSummarizer {
         (purpose, prompt): (Purpose, Prompt),
         message: String,
         shape: Shape,
-        within: Duration,
     ) -> Result<Value, SummarizeError> {
         let request = Request {
             user: Some(user.clone()),
@@ -70,7 +71,7 @@ impl ModelSummarizer {
             output_tokens_max: OUTPUT_TOKENS_MAX,
             temperature: 0.0,
         };
-        match self.model.complete(&request, within) {
+        match self.model.complete(&request, Duration::MAX) {
             Ok(done) => Ok(done.json.unwrap_or(Value::Null)),
             Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
                 Err(SummarizeError::Malformed(error.to_string()))
@@ -91,7 +92,7 @@ impl Summarizer for ModelSummarizer {
 
     fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError> {
         let what = (Purpose::Summarize, prompt::SUMMARIZER);
-        let answer = self.ask(&telling.whose, what, exchange(telling), proposal_shape(), telling.within)?;
+        let answer = self.ask(&telling.whose, what, exchange(telling), proposal_shape())?;
         let strange = |why: &str| SummarizeError::Malformed(why.to_owned());
         let mut told: Proposal =
             serde_json::from_value(answer).map_err(|error| SummarizeError::Malformed(error.to_string()))?;
@@ -117,16 +118,11 @@ impl Summarizer for ModelSummarizer {
         Ok(told)
     }
 
-    fn consolidate(
-        &self,
-        user: &UserId,
-        base_truth: &[Known],
-        within: Duration,
-    ) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(&self, user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError> {
         let lines: Vec<String> =
             base_truth.iter().enumerate().map(|(at, known)| format!("e{}: {:?}", at + 1, known.text)).collect();
         let what = (Purpose::Consolidate, prompt::CONSOLIDATOR);
-        let answer = self.ask(user, what, lines.join("\n"), merges_shape(), within)?;
+        let answer = self.ask(user, what, lines.join("\n"), merges_shape())?;
         let rules = RuleBook::english().merges(base_truth);
         if answer.is_null() {
             return Ok(rules);
@@ -180,12 +176,15 @@ fn middle_out(text: &str) -> String {
 }
 
 fn proposal_shape() -> Shape {
-    let texts = json!({"type": "array", "items": {"type": "string", "maxLength": limit::TRUTH_BYTES_MAX}});
+    // A small model that is held to the shape ends only where the shape does.
+    let entry = json!({"type": "string", "maxLength": limit::TRUTH_BYTES_MAX});
+    let texts = json!({"type": "array", "items": entry, "maxItems": ENTRIES_MAX});
+    let summary = json!({"type": "string", "maxLength": limit::SUMMARY_BYTES_MAX});
     let schema = json!({
         "type": "object",
         "properties": {
-            "user_summary": {"type": "string"},
-            "assistant_summary": {"type": "string"},
+            "user_summary": summary,
+            "assistant_summary": summary,
             "base_truth_diff": {
                 "type": "object",
                 "properties": {"add": texts, "update": texts, "remove": texts},

@@ -1,5 +1,3 @@
-use std::time::Duration;
-
 use quipu_core::id::UserId;
 use quipu_core::session::{Known, MergeProposed, Proposal, RuleBook};
 use quipu_engine::ports::{SummarizeError, Summarizer, Telling};
@@ -17,12 +15,7 @@ impl Summarizer for RuleSummarizer {
         Ok(RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth))
     }
 
-    fn consolidate(
-        &self,
-        _user: &UserId,
-        base_truth: &[Known],
-        _within: Duration,
-    ) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(&self, _user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError> {
         Ok(RuleBook::english().merges(base_truth))
     }
 }

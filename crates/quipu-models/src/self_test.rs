@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_engine::ports::{Clock, Entropy, LanguageModel, Message, ModelError, Purpose, Request, Shape};
+use quipu_engine::ports::{Clock, Entropy, LanguageModel, Message, Purpose, Request, Shape};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub fn outcome_of(fault: Fault) -> (&'static str, usize) {
         F::RefusalField | F::RefusalProse => ("refused", 1),
         F::RateLimited => ("unavailable", 1),
         F::Unavailable500 => ("unavailable", 5),
-        F::QuotaSpent => ("over budget", 1),
+        F::QuotaSpent => ("over_budget", 1),
         F::Unauthorised401 | F::Forbidden403 => ("unauthorised", 1),
         F::NoSuchModel404 | F::TooLong400 | F::Redirects302 => ("invalid", 1),
         F::ErrorAsText400 => ("invalid", 3),
@@ -51,21 +51,6 @@ pub fn outcome_of(fault: Fault) -> (&'static str, usize) {
         F::ChoiceMissing => ("unavailable", 3),
         _ if fault.kind() == FaultKind::Text => ("malformed", 2),
         _ => ("unavailable", 3),
-    }
-}
-
-/// The kind of an error, in a word.
-#[must_use]
-pub fn kind_of(error: &ModelError) -> &'static str {
-    match error {
-        ModelError::Unavailable { .. } => "unavailable",
-        ModelError::Refused(_) => "refused",
-        ModelError::Malformed(_) => "malformed",
-        ModelError::Truncated { .. } => "truncated",
-        ModelError::Unauthorised(_) => "unauthorised",
-        ModelError::OverBudget(_) => "over budget",
-        ModelError::Invalid(_) => "invalid",
-        ModelError::Stopped => "stopped",
     }
 }
 
@@ -99,7 +84,7 @@ pub fn rehearse(seeds: u64, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) ->
             let told = match &outcome {
                 Ok(answer) if answer.json.as_ref().is_none_or(Value::is_null) => "nothing",
                 Ok(_) => "good",
-                Err(error) => kind_of(error),
+                Err(error) => error.word(),
             };
             let (right, most) = outcome_of(fault);
             let requests = server.requests();

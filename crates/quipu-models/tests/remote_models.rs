@@ -3,16 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Clock, Entropy, LanguageModel, ModelError, Request};
+use quipu_engine::ports::{Asked, Clock, Entropy, LanguageModel, ModelError, ModelWatch, Request};
 use quipu_models::fake::{FakeServer, Fault, Script, Times};
 use quipu_models::language::{Allowance, ApiKey, Book, Endpoint, Limits, Prices, Provider, RemoteModel, Rung};
-use quipu_models::self_test::{kind_of, outcome_of, question};
+use quipu_models::self_test::{outcome_of, question};
 
 const GOOD: &str = r#"{"city":"Porto","years":3}"#;
 
@@ -79,7 +79,7 @@ fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
             let told = match &outcome {
                 Ok(done) if done.json.as_ref().is_some_and(|json| json.is_null()) => "nothing",
                 Ok(_) => "good",
-                Err(error) => kind_of(error),
+                Err(error) => error.word(),
             };
             if let Err(error) = &outcome {
                 assert!(!format!("{error:?}").contains("very-secret"), "{}: the key is told", fault.name());
@@ -153,7 +153,7 @@ fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
     };
     let spent = world.book.spent("judge");
     assert!(served > 1 && spent.input_tokens + spent.output_tokens <= 500, "{served} served, {spent:?}");
-    assert_eq!((kind_of(&error), world.server.requests()), ("over budget", served));
+    assert_eq!((error.word(), world.server.requests()), ("over_budget", served));
     assert!(spent.money > 0.0);
     let other = Request { user: Some(UserId::parse("ben").unwrap()), ..request(true) };
     assert!(world.model.complete(&other, LONG).is_ok(), "one user's budget is not another's");
@@ -170,7 +170,7 @@ fn a_server_that_writes_beyond_its_limit_is_counted_in_full_and_asked_no_more() 
     world.model.complete(&request(false), LONG).unwrap();
     let spent = world.book.spent("judge");
     assert!(spent.output_tokens > limit && spent.output_tokens > 500, "{spent:?}");
-    assert_eq!(kind_of(&world.model.complete(&request(false), LONG).unwrap_err()), "over budget");
+    assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().word(), "over_budget");
     assert_eq!(world.server.requests(), 1);
 }
 
@@ -193,10 +193,10 @@ fn figures_outlive_the_process() {
 fn an_endpoint_that_fails_and_fails_is_left_alone_for_a_while() {
     let world = world(Provider::OpenAi, Script::saying("ok").with(Fault::Loading503, Times::First(9)), |_| {});
     for _ in 0..3 {
-        assert_eq!(kind_of(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
+        assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().word(), "unavailable");
     }
     assert_eq!(world.server.requests(), 9);
-    assert_eq!(kind_of(&world.model.complete(&request(false), LONG).unwrap_err()), "unavailable");
+    assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().word(), "unavailable");
     assert_eq!(world.server.requests(), 9, "it is asked although it is left alone");
     world.clock.0.fetch_add(31, Ordering::Relaxed);
     assert_eq!(world.model.complete(&request(false), LONG).unwrap().text, "ok");
@@ -262,4 +262,30 @@ fn each_dialect_is_spoken_as_its_server_wants_it() {
     let wrong = Endpoint { base_url: "ftp://x".to_owned(), ..Endpoint::new(Provider::OpenAi, "m") };
     let book = Arc::new(Book::in_memory(Arc::new(SetClock(AtomicI64::new(0)))));
     assert!(matches!(RemoteModel::new("x", wrong, book, Arc::new(Still)), Err(ModelError::Invalid(_))));
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Counted(Mutex<Vec<(&'static str, String, &'static str, bool)>>);
+
+impl ModelWatch for Counted {
+    fn asked(&self, asked: &Asked<'_>) {
+        let cost = asked.usage.input_tokens > 0 && asked.usage.output_tokens > 0;
+        self.0.lock().unwrap().push((asked.purpose.word(), asked.model.to_owned(), asked.outcome(), cost));
+    }
+}
+
+#[test]
+fn whoever_counts_is_told_of_every_question_once_with_what_it_cost() {
+    let script = Script::saying(GOOD).with(Fault::EmptyContent, Times::First(1));
+    let world = world(Provider::OpenAi, script, |endpoint| endpoint.allowance.tokens_per_day = Some(8_000));
+    let counted = Arc::new(Counted::default());
+    world.book.watched_by(counted.clone());
+    world.model.complete(&request(true), LONG).unwrap();
+    world.model.stream(&request(false), LONG, &mut |_| ControlFlow::Break(())).unwrap_err();
+    let large = Request { output_tokens_max: 10_000, ..request(true) };
+    world.model.complete(&large, LONG).unwrap_err();
+    let told = counted.0.lock().unwrap().clone();
+    let line = |outcome, cost| (request(true).purpose.word(), "openai/m".to_owned(), outcome, cost);
+    assert_eq!(told, [line("ok", true), line("stopped", true), line("over_budget", false)]);
 }

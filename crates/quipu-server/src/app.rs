@@ -20,6 +20,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The dice.
     pub entropy: Arc<dyn Entropy>,
+    /// What is counted. Whoever makes the models lets them be watched by it.
+    pub metrics: Arc<Metrics>,
 }
 
 /// What every request shares.
@@ -50,7 +52,7 @@ impl App {
             .tcp_nodelay(true)
             .build()
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
-        let metrics = Arc::new(Metrics::new());
+        let metrics = parts.metrics;
         Ok(Self {
             memory: Memory::new(parts.engine.clone(), bounds.recalls_max, metrics.clone()),
             queue: Arc::new(Queue::new(parts.engine, bounds, metrics.clone())),

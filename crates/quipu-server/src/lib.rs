@@ -23,5 +23,6 @@ mod queue;
 mod server;
 
 pub use app::Parts;
+pub use metrics::Metrics;
 pub use options::{Bounds, Options, Placement, Upstream, Wire};
 pub use server::{Bound, Drained, Server, serve};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quipu_core::id::UserId;
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, ReplyContextOptions, reply_context};
+use quipu_engine::{Engine, Error, ReplyContextOptions, Standing, reply_context};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -164,6 +164,13 @@ impl Memory {
         }
         *used = Instant::now();
         Some(block.clone())
+    }
+
+    /// What waits in the memories that are open.
+    pub(crate) async fn standing(&self) -> Result<Standing, Error> {
+        let engine = self.engine.clone();
+        let asked = tokio::task::spawn_blocking(move || quipu_engine::standing(&engine)).await;
+        asked.map_err(|_| Error::Bug("counting what waits stopped without an answer".to_owned()))
     }
 
     /// An error if the store does not answer.

@@ -8,6 +8,9 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
+use quipu_core::item::ReviewKind;
+use quipu_engine::Standing;
+use quipu_engine::ports::{Asked, ModelWatch};
 
 /// What was done, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -31,8 +34,35 @@ pub(crate) struct Turn {
     pub(crate) outcome: &'static str,
 }
 
+/// What was asked of a language model.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Call {
+    purpose: &'static str,
+    model: String,
+    outcome: &'static str,
+}
+
+/// Tokens of a language model: of prompts (`input`) or of answers (`output`).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Tokens {
+    purpose: &'static str,
+    direction: &'static str,
+}
+
+/// What a language model is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Asking {
+    purpose: &'static str,
+}
+
+/// Why something waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Waiting {
+    kind: &'static str,
+}
+
 /// Every figure there is.
-pub(crate) struct Metrics {
+pub struct Metrics {
     registry: Registry,
     pub(crate) operations: Family<Operation, Histogram>,
     pub(crate) proxied: Family<Proxied, Counter>,
@@ -42,6 +72,13 @@ pub(crate) struct Metrics {
     pub(crate) queue_depth: Gauge,
     pub(crate) connections: Gauge,
     pub(crate) connections_refused: Counter,
+    llm_calls: Family<Call, Counter>,
+    llm_tokens: Family<Tokens, Counter>,
+    llm_durations: Family<Asking, Histogram>,
+    reviews: Family<Waiting, Gauge>,
+    unsummarized: Gauge,
+    open_memories: Gauge,
+    memory_bytes: Gauge,
 }
 
 /// From a tenth of a millisecond to about half a minute.
@@ -51,7 +88,8 @@ fn durations() -> Histogram {
 
 impl Metrics {
     /// All at zero.
-    pub(crate) fn new() -> Self {
+    #[must_use]
+    pub fn new() -> Self {
         let mut registry = Registry::with_prefix("quipu");
         let mut all = Self {
             registry: Registry::default(),
@@ -63,6 +101,13 @@ impl Metrics {
             queue_depth: Gauge::default(),
             connections: Gauge::default(),
             connections_refused: Counter::default(),
+            llm_calls: Family::default(),
+            llm_tokens: Family::default(),
+            llm_durations: Family::new_with_constructor(durations),
+            reviews: Family::default(),
+            unsummarized: Gauge::default(),
+            open_memories: Gauge::default(),
+            memory_bytes: Gauge::default(),
         };
         registry.register_with_unit(
             "operation_duration",
@@ -81,6 +126,22 @@ impl Metrics {
             "Connections closed because there were too many",
             all.connections_refused.clone(),
         );
+        registry.register("llm_calls", "Questions to language models, by what came of them", all.llm_calls.clone());
+        registry.register("llm_tokens", "Tokens of questions and answers", all.llm_tokens.clone());
+        registry.register_with_unit(
+            "llm_duration",
+            "How long questions took, over all attempts",
+            Unit::Seconds,
+            all.llm_durations.clone(),
+        );
+        registry.register("review_pending", "What waits for a person, in open memories", all.reviews.clone());
+        registry.register(
+            "unsummarized_turns",
+            "Closed exchanges nobody has told yet, in open memories",
+            all.unsummarized.clone(),
+        );
+        registry.register("open_memories", "Memories held open", all.open_memories.clone());
+        registry.register_with_unit("memory", "What open memories take", Unit::Bytes, all.memory_bytes.clone());
         all.registry = registry;
         all
     }
@@ -95,10 +156,72 @@ impl Metrics {
         self.turns.get_or_create(&Turn { outcome }).inc();
     }
 
+    /// How things stand in the memories that are open.
+    pub(crate) fn stands(&self, standing: &Standing) {
+        let figure = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        for kind in ReviewKind::ALL {
+            let waiting = standing.reviews.get(&kind).copied().unwrap_or(0);
+            self.reviews.get_or_create(&Waiting { kind: kind.word() }).set(figure(waiting));
+        }
+        self.unsummarized.set(figure(standing.unsummarized));
+        self.open_memories.set(figure(standing.open));
+        self.memory_bytes.set(figure(standing.bytes));
+    }
+
     /// All figures as text.
     pub(crate) fn page(&self) -> Result<String, fmt::Error> {
         let mut page = String::new();
         encode(&mut page, &self.registry)?;
         Ok(page)
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ModelWatch for Metrics {
+    fn asked(&self, asked: &Asked<'_>) {
+        let (purpose, outcome) = (asked.purpose.word(), asked.outcome());
+        self.llm_calls.get_or_create(&Call { purpose, model: asked.model.to_owned(), outcome }).inc();
+        for (direction, tokens) in [("input", asked.usage.input_tokens), ("output", asked.usage.output_tokens)] {
+            self.llm_tokens.get_or_create(&Tokens { purpose, direction }).inc_by(tokens);
+        }
+        self.llm_durations.get_or_create(&Asking { purpose }).observe(asked.took.as_secs_f64());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use quipu_engine::ports::{ModelError, Purpose, Usage};
+
+    use super::*;
+
+    #[test]
+    fn questions_to_models_are_counted_by_what_came_of_them() {
+        let metrics = Metrics::new();
+        let usage = Usage { input_tokens: 40, output_tokens: 2, estimated: false };
+        let took = Duration::from_millis(250);
+        let over = ModelError::OverBudget("spent".to_owned());
+        for fault in [None, None, Some(&over)] {
+            metrics.asked(&Asked { purpose: Purpose::Summarize, model: "openai/m", fault, usage, took });
+        }
+        metrics.stands(&Standing { open: 2, reviews: [(ReviewKind::Conflict, 3)].into(), ..Standing::default() });
+        let page = metrics.page().unwrap_or_default();
+        for line in [
+            "quipu_llm_calls_total{purpose=\"summarize\",model=\"openai/m\",outcome=\"ok\"} 2",
+            "quipu_llm_calls_total{purpose=\"summarize\",model=\"openai/m\",outcome=\"over_budget\"} 1",
+            "quipu_llm_tokens_total{purpose=\"summarize\",direction=\"input\"} 120",
+            "quipu_llm_duration_seconds_sum{purpose=\"summarize\"} 0.75",
+            "quipu_review_pending{kind=\"conflict\"} 3",
+            "quipu_review_pending{kind=\"tenet\"} 0",
+            "quipu_open_memories 2",
+        ] {
+            assert!(page.lines().any(|found| found == line), "{line}\n{page}");
+        }
     }
 }

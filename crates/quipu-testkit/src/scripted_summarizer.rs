@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use quipu_core::id::UserId;
 use quipu_core::session::{Known, MergeProposed, Proposal, RuleBook};
@@ -55,12 +54,7 @@ impl Summarizer for ScriptedSummarizer {
         }
     }
 
-    fn consolidate(
-        &self,
-        _user: &UserId,
-        base_truth: &[Known],
-        _within: Duration,
-    ) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(&self, _user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError> {
         Ok(RuleBook::english().merges(base_truth))
     }
 }

@@ -4,6 +4,7 @@
 use std::io::{BufRead, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use quipu_core::id::{ItemId, Seq};
 use quipu_core::pack::escape_for_terminal;
 use quipu_core::source::Role;
 use quipu_engine::log::LogOptions;
-use quipu_engine::ports::{LanguageModel, Message, Purpose, Request, Voice};
+use quipu_engine::ports::{LanguageModel, Message, ModelError, Purpose, Request, Voice};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
@@ -19,12 +20,16 @@ use quipu_engine::{
     SessionContextOptions, Utterance,
 };
 use quipu_models::language::RemoteModel;
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
 
 use super::Session;
 use crate::app;
 use crate::args::models::Chat;
 use crate::settings::{ModelRole, Settings};
 
+/// What a shell expects of a process that was interrupted.
+const EXIT_INTERRUPTED: i32 = 130;
 /// How freely the model writes.
 const TEMPERATURE: f32 = 0.7;
 /// Items that `/why` and `/memory` list.
@@ -38,7 +43,7 @@ const HELP: &str = "\
 /forget ID  take a statement back (it stays in the history; `quipu erase` destroys)
 /undo       take the last exchange back, with all that was understood of it
 /help       this
-/quit       end
+/quit       end; Ctrl-C while an answer is written ends the answer
 
 ";
 
@@ -64,6 +69,33 @@ struct Talk<'a> {
     given: Vec<ItemId>,
     /// The last exchange: the version before it, and what was recorded of it.
     last: Option<(Seq, Vec<Receipt>)>,
+    interrupt: Interrupt,
+}
+
+/// Ctrl-C: while an answer is written it ends the answer, and a second one the process; else it ends the process at once.
+struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    fn listen() -> Result<Self> {
+        let came = Arc::new(AtomicBool::new(true));
+        // The order matters: the first looks at what the second sets.
+        flag::register_conditional_shutdown(SIGINT, EXIT_INTERRUPTED, came.clone())
+            .and_then(|_| flag::register(SIGINT, came.clone()))
+            .map_err(|error| Error::Unavailable(format!("Ctrl-C cannot be listened for: {error}")))?;
+        Ok(Self(came))
+    }
+
+    fn stops_the_answer(&self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+
+    fn ends_the_process(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn came(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 /// The memory of a prompt.
@@ -83,7 +115,8 @@ pub(super) fn chat(session: &Session<'_>, settings: &Settings, args: &Chat) -> R
             format!("chat-{}", quipu_engine::ports::Clock::now(&crate::system::SystemClock { fixed: settings.now }))
         }
     };
-    let mut talk = Talk { session, model, args, name, given: Vec::new(), last: None };
+    let interrupt = Interrupt::listen()?;
+    let mut talk = Talk { session, model, args, name, given: Vec::new(), last: None, interrupt };
     let hint = |text: &str| session.printer.hint(text);
     hint(&format!("{} with the memory of {}, in session {}; /help", talk.model.id(), session.user, talk.name));
     std::thread::scope(|scope| {
@@ -187,16 +220,20 @@ impl Talk<'_> {
             temperature: TEMPERATURE,
         };
         let mut answer = String::new();
+        self.interrupt.stops_the_answer();
         let outcome = self.model.stream(&request, Duration::MAX, &mut |piece| {
             // No text is stored with this one in it.
             answer.extend(piece.chars().filter(|&c| c != '\0'));
             // Who closed the terminal wants no more of it.
-            if self.print(piece).is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            let goes_on = self.print(piece).is_ok() && !self.interrupt.came();
+            if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
+        self.interrupt.ends_the_process();
         self.print("\n")?;
         let broke_off = match &outcome {
             Ok(done) if done.cut => Some("the answer was cut off at its length limit".to_owned()),
             Ok(_) => None,
+            Err(ModelError::Stopped) if !answer.trim().is_empty() => Some("you stopped the answer".to_owned()),
             Err(error) if answer.trim().is_empty() => {
                 self.session.printer.hint(&format!("no answer: {error}. What you said is kept"));
                 return Ok(());

@@ -4,16 +4,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use quipu_engine::Result;
-use quipu_server::{Bound, Options, Parts, Upstream, Wire, serve};
+use quipu_server::{Bound, Metrics, Options, Parts, Upstream, Wire, serve};
 use serde::Serialize;
 use tracing_subscriber::filter::LevelFilter;
-use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::app;
 use crate::args::{Level, Serve};
 use crate::output::Printer;
 use crate::settings::Settings;
 use crate::system::{SystemClock, SystemEntropy};
+use crate::telemetry;
 
 /// The first screen.
 #[derive(Debug, Serialize)]
@@ -24,6 +24,8 @@ struct Screen {
     openai_base_url: String,
     anthropic_base_url: String,
     metrics: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    otlp_endpoint: Option<String>,
     upstreams: Vec<Shown>,
 }
 
@@ -37,19 +39,27 @@ struct Shown {
 
 pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Result<ExitCode> {
     let options = settings.serving(args.addr, &args.allow_hosts)?;
-    say_what_happens(args.log_level);
-    let engine = app::open(settings)?;
+    let collector = settings.collector()?;
+    let telemetry = telemetry::start(filter(args.log_level), collector.as_deref())?;
+    let book = app::book(&settings.data_dir, settings);
+    let metrics = Arc::new(Metrics::new());
+    book.watched_by(metrics.clone());
+    let engine = app::open_with(&settings.data_dir, settings, &book)?;
     engine.warm_up();
     let parts = Parts {
         engine: Arc::new(engine),
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
+        metrics,
     };
     let shown = options.clone();
     let drained = serve(parts, options, |bound| {
         // Nobody may be reading; the server serves all the same.
-        let _ = printer.report(&screen(settings, &shown, bound), render);
+        let _ = printer.report(&screen(settings, &shown, bound, collector), render);
     })?;
+    if let Some(fault) = telemetry.end() {
+        printer.hint(&fault);
+    }
     if drained.lost > 0 {
         printer.hint(&format!("{} exchanges could not be recorded before the end", drained.lost));
         return Ok(ExitCode::FAILURE);
@@ -58,7 +68,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn screen(settings: &Settings, options: &Options, bound: Bound) -> Screen {
+fn screen(settings: &Settings, options: &Options, bound: Bound, collector: Option<String>) -> Screen {
     let addr = bound.addr;
     let shown = |one: &Upstream| Shown {
         name: one.name.clone(),
@@ -76,6 +86,7 @@ fn screen(settings: &Settings, options: &Options, bound: Bound) -> Screen {
         openai_base_url: format!("http://{addr}/v1"),
         anthropic_base_url: format!("http://{addr}"),
         metrics: format!("http://{addr}/metrics"),
+        otlp_endpoint: collector,
         upstreams: options.upstreams.iter().map(shown).collect(),
     }
 }
@@ -86,6 +97,9 @@ fn render(screen: &Screen) -> String {
          OPENAI_BASE_URL={}\n  Anthropic  ANTHROPIC_BASE_URL={}\n  metrics    {}\n\n",
         screen.addr, screen.data_dir, screen.user_id, screen.openai_base_url, screen.anthropic_base_url, screen.metrics
     );
+    if let Some(collector) = &screen.otlp_endpoint {
+        text.push_str(&format!("  spans go to {collector}\n"));
+    }
     for one in &screen.upstreams {
         let key = if one.has_key { ", with a key of its own" } else { "" };
         text.push_str(&format!("  passes {} requests on to {} ({}{key})\n", one.kind, one.base_url, one.name));
@@ -100,16 +114,10 @@ fn render(screen: &Screen) -> String {
     text
 }
 
-/// Messages and spans of the server on stderr, from a level on.
-fn say_what_happens(level: Level) {
-    let level = match level {
+fn filter(level: Level) -> LevelFilter {
+    match level {
         Level::Error => LevelFilter::ERROR,
         Level::Warn => LevelFilter::WARN,
         Level::Info => LevelFilter::INFO,
-    };
-    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_target(false);
-    // A span is written when it is over, with how long it took.
-    let lines = lines.with_max_level(level).with_span_events(FmtSpan::CLOSE);
-    // Fails only if somebody listens already.
-    let _ = lines.try_init();
+    }
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use quipu_core::limit;
 use quipu_engine::{Error, Result};
 use quipu_models::language::{Allowance, ApiKey, Endpoint, Limits, Prices, Provider};
 use serde::Deserialize;
@@ -135,7 +136,10 @@ fn one(role: ModelRole, table: Table, variable: &dyn Fn(&str) -> Option<String>)
         ));
     }
     endpoint.allowance = Allowance { tokens_per_day: table.tokens_per_day, money_per_day };
-    let usual = Limits::default();
+    let mut usual = Limits::default();
+    if role == ModelRole::Summarizer {
+        usual.total = Duration::from_secs(limit::SUMMARY_SECONDS);
+    }
     let millis = |given: Option<u64>, usual: Duration| given.map_or(usual, Duration::from_millis);
     endpoint.limits =
         Limits { total: millis(table.deadline_ms, usual.total), idle: millis(table.idle_ms, usual.idle), ..usual };
@@ -159,16 +163,15 @@ mod tests {
     fn a_model_exists_only_where_it_is_named_and_inherits() {
         let default = "[default]\nprovider = \"ollama\"\nmodel = \"qwen3\"\ntokens_per_day = 5\n";
         assert_eq!(parse(default, &[("OPENAI_API_KEY", "sk")]).unwrap().len(), 0, "a default is no model");
-        let all = parse(
-            &format!("{default}[summarizer]\ndeadline_ms = 8000\n[chat]\nprovider = \"openai\"\nmodel = \"m\"\n"),
-            &[],
-        )
-        .unwrap();
+        let all =
+            parse(&format!("{default}[summarizer]\n[chat]\nprovider = \"openai\"\nmodel = \"m\"\n"), &[]).unwrap();
         assert_eq!(all.iter().map(|one| one.role.word()).collect::<Vec<_>>(), ["summarizer", "chat"]);
         let first = &all[0].endpoint;
         assert_eq!((first.model.as_str(), first.base_url.as_str()), ("qwen3", "http://127.0.0.1:11434/v1"));
         assert_eq!((first.limits.total, first.allowance.tokens_per_day), (Duration::from_secs(8), Some(5)));
         assert!(all[0].trouble.is_none());
+        let patient = parse(&format!("{default}[summarizer]\ndeadline_ms = 90000\n"), &[]).unwrap();
+        assert_eq!(patient[0].endpoint.limits.total, Duration::from_secs(90), "nobody waits for it: it may be slow");
         assert_eq!(all[1].endpoint.base_url, "https://api.openai.com/v1", "another provider is another place");
         assert!(all[1].trouble.as_ref().is_some_and(|why| why.contains("OPENAI_API_KEY")));
     }

@@ -19,6 +19,8 @@ pub(crate) struct Serving {
     allow_hosts: Vec<String>,
     recall_ms: Option<u64>,
     max_tokens: Option<usize>,
+    /// Where a collector takes OTLP over HTTP.
+    otlp_endpoint: Option<String>,
 }
 
 /// One `[[upstream]]` of the settings file.
@@ -58,6 +60,27 @@ const OF_ENVIRONMENT: [(&str, Wire, &str, &str); 2] = [
 ];
 
 impl Settings {
+    /// Where spans are posted to, if somebody wants them: `serve.otlp_endpoint`, else the variables of OpenTelemetry.
+    ///
+    /// # Errors
+    /// `Invalid` for what is no HTTP address.
+    pub(crate) fn collector(&self) -> Result<Option<String>> {
+        const PLACE: &str = "/v1/traces";
+        let base = self.serve.otlp_endpoint.clone().or_else(|| variable("OTEL_EXPORTER_OTLP_ENDPOINT"));
+        let below = |base: String| match base.trim_end_matches('/') {
+            whole if whole.ends_with(PLACE) => whole.to_owned(),
+            base => format!("{base}{PLACE}"),
+        };
+        let exact = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").filter(|_| self.serve.otlp_endpoint.is_none());
+        let Some(address) = exact.or(base.map(below)) else { return Ok(None) };
+        let is_http = reqwest::Url::parse(&address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
+        if is_http {
+            Ok(Some(address))
+        } else {
+            Err(Error::Invalid(format!("{address:?} is no http address for spans")))
+        }
+    }
+
     /// What the server is told. `addr` and `hosts` are from flags.
     ///
     /// Upstreams are those of the settings file; of a kind it has none of, the one of `OPENAI_BASE_URL` or

@@ -18,6 +18,20 @@ pub enum ReviewKind {
     Tenet,
 }
 
+impl ReviewKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Fact, Self::Conflict, Self::Tenet];
+
+    /// Its name, as it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fact => "fact",
+            Self::Conflict => "conflict",
+            Self::Tenet => "tenet",
+        }
+    }
+}
+
 /// What a person decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -45,6 +45,23 @@ pub enum ModelError {
     Stopped,
 }
 
+impl ModelError {
+    /// The kind of fault in one word, for figures.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Unavailable { .. } => "unavailable",
+            Self::Refused(_) => "refused",
+            Self::Malformed(_) => "malformed",
+            Self::Truncated { .. } => "truncated",
+            Self::Unauthorised(_) => "unauthorised",
+            Self::OverBudget(_) => "over_budget",
+            Self::Invalid(_) => "invalid",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
 /// What a completion is for. It is recorded nowhere; budgets and reports are told by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -63,6 +80,22 @@ pub enum Purpose {
     Chat,
     /// Finding out whether and how an endpoint answers.
     Probe,
+}
+
+impl Purpose {
+    /// Its name, for figures.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Extract => "extract",
+            Self::Summarize => "summarize",
+            Self::Consolidate => "consolidate",
+            Self::Reflect => "reflect",
+            Self::Judge => "judge",
+            Self::Chat => "chat",
+            Self::Probe => "probe",
+        }
+    }
 }
 
 /// Who said something in a prompt.

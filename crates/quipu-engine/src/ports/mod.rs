@@ -5,6 +5,7 @@ pub mod embedder;
 pub mod extractor;
 pub mod language_model;
 pub mod ledger_store;
+pub mod model_watch;
 pub mod reranker;
 pub mod summarizer;
 pub mod tokenizer;
@@ -16,6 +17,7 @@ pub use language_model::{Completion, LanguageModel, Message, ModelError, Purpose
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
+pub use model_watch::{Asked, ModelWatch};
 pub use reranker::Reranker;
 pub use summarizer::{SummarizeError, Summarizer, Telling};
 pub use tokenizer::Tokenizer;

@@ -1,7 +1,5 @@
 //! Tells exchanges of a session in few words: by rules, or by a language model of its own.
 
-use std::time::Duration;
-
 use quipu_core::id::UserId;
 use quipu_core::item::Depth;
 use quipu_core::session::{Known, MergeProposed, Proposal};
@@ -35,11 +33,10 @@ pub struct Telling {
     pub depth: Depth,
     /// The base truth as it is.
     pub base_truth: Vec<Known>,
-    /// How long it may take. Keeping to it is the summariser's duty: then it is unavailable.
-    pub within: Duration,
 }
 
-/// Nominates what a session should keep of an exchange. It decides nothing: a proposal is validated, change by change.
+/// Nominates what a session should keep of an exchange. It decides nothing: a proposal is validated, change by change. How long
+/// it may take is its own affair, as long as it ends: after its deadline it is unavailable.
 pub trait Summarizer: Send + Sync {
     /// What summarises, with its version: recorded with everything that came of it.
     fn id(&self) -> &str;
@@ -60,10 +57,5 @@ pub trait Summarizer: Send + Sync {
     ///
     /// # Errors
     /// Any [`SummarizeError`]; the base truth then stays as it is.
-    fn consolidate(
-        &self,
-        user: &UserId,
-        base_truth: &[Known],
-        within: Duration,
-    ) -> Result<Vec<MergeProposed>, SummarizeError>;
+    fn consolidate(&self, user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError>;
 }

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Clock, ModelError, Usage};
+use quipu_engine::ports::{Clock, ModelError, ModelWatch, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::ladder::Rung;
@@ -58,6 +58,7 @@ pub struct Book {
     clock: Arc<dyn Clock>,
     path: Option<PathBuf>,
     pages: Mutex<Pages>,
+    watch: OnceLock<Arc<dyn ModelWatch>>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -83,14 +84,14 @@ impl Book {
     /// One that is forgotten with the process.
     #[must_use]
     pub fn in_memory(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, path: None, pages: Mutex::default() }
+        Self { clock, path: None, pages: Mutex::default(), watch: OnceLock::new() }
     }
 
     /// One that is kept in a file. A file that cannot be read counts as empty: it holds nothing but today's figures.
     #[must_use]
     pub fn in_file(clock: Arc<dyn Clock>, path: &Path) -> Self {
         let pages = fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        Self { clock, path: Some(path.to_owned()), pages: Mutex::new(pages) }
+        Self { clock, path: Some(path.to_owned()), pages: Mutex::new(pages), watch: OnceLock::new() }
     }
 
     /// What was spent today under a name of settings, by everybody.
@@ -105,6 +106,15 @@ impl Book {
     pub fn spent_by(&self, name: &str, user: Option<&UserId>) -> Spent {
         let pages = self.today();
         pages.spent.get(name).and_then(|users| users.get(account(user))).copied().unwrap_or_default()
+    }
+
+    /// Lets somebody count every question from now on. There is one who counts: the first.
+    pub fn watched_by(&self, watch: Arc<dyn ModelWatch>) {
+        let _ = self.watch.set(watch);
+    }
+
+    pub(super) fn watch(&self) -> Option<&dyn ModelWatch> {
+        self.watch.get().map(AsRef::as_ref)
     }
 
     pub(super) fn now(&self) -> jiff::Timestamp {

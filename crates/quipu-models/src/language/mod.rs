@@ -19,6 +19,7 @@ mod events;
 mod fault;
 mod json_text;
 mod ladder;
+mod observed;
 mod openai;
 mod transport;
 

@@ -17,6 +17,7 @@ use super::endpoint::Endpoint;
 use super::events::Events;
 use super::fault::{self, Failure};
 use super::ladder::{self, Rung};
+use super::observed::observed;
 use super::transport::{Answer, Transport};
 use crate::refusals;
 
@@ -258,19 +259,36 @@ impl LanguageModel for RemoteModel {
     }
 
     fn complete(&self, request: &Request, within: Duration) -> Result<Completion, ModelError> {
+        let whose = (&self.endpoint, self.id.as_str(), self.book.watch());
+        observed(whose, request, |usage| self.complete_once(request, within, usage))
+    }
+
+    fn stream(
+        &self,
+        request: &Request,
+        within: Duration,
+        each: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Completion, ModelError> {
+        let whose = (&self.endpoint, self.id.as_str(), self.book.watch());
+        observed(whose, request, |usage| self.stream_once(request, within, usage, each))
+    }
+}
+
+impl RemoteModel {
+    /// One answer. What it cost is in `usage`, also if there is none.
+    fn complete_once(&self, request: &Request, within: Duration, usage: &mut Usage) -> Result<Completion, ModelError> {
         self.may_ask()?;
         let until = self.until(within);
         let known = self.rung();
         let (mut rung, mut messages) = (known, request.messages.clone());
         let (mut failures, mut asked_again, mut attempts) = (0, 0, 0);
-        let mut usage = Usage::default();
         loop {
             let shape = request.shape.as_ref().map(|shape| (shape, rung));
             let question = Question { request, messages: &messages, shape, stream: false };
             let mut reply = Reply::default();
             attempts += 1;
             let outcome = self.once(&question, until, &mut reply, &mut |_| ControlFlow::Continue(()));
-            add(&mut usage, &reply.usage);
+            add(usage, &reply.usage);
             if let Err(failure) = outcome {
                 let below = rung.below(self.endpoint.provider).filter(|_| request.shape.is_some());
                 let is_last = failures + 1 >= self.endpoint.limits.attempts_max;
@@ -295,7 +313,7 @@ impl LanguageModel for RemoteModel {
             }
             let Some(shape) = &request.shape else {
                 let text = super::json_text::spoken(&reply.text).unwrap_or_default().to_owned();
-                return Ok(Completion { text, json: None, cut: reply.cut, usage, attempts });
+                return Ok(Completion { text, json: None, cut: reply.cut, usage: *usage, attempts });
             };
             if reply.cut {
                 let output_tokens = u32::try_from(reply.usage.output_tokens).unwrap_or(u32::MAX);
@@ -303,7 +321,7 @@ impl LanguageModel for RemoteModel {
             }
             let why = match ladder::read(&reply.text, shape) {
                 Ok(value) => {
-                    return Ok(Completion { text: reply.text, json: Some(value), cut: false, usage, attempts });
+                    return Ok(Completion { text: reply.text, json: Some(value), cut: false, usage: *usage, attempts });
                 }
                 Err(why) => why,
             };
@@ -321,25 +339,26 @@ impl LanguageModel for RemoteModel {
         }
     }
 
-    fn stream(
+    fn stream_once(
         &self,
         request: &Request,
         within: Duration,
+        usage: &mut Usage,
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Completion, ModelError> {
         self.may_ask()?;
         let until = self.until(within);
         let question = Question { request, messages: &request.messages, shape: None, stream: true };
-        let (mut usage, mut attempts) = (Usage::default(), 0);
+        let mut attempts = 0;
         loop {
             let mut reply = Reply::default();
             attempts += 1;
             let outcome = self.once(&question, until, &mut reply, each);
-            add(&mut usage, &reply.usage);
+            add(usage, &reply.usage);
             match outcome {
                 Ok(()) => {
                     self.breaker.succeeded();
-                    return Ok(Completion { text: reply.text, json: None, cut: reply.cut, usage, attempts });
+                    return Ok(Completion { text: reply.text, json: None, cut: reply.cut, usage: *usage, attempts });
                 }
                 Err(Failure::Passing { why, after, .. }) if !reply.text.is_empty() => {
                     self.breaker.failed(self.book.now(), &self.endpoint.limits);

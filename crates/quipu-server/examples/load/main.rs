@@ -79,7 +79,12 @@ impl Door {
             }],
             ..Options::default()
         };
-        let parts = Parts { engine: engine.clone(), clock: Arc::new(Machine), entropy: Arc::new(Machine) };
+        let parts = Parts {
+            engine: engine.clone(),
+            clock: Arc::new(Machine),
+            entropy: Arc::new(Machine),
+            metrics: Arc::default(),
+        };
         let server = Server::bind(parts, options).await.unwrap();
         let addr = server.bound().addr;
         let (stop, stopped) = oneshot::channel::<()>();

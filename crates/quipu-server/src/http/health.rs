@@ -41,6 +41,7 @@ pub(super) async fn version() -> Response {
 
 /// Every figure.
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Fault> {
+    app.metrics.stands(&app.memory.standing().await?);
     let page = app.metrics.page().map_err(|error| quipu_engine::Error::Bug(error.to_string()))?;
     Ok(([(CONTENT_TYPE, OPEN_METRICS)], page).into_response())
 }

@@ -201,6 +201,7 @@ async fn only_loopback_is_listened_on() {
             engine: crate::rig::engine(Arc::new(HashedNgrams::new())),
             clock: Arc::new(FixedClock::new()),
             entropy: Arc::new(SeededEntropy::new(1)),
+            metrics: Arc::default(),
         };
         let options = Options { addr: addr.parse().unwrap(), ..Options::default() };
         let bound = Server::bind(parts, options).await;

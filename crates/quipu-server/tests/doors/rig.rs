@@ -86,6 +86,7 @@ impl Rig {
             engine: engine.clone(),
             clock: Arc::new(FixedClock::new()),
             entropy: Arc::new(SeededEntropy::new(2)),
+            metrics: Arc::default(),
         };
         let server = Server::bind(parts, options).await.unwrap();
         let addr = server.bound().addr;

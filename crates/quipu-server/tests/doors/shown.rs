@@ -28,6 +28,9 @@ async fn health_version_and_figures() {
         "quipu_operation_duration_seconds_count{operation=\"create_memory\",outcome=\"ok\"} 1",
         "quipu_recall_results_count 1",
         "quipu_context_tokens_count 1",
+        "quipu_open_memories 1",
+        "quipu_unsummarized_turns 0",
+        "quipu_review_pending{kind=\"fact\"} 0",
         "# EOF",
     ] {
         assert!(page.lines().any(|found| found == line), "{line}\n{page}");

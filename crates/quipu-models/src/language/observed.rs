@@ -1,0 +1,42 @@
+//! A question to a model, seen from outside: a span with the names of OpenTelemetry's conventions, and a figure for whoever counts.
+
+use std::time::Instant;
+
+use quipu_engine::ports::{Asked, Completion, ModelError, ModelWatch, Request, Usage};
+use tracing::field::Empty;
+
+use super::endpoint::Endpoint;
+
+/// Asks, and tells of it. `ask` leaves what it cost in its argument, also where it fails.
+pub(super) fn observed(
+    (endpoint, model, watch): (&Endpoint, &str, Option<&dyn ModelWatch>),
+    request: &Request,
+    ask: impl FnOnce(&mut Usage) -> Result<Completion, ModelError>,
+) -> Result<Completion, ModelError> {
+    let span = tracing::info_span!(
+        "chat",
+        "otel.name" = format!("chat {}", endpoint.model),
+        "otel.kind" = "client",
+        "gen_ai.operation.name" = "chat",
+        "gen_ai.provider.name" = endpoint.provider.word(),
+        "gen_ai.request.model" = endpoint.model,
+        "gen_ai.usage.input_tokens" = Empty,
+        "gen_ai.usage.output_tokens" = Empty,
+        "quipu.purpose" = request.purpose.word(),
+        "quipu.attempts" = Empty,
+        "error.type" = Empty,
+    );
+    let (started, mut usage) = (Instant::now(), Usage::default());
+    let answer = span.in_scope(|| ask(&mut usage));
+    let asked = Asked { purpose: request.purpose, model, fault: answer.as_ref().err(), usage, took: started.elapsed() };
+    span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+    span.record("gen_ai.usage.output_tokens", usage.output_tokens);
+    match &answer {
+        Ok(done) => span.record("quipu.attempts", done.attempts),
+        Err(_) => span.record("error.type", asked.outcome()),
+    };
+    if let Some(watch) = watch {
+        watch.asked(&asked);
+    }
+    answer
+}
