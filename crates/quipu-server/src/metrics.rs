@@ -210,7 +210,12 @@ mod tests {
         for fault in [None, None, Some(&over)] {
             metrics.asked(&Asked { purpose: Purpose::Summarize, model: "openai/m", fault, usage, took });
         }
-        metrics.stands(&Standing { open: 2, reviews: [(ReviewKind::Conflict, 3)].into(), ..Standing::default() });
+        metrics.stands(&Standing {
+            open: 2,
+            unsummarized: 4,
+            reviews: [(ReviewKind::Conflict, 3)].into(),
+            ..Standing::default()
+        });
         let page = metrics.page().unwrap_or_default();
         for line in [
             "quipu_llm_calls_total{purpose=\"summarize\",model=\"openai/m\",outcome=\"ok\"} 2",
@@ -220,6 +225,7 @@ mod tests {
             "quipu_review_pending{kind=\"conflict\"} 3",
             "quipu_review_pending{kind=\"tenet\"} 0",
             "quipu_open_memories 2",
+            "quipu_unsummarized_turns 4",
         ] {
             assert!(page.lines().any(|found| found == line), "{line}\n{page}");
         }
