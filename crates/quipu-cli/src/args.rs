@@ -1,6 +1,7 @@
 //! What can be typed: every command, flag and default.
 
 mod eval;
+pub(crate) mod evolve;
 pub(crate) mod models;
 pub(crate) mod people;
 mod read;
@@ -125,6 +126,10 @@ pub(crate) enum Command {
     Migrate(people::Migrate),
     /// Show or change the core document
     Core(Core),
+    /// Propose categories for what recurs in the core document
+    Evolve(evolve::Evolve),
+    /// Show the categories of the core document, or promote a pattern to one
+    Schema(evolve::Schema),
     /// Keep an item in every pack
     Pin(Name),
     /// No longer keep an item in every pack

@@ -7,6 +7,7 @@ pub mod core_document;
 pub mod difference;
 pub mod episode;
 pub mod event;
+pub mod evolve;
 pub mod extract;
 pub mod guard;
 pub mod history;

@@ -56,6 +56,16 @@ pub const SUMMARIES_PER_TURN_MAX: usize = 8;
 pub const BASE_TRUTH_SNAPSHOTS_KEPT: usize = 8;
 /// Sources in one exchange that are summarised together.
 pub const EXCHANGE_SOURCES_MAX: usize = 64;
+/// Days kept of one place of the core document without a schema; the first ones stay.
+pub const DAYS_PER_PLACE_MAX: usize = 32;
+/// Places one promotion moves; the rest waits for the next.
+pub const PLACES_PER_PROMOTION_MAX: usize = 256;
+/// Members a promoted category may have.
+pub const CATEGORY_MEMBERS_MAX: usize = 1024;
+/// Categories one memory may grow.
+pub const CATEGORIES_PROMOTED_MAX: usize = 64;
+/// Patterns one survey of the core document tells of, and promotions one run makes or proposes.
+pub const CANDIDATES_MAX: usize = 16;
 /// Most notes kept at a time.
 pub const NOTES_MAX: usize = 100;
 /// Items one write may bring.

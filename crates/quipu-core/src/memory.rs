@@ -3,6 +3,8 @@
 //! An event that no longer applies (it patches something a revert took away, marks an item that is gone) is skipped
 //! whole and listed as an orphan: replay never fails and never applies half an event.
 
+mod snapshot;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -13,12 +15,14 @@ use serde_json::Value;
 
 use crate::core_document::{self, Patch};
 use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, SourceKind, Trust};
+use crate::evolve::{self, Schema};
 use crate::id::{ItemId, Seq, UserId};
 use crate::item::{Drawn, Truth, TruthKind};
 use crate::items::Items;
-use crate::limit;
 use crate::refusal::Refusal;
 use crate::source::Source;
+
+pub use snapshot::{SNAPSHOT_BYTES_MAX, SNAPSHOT_TAG};
 
 /// A source and the event that recorded it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,6 +68,14 @@ pub struct Session {
     pub sources: Vec<u32>,
 }
 
+/// What the changes of one event come to.
+struct Staged {
+    /// The new core document, if it changes.
+    core: Option<Value>,
+    /// Places of the core document that a promotion moved.
+    moved: Vec<(String, String)>,
+}
+
 /// One user's memory at one version.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -77,6 +89,7 @@ pub struct Memory {
     core_updated_at: Option<Timestamp>,
     marks: BTreeMap<ItemId, Marks>,
     items: Items,
+    schema: Schema,
     orphans: Vec<Orphan>,
     by_id: FxHashMap<ItemId, u32>,
     sessions: Vec<Session>,
@@ -84,26 +97,6 @@ pub struct Memory {
     authors: HashMap<Arc<str>, ()>,
     signed: Option<Arc<str>>,
 }
-
-/// The part of a memory that is truth; the rest follows from it.
-#[derive(Serialize, Deserialize)]
-struct Image {
-    user: UserId,
-    seq: Seq,
-    head: [u8; 32],
-    skipped: Vec<Seq>,
-    sources: Vec<Held>,
-    core: String,
-    core_seq: Seq,
-    #[serde(with = "crate::time::micros")]
-    core_updated_at: Option<Timestamp>,
-    marks: Vec<(ItemId, Marks)>,
-    items: String,
-    orphans: Vec<Orphan>,
-}
-
-/// Names the layout of [`Memory::encode`]; a snapshot with another tag is not read but made again.
-pub const SNAPSHOT_TAG: &[u8; 8] = b"qpsnap03";
 
 impl Memory {
     /// The empty memory. `skipped` are the events that will not count, known from the [`History`](crate::history).
@@ -119,6 +112,7 @@ impl Memory {
             core_updated_at: None,
             marks: BTreeMap::new(),
             items: Items::default(),
+            schema: Schema::default(),
             orphans: Vec::new(),
             by_id: FxHashMap::default(),
             sessions: Vec::new(),
@@ -178,14 +172,18 @@ impl Memory {
         &self.core
     }
 
-    /// The core document with `_meta`: the version that last changed it, and when.
+    /// The core document with `_meta`: the version that last changed it, when, and the categories it grew.
     pub fn core_with_meta(&self) -> Value {
         let mut shown = self.core.clone();
         if let Value::Object(members) = &mut shown {
             let updated = self.core_updated_at.map(|time| time.to_string());
             members.insert(
                 "_meta".to_owned(),
-                serde_json::json!({"version": self.core_seq, "lastUpdated": updated, "schemaEvolution": []}),
+                serde_json::json!({
+                    "version": self.core_seq,
+                    "lastUpdated": updated,
+                    "schemaEvolution": self.schema.evolution(),
+                }),
             );
         }
         shown
@@ -204,6 +202,11 @@ impl Memory {
     /// What was drawn from the sources.
     pub fn items(&self) -> &Items {
         &self.items
+    }
+
+    /// The categories the core document grew, and where places went.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
     }
 
     /// True if there is such a source or item.
@@ -226,7 +229,7 @@ impl Memory {
             return;
         }
         match self.stage(event.changes.iter().map(Option::as_ref)) {
-            Ok(core) => self.commit(core, event),
+            Ok(staged) => self.commit(staged, event),
             Err((change, reason)) => {
                 let reason = reason.to_string();
                 self.orphans.push(Orphan { seq: self.seq, change, reason });
@@ -238,15 +241,19 @@ impl Memory {
     ///
     /// # Errors
     /// `Refused` or `NotFound` with the change's number and the reason.
-    pub fn check<'a>(&self, changes: impl Iterator<Item = &'a Change>) -> Result<(), Refusal> {
+    pub fn check<'a>(&self, changes: impl Iterator<Item = &'a Change> + Clone) -> Result<(), Refusal> {
         self.stage(changes.map(Some)).map(drop).map_err(|(_, reason)| reason)
     }
 
-    /// Tries every change; hands back the new core document if it changes.
-    fn stage<'a>(&self, changes: impl Iterator<Item = Option<&'a Change>>) -> Result<Option<Value>, (u32, Refusal)> {
+    /// Tries every change; hands back what is worked out of them all.
+    ///
+    /// The patches of a promotion each apply or are passed over: what was reverted or erased since is not there to be moved.
+    fn stage<'a>(&self, changes: impl Iterator<Item = Option<&'a Change>> + Clone) -> Result<Staged, (u32, Refusal)> {
+        let promotes = |change: &Change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_)));
+        let promotion = changes.clone().flatten().any(promotes);
         let mut core: Option<Value> = None;
         let mut fresh: Vec<ItemId> = Vec::new();
-        for (index, change) in changes.enumerate() {
+        for (index, change) in changes.clone().enumerate() {
             let Some(change) = change else { continue };
             let fault = |reason| (index as u32, reason);
             match change {
@@ -256,9 +263,11 @@ impl Memory {
                     }
                     fresh.push(source.id);
                 }
-                Change::CorePatched(patch) => {
-                    core = Some(self.patched(core.as_ref(), patch).map_err(fault)?);
-                }
+                Change::CorePatched(patch) => match self.patched(core.as_ref(), patch) {
+                    Ok(patched) => core = Some(patched),
+                    Err(_) if promotion => {}
+                    Err(reason) => return Err(fault(reason)),
+                },
                 Change::ItemMarked(mark) => {
                     self.must_have(mark.item, &fresh).map_err(fault)?;
                 }
@@ -269,7 +278,40 @@ impl Memory {
                 Change::Reverted { .. } | Change::Erased { .. } | Change::Forked { .. } => {}
             }
         }
-        Ok(core)
+        let moved = if promotion { self.moved(core.as_ref(), changes)? } else { Vec::new() };
+        Ok(Staged { core, moved })
+    }
+
+    /// The places a promotion moved.
+    ///
+    /// It no longer applies if nothing it was to move is there.
+    fn moved<'a>(
+        &self,
+        staged: Option<&Value>,
+        changes: impl Iterator<Item = Option<&'a Change>> + Clone,
+    ) -> Result<Vec<(String, String)>, (u32, Refusal)> {
+        let after = staged.unwrap_or(&self.core);
+        let patches = || {
+            changes.clone().flatten().filter_map(|change| match change {
+                Change::CorePatched(patch) => Some(patch),
+                _ => None,
+            })
+        };
+        let mut sought = patches().flat_map(evolve::moves).peekable();
+        let gone = |from: &str| self.core.pointer(from).is_some() && after.pointer(from).is_none();
+        if sought.peek().is_some() && !sought.any(|(from, _)| gone(&from)) {
+            return Err((0, Refusal::refused("nothing is left of what the promotion moves")));
+        }
+        let promotion = changes.clone().flatten().find_map(|change| match change {
+            Change::Drawn(Drawn::SchemaPromoted(promotion)) => Some(promotion),
+            _ => None,
+        });
+        let Some(promotion) = promotion else { return Ok(Vec::new()) };
+        // Only what holds several values takes in later ones.
+        let holds = |to: &str| after.pointer(to).is_some_and(|value| value.is_object() || value.is_array());
+        let mut all = evolve::relocations(promotion, patches());
+        all.retain(|(from, to)| after.pointer(from).is_none() && holds(to));
+        Ok(all)
     }
 
     fn must_have(&self, id: ItemId, fresh: &[ItemId]) -> Result<(), Refusal> {
@@ -310,11 +352,13 @@ impl Memory {
         core_document::replay(staged.unwrap_or(&self.core), patch).map_err(|fault| Refusal::refused(fault.to_string()))
     }
 
-    fn commit(&mut self, core: Option<Value>, event: Event) {
-        if let Some(core) = core {
+    fn commit(&mut self, staged: Staged, event: Event) {
+        let at = crate::time::to_micros(event.header.recorded_at);
+        if let Some(core) = staged.core {
+            self.schema.note_written(&self.core, &core, at);
             self.core = core;
             self.core_seq = self.seq;
-            self.core_updated_at = Some(crate::time::to_micros(event.header.recorded_at));
+            self.core_updated_at = Some(at);
         }
         let (trust, from) = (event.header.trust, event.header.origin.kind);
         for (index, change) in event.changes.into_iter().enumerate() {
@@ -324,10 +368,17 @@ impl Memory {
                     self.hold(Held { source, seq: self.seq, change: index as u32, trust, from });
                 }
                 Some(Change::ItemMarked(mark)) => self.mark(&mark),
+                Some(Change::Drawn(Drawn::SchemaPromoted(promotion))) => {
+                    self.schema.promote(*promotion, staged.moved.clone(), self.seq, at);
+                    self.items.relocate(&self.schema);
+                }
                 Some(Change::Drawn(mut drawn)) => {
                     // No claim reaches further than the event that makes it.
                     match &mut drawn {
-                        Drawn::FactAsserted { fact, .. } => fact.trust = fact.trust.min(trust),
+                        Drawn::FactAsserted { fact, .. } => {
+                            fact.trust = fact.trust.min(trust);
+                            fact.core_path = fact.core_path.as_deref().map(|path| self.schema.place(path));
+                        }
                         Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) => self.level(truth, trust),
                         _ => {}
                     }
@@ -391,76 +442,6 @@ impl Memory {
         self.sources.push(held);
     }
 
-    /// The memory as bytes: equal memories give equal bytes.
-    ///
-    /// # Errors
-    /// `Invalid` if a value cannot be written; that would be a bug.
-    pub fn encode(&self) -> Result<Vec<u8>, Refusal> {
-        #[derive(Serialize)]
-        struct View<'a> {
-            user: &'a UserId,
-            seq: Seq,
-            head: &'a [u8; 32],
-            skipped: Vec<Seq>,
-            sources: &'a [Held],
-            core: String,
-            core_seq: Seq,
-            #[serde(with = "crate::time::micros")]
-            core_updated_at: Option<Timestamp>,
-            marks: Vec<(ItemId, Marks)>,
-            items: String,
-            orphans: &'a [Orphan],
-        }
-        let view = View {
-            user: &self.user,
-            seq: self.seq,
-            head: self.head.as_bytes(),
-            skipped: self.skipped.iter().copied().filter(|&seq| seq <= self.seq).collect(),
-            sources: &self.sources,
-            core: self.core.to_string(),
-            core_seq: self.core_seq,
-            core_updated_at: self.core_updated_at,
-            marks: self.marks.iter().map(|(id, marks)| (*id, *marks)).collect(),
-            items: serde_json::to_string(&self.items).map_err(|error| Refusal::invalid(error.to_string()))?,
-            orphans: &self.orphans,
-        };
-        let body = postcard::to_stdvec(&view).map_err(|error| Refusal::invalid(error.to_string()))?;
-        let mut bytes = SNAPSHOT_TAG.to_vec();
-        bytes.extend_from_slice(blake3::hash(&body).as_bytes());
-        bytes.extend_from_slice(&body);
-        Ok(bytes)
-    }
-
-    /// Reads a memory back.
-    ///
-    /// # Errors
-    /// `Invalid` if the bytes are no snapshot of this program's; make the memory again from the ledger then.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Refusal> {
-        let body = bytes
-            .strip_prefix(SNAPSHOT_TAG.as_slice())
-            .ok_or_else(|| Refusal::invalid("not a snapshot of this format"))?;
-        let (sum, body) =
-            body.split_first_chunk::<32>().ok_or_else(|| Refusal::invalid("the snapshot is cut short"))?;
-        if blake3::hash(body) != *sum {
-            return Err(Refusal::invalid("the snapshot is damaged"));
-        }
-        let image: Image = postcard::from_bytes(body).map_err(|error| Refusal::invalid(error.to_string()))?;
-        let mut memory = Self::new(image.user, image.skipped.into_iter().collect());
-        memory.seq = image.seq;
-        memory.head = Hash::from_bytes(image.head);
-        memory.core = serde_json::from_str(&image.core).map_err(|error| Refusal::invalid(error.to_string()))?;
-        memory.core_seq = image.core_seq;
-        memory.core_updated_at = image.core_updated_at;
-        memory.marks = image.marks.into_iter().collect();
-        memory.items = serde_json::from_str(&image.items).map_err(|error| Refusal::invalid(error.to_string()))?;
-        memory.items.restore();
-        memory.orphans = image.orphans;
-        memory.sources.reserve_exact(image.sources.len());
-        memory.by_id.reserve(image.sources.len());
-        image.sources.into_iter().for_each(|held| memory.hold(held));
-        Ok(memory)
-    }
-
     /// Replaces what will not count from here on. Only for a memory that has folded in nothing the change concerns.
     pub fn set_skipped(&mut self, skipped: BTreeSet<Seq>) {
         self.skipped = skipped;
@@ -475,6 +456,7 @@ impl Memory {
         let texts: usize = self.sources.iter().map(source).sum();
         texts
             + self.items.bytes()
+            + self.schema.bytes()
             + self.sources.len() * (size_of::<Held>() + 2 * size_of::<(ItemId, u32)>() + size_of::<u32>())
     }
 }
@@ -491,9 +473,7 @@ impl PartialEq for Memory {
             && (self.core_seq, self.core_updated_at) == (other.core_seq, other.core_updated_at)
             && self.marks == other.marks
             && self.items == other.items
+            && self.schema == other.schema
             && self.orphans == other.orphans
     }
 }
-
-/// Largest snapshot that is read: more would not be one of ours.
-pub const SNAPSHOT_BYTES_MAX: usize = limit::ACTIVE_BYTES_MAX;

@@ -290,7 +290,8 @@ fn scrubbed(mut value: Value) -> Option<Value> {
 /// Brings the core document level with the facts: an erasure or a revert may have taken a patch and left its fact, or a fact
 /// and left what stood in the document for it.
 pub(crate) fn level(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result<()> {
-    if keeper.read().memory.items().is_empty() && before.items().is_empty() {
+    let untouched = |memory: &Memory| memory.items().is_empty() && memory.schema().is_empty();
+    if untouched(&keeper.read().memory) && untouched(before) {
         return Ok(());
     }
     commit(engine, keeper, None, &mut |state| {

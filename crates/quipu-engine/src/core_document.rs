@@ -57,9 +57,10 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
             Edit::Set(pointer, value) => core_document::set(document, pointer, value.clone())?,
             Edit::Unset(pointer) => core_document::unset(document, pointer)?,
         };
-        let (guarded, after) = core_document::check(&engine.registry, document, &wanted)?;
+        let desk = engine.desk(&state.memory);
+        let (guarded, after) = core_document::check(desk.categories(), document, &wanted)?;
         // What stands in the document by the user's hand is so: the facts follow in the same event.
-        let mut changes = engine.desk(&state.memory).edited(&after, &mut |kind| engine.new_item_id(kind));
+        let mut changes = desk.edited(&after, &mut |kind| engine.new_item_id(kind));
         changes.push(Change::CorePatched(guarded));
         Ok(Draft {
             rationale: options.rationale.clone(),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use json_patch::PatchOperation;
 use quipu_core::core_document::Patch;
 use quipu_core::event::{Change, ChangeRef, Event};
+use quipu_core::evolve;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::{Drawn, Fact};
 use quipu_core::predicate::{normal, slug};
@@ -28,6 +30,19 @@ struct Gone {
     claims: BTreeSet<(String, String, String)>,
     /// Sources that said once more what is gone, and say it still.
     said_again: BTreeSet<ItemId>,
+    /// Where promotions moved the places of values.
+    moved: Vec<(String, String)>,
+    /// Members of the core document that only what is gone has written, and those that something else has written too.
+    members: Members,
+}
+
+/// Names that people gave to what has no category: who erases what stands there erases the name.
+#[derive(Default)]
+struct Members {
+    gone: BTreeSet<String>,
+    kept: BTreeSet<String>,
+    /// The changes of promotions that name one.
+    named: Vec<(ChangeRef, String)>,
 }
 
 /// What an erasure takes with it.
@@ -66,10 +81,67 @@ impl Gone {
             } else if let Change::Drawn(Drawn::FactAsserted { fact, .. }) = change
                 && let Some(path) = &fact.core_path
             {
-                self.kept.insert((path.clone(), normal(&fact.object)));
+                let value = normal(&fact.object);
+                self.kept.extend(self.places(path).into_iter().map(|place| (place, value.clone())));
             }
         }
         self.patches(event, seq);
+        self.members(event, seq);
+    }
+
+    /// A place and where promotions moved it.
+    fn places(&self, path: &str) -> Vec<String> {
+        let mut places = vec![path.to_owned()];
+        for (from, to) in &self.moved {
+            let rest = |place: &String| place.strip_prefix(from.as_str()).map(str::to_owned);
+            let below = |rest: &String| rest.is_empty() || rest.starts_with('/');
+            places.extend(places.clone().iter().filter_map(rest).filter(below).map(|rest| format!("{to}{rest}")));
+        }
+        places
+    }
+
+    /// Follows values to where a promotion moves them, and keeps in mind which names it repeats.
+    fn members(&mut self, event: &Event, seq: Seq) {
+        let promotion = event.changes.iter().flatten().find_map(|change| match change {
+            Change::Drawn(Drawn::SchemaPromoted(promotion)) => Some(promotion),
+            _ => None,
+        });
+        let patches = (0u32..).zip(&event.changes).filter_map(|(index, change)| match change {
+            Some(Change::CorePatched(patch)) => Some((ChangeRef { seq, index }, patch)),
+            _ => None,
+        });
+        let Some(promotion) = promotion else {
+            for (at, patch) in patches {
+                let written = patch.0.iter().flat_map(members_written);
+                if self.changes.contains(&at) {
+                    self.members.gone.extend(written);
+                } else {
+                    self.members.kept.extend(written);
+                }
+            }
+            return;
+        };
+        let moved = evolve::relocations(promotion, patches.clone().map(|(_, patch)| patch));
+        let whole = format!("/uncategorized/{}", promotion.candidate.replace('~', "~0").replace('/', "~1"));
+        for index in (0u32..).zip(&event.changes).map(|(index, _)| index) {
+            self.members.named.push((ChangeRef { seq, index }, whole.clone()));
+        }
+        for (at, patch) in patches {
+            let named = patch.0.iter().filter_map(|op| match op {
+                PatchOperation::Move(step) => member_of(step.from.as_str()),
+                _ => None,
+            });
+            self.members.named.extend(named.map(|name| (at, name)));
+        }
+        self.moved.extend(moved);
+        let values: Vec<(String, String)> = self.values.iter().cloned().collect();
+        for (path, value) in values {
+            self.values.extend(self.places(&path).into_iter().map(|place| (place, value.clone())));
+        }
+        let kept: Vec<(String, String)> = self.kept.iter().cloned().collect();
+        for (path, value) in kept {
+            self.kept.extend(self.places(&path).into_iter().map(|place| (place, value.clone())));
+        }
     }
 
     /// Keeps in mind what a change that goes made, and which values it held.
@@ -100,7 +172,8 @@ impl Gone {
         self.read_from.extend(fact.evidence.iter().map(|place| place.source));
         self.claims.insert((normal(&fact.subject), fact.predicate.clone(), normal(&fact.object)));
         if let Some(path) = &fact.core_path {
-            self.values.insert((path.clone(), normal(&fact.object)));
+            let value = normal(&fact.object);
+            self.values.extend(self.places(path).into_iter().map(|place| (place, value.clone())));
         }
     }
 
@@ -139,6 +212,10 @@ impl Gone {
                 self.changes.insert(at);
             }
         }
+        let Members { gone, kept, named } = std::mem::take(&mut self.members);
+        self.changes.extend(
+            named.into_iter().filter(|(_, name)| gone.contains(name) && !kept.contains(name)).map(|(at, _)| at),
+        );
     }
 
     /// True if an operation at, above or below the place of a value holds that value.
@@ -151,6 +228,29 @@ impl Gone {
             !near.is_empty() && (at.split('/').any(named) || holds(&serde_json::json!(op), &near))
         })
     }
+}
+
+/// The member of `uncategorized` that a pointer is at or below.
+fn member_of(pointer: &str) -> Option<String> {
+    let mut tokens = pointer.strip_prefix("/uncategorized/")?.split('/');
+    tokens.next().map(|name| format!("/uncategorized/{name}"))
+}
+
+/// The members of `uncategorized` that an operation names.
+fn members_written(op: &PatchOperation) -> Vec<String> {
+    let value = match op {
+        PatchOperation::Add(add) => Some(&add.value),
+        PatchOperation::Replace(replace) => Some(&replace.value),
+        PatchOperation::Test(test) => Some(&test.value),
+        PatchOperation::Remove(_) | PatchOperation::Move(_) | PatchOperation::Copy(_) => None,
+    };
+    let all = match op.path().as_str() {
+        "" => value.and_then(|document| document.get("uncategorized")),
+        "/uncategorized" => value,
+        below => return member_of(below).into_iter().collect(),
+    };
+    let names = all.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
+    names.map(|name| format!("/uncategorized/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
 }
 
 /// True if a string in it, or the name of a member, is or contains one of the values.

@@ -19,6 +19,7 @@ mod drawn;
 mod engine;
 mod episodes;
 mod error;
+mod evolve;
 mod items;
 mod keeper;
 mod late;
@@ -68,6 +69,9 @@ pub use engine::{Aids, Engine, Parts, Rules};
 pub use episodes::tell_episodes;
 pub use erase::{ErasureReceipt, erase};
 pub use error::{Error, Result};
+pub use evolve::{
+    CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,
+};
 pub use fork::{chosen, fork, pick};
 pub use ingest::{IngestOptions, IngestReport, ingest};
 pub use items::{Item, ItemPage, ListOptions, Why, get, list, mark, why, words};

@@ -164,6 +164,7 @@ fn drawn(changes: &[&Change]) -> String {
         Change::Drawn(Drawn::BaseTruthMerged(truth)) => Some(format!("merged {}: {}", truth.kind.word(), truth.text)),
         Change::Drawn(Drawn::BaseTruthRemoved { truth, .. }) => Some(format!("took out {truth}")),
         Change::Drawn(Drawn::SessionEnded { session }) => Some(format!("end of session {session}")),
+        Change::Drawn(Drawn::SchemaPromoted(made)) => Some(format!("promoted {} to {}", made.candidate, made.name)),
         Change::Drawn(Drawn::ItemsMerged { into, .. }) => Some(format!("merged into {into}")),
         _ => None,
     };

@@ -86,8 +86,11 @@ pub(crate) fn commit_decided(
     decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
 ) -> Result<Receipt> {
     let receipts = commit::commit(engine, keeper, None, &mut |state| {
+        let changes = decide(state)?;
+        // A promotion and the patches that move what belongs there are one event.
+        let whole = changes.iter().any(|change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_))));
         let (patches, decided): (Vec<Change>, Vec<Change>) =
-            decide(state)?.into_iter().partition(|change| matches!(change, Change::CorePatched(_)));
+            changes.into_iter().partition(|change| !whole && matches!(change, Change::CorePatched(_)));
         let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());
         let draft = |changes| Draft {
             rationale: rationale.map(str::to_owned),

@@ -1,5 +1,6 @@
 //! Review: one queue for everything that waits for a person.
 
+use quipu_core::Memory;
 use quipu_core::event::Actor;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, Review};
@@ -8,6 +9,7 @@ use serde::Serialize;
 use crate::commit::Receipt;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::evolve::Preview;
 use crate::retract;
 use crate::revert::{self, RevertOptions, Selection};
 use crate::upkeep;
@@ -25,6 +27,9 @@ pub struct Waiting {
     pub rival: Option<String>,
     /// The words it was read from, with the source.
     pub quotes: Vec<(ItemId, String)>,
+    /// What a proposed category would be and what would move there, as the document is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preview: Option<Preview>,
 }
 
 /// What waits, oldest first; with `decided`, what was decided too.
@@ -41,7 +46,8 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
     Ok(found
         .into_iter()
         .map(|review| Waiting {
-            text: text(review.about),
+            preview: preview(engine, &state.memory, review),
+            text: review.promotion.as_ref().map_or_else(|| text(review.about), |asked| asked.description.clone()),
             rival: review.against.map(text),
             quotes: items.fact(review.about).map(|fact| quotes(&state.memory, &fact.evidence)).unwrap_or_default(),
             review: review.clone(),
@@ -49,8 +55,14 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
         .collect())
 }
 
+fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<Preview> {
+    let asked = review.promotion.as_ref().filter(|_| review.decided.is_none())?;
+    let planned = engine.desk(memory).promote(&asked.candidate, Some(&asked.name), None);
+    planned.ok().map(|(_, plan)| Preview::of(&plan))
+}
+
 /// The words at some places of sources.
-pub(crate) fn quotes(memory: &quipu_core::Memory, evidence: &[quipu_core::item::Evidence]) -> Vec<(ItemId, String)> {
+pub(crate) fn quotes(memory: &Memory, evidence: &[quipu_core::item::Evidence]) -> Vec<(ItemId, String)> {
     let quote = |at: &quipu_core::item::Evidence| {
         let text = &memory.get(at.source)?.source.text;
         let words = text.get(at.start as usize..at.end as usize).unwrap_or(text);

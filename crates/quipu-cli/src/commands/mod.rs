@@ -5,6 +5,7 @@ mod bench;
 mod chat;
 mod demo;
 mod eval;
+mod evolve;
 mod history;
 mod models;
 mod people;
@@ -96,6 +97,8 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Add(args) => write::add(session, args)?,
         Command::Import(args) => write::import(session, settings, &args)?,
         Command::Core(args) => write::core(session, settings, args.action)?,
+        Command::Evolve(args) => evolve::evolve(session, &args)?,
+        Command::Schema(args) => evolve::schema(session, args.action)?,
         Command::Pin(name) => write::mark(session, &name.id, Some(true), None)?,
         Command::Unpin(name) => write::mark(session, &name.id, Some(false), None)?,
         Command::Rate(rate) => write::mark(session, &rate.id, None, Some(rate.rating))?,

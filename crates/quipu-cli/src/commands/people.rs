@@ -194,7 +194,9 @@ fn waiting(one: &Waiting) -> String {
         }
         None => String::new(),
     };
-    format!("{}  {}\n    {} — {}\n{rival}{quotes}{decided}", review.id, review.question, one.text, review.reason)
+    let moves = one.preview.as_ref().map(super::evolve::preview).unwrap_or_default();
+    let (id, question) = (review.id, &review.question);
+    format!("{id}  {question}\n    {} — {}\n{rival}{quotes}{moves}{decided}", one.text, review.reason)
 }
 
 pub(super) fn review(session: &Session<'_>, action: Option<ReviewAction>) -> Result<()> {

@@ -9,7 +9,7 @@ use super::guard::guarded_with_result;
 use super::measure::bytes_within;
 use super::patch::{PATCH_BYTES_MAX, replay};
 use super::schemas::META;
-use super::{Patch, Registry};
+use super::{Categories, Patch};
 use crate::Refusal;
 
 /// Decides about a patch: returns it guarded, with the document it leads to.
@@ -19,8 +19,12 @@ use crate::Refusal;
 ///
 /// # Errors
 /// `Invalid`: too long, too many operations, a path that makes no sense, a NUL character, or `/_meta`.
-/// `Refused`: it does not apply, leaves the bounds, or the result does not fit the registry.
-pub fn check(registry: &Registry, document: &Value, patch: &Patch) -> Result<(Patch, Value), Refusal> {
+/// `Refused`: it does not apply, leaves the bounds, or the result does not fit the categories.
+pub fn check<'a>(
+    categories: impl Into<Categories<'a>>,
+    document: &Value,
+    patch: &Patch,
+) -> Result<(Patch, Value), Refusal> {
     for op in patch.iter() {
         check_op(op)?;
     }
@@ -28,7 +32,7 @@ pub fn check(registry: &Registry, document: &Value, patch: &Patch) -> Result<(Pa
     if bytes_within(&patch, PATCH_BYTES_MAX).is_none() {
         return Err(Refusal::invalid(format!("the patch with its tests is longer than {PATCH_BYTES_MAX} bytes")));
     }
-    registry.validate(&result).map_err(|faults| {
+    categories.into().validate(&result).map_err(|faults| {
         let list = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         Refusal::refused(format!("the document would no longer be valid: {list}"))
     })?;

@@ -28,4 +28,5 @@ pub use guard::guarded;
 /// An RFC 6902 patch.
 pub use json_patch::Patch;
 pub use patch::{apply, parse, replay};
-pub use registry::{Registry, SchemaFault};
+pub use registry::{Categories, Registry, SchemaFault};
+pub(crate) use schemas::{DYNAMIC, UNCATEGORIZED};

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::fault::shown;
 use super::schemas::{DEFAULT, DYNAMIC, META, UNCATEGORIZED};
+use crate::evolve::Schema;
 use crate::{Refusal, limit};
 
 /// Most faults one validation lists.
@@ -79,7 +80,61 @@ impl Registry {
         self.categories.iter().map(|(name, category)| (name.as_str(), category.description.as_str()))
     }
 
-    /// Checks a whole document, as it is stored.
+    /// Checks a whole document, as it is stored, of a memory that promoted no category.
+    ///
+    /// # Errors
+    /// At most 20 faults, ordered by path.
+    pub fn validate(&self, document: &Value) -> Result<(), Vec<SchemaFault>> {
+        Categories::from(self).validate(document)
+    }
+
+    /// True if there is such a category.
+    pub fn has(&self, name: &str) -> bool {
+        self.categories.contains_key(name)
+    }
+}
+
+/// The categories of one memory: those of the registry, and those it promoted.
+#[derive(Debug, Clone, Copy)]
+pub struct Categories<'a> {
+    registry: &'a Registry,
+    promoted: Option<&'a Schema>,
+    /// One that is about to be promoted.
+    coming: Option<&'a str>,
+}
+
+impl<'a> From<&'a Registry> for Categories<'a> {
+    fn from(registry: &'a Registry) -> Self {
+        Self { registry, promoted: None, coming: None }
+    }
+}
+
+impl<'a> Categories<'a> {
+    /// The registry's and a memory's own.
+    pub fn of(registry: &'a Registry, promoted: &'a Schema) -> Self {
+        Self { registry, promoted: Some(promoted), coming: None }
+    }
+
+    /// These and one that is about to be promoted.
+    pub fn with(self, coming: &'a str) -> Self {
+        Self { coming: Some(coming), ..self }
+    }
+
+    /// What comes with the program or its settings.
+    pub fn registry(&self) -> &'a Registry {
+        self.registry
+    }
+
+    /// True if there is such a category.
+    pub fn has(&self, name: &str) -> bool {
+        self.registry.has(name) || self.grew(name)
+    }
+
+    fn grew(&self, name: &str) -> bool {
+        self.coming == Some(name) || self.promoted.is_some_and(|schema| schema.category(name).is_some())
+    }
+
+    /// Checks a whole document, as it is stored. A promoted category is an object of what belongs to it.
     ///
     /// # Errors
     /// At most 20 faults, ordered by path.
@@ -91,8 +146,9 @@ impl Registry {
         let mut faults = Vec::new();
         for (name, value) in members {
             let left = FAULTS_MAX - faults.len();
-            match self.categories.get(name) {
+            match self.registry.categories.get(name) {
                 Some(category) => faults.extend(category.faults(name, value).take(left)),
+                None if self.grew(name) => faults.extend(fault_of_promoted(name, value)),
                 None => faults.push(self.unknown(name)),
             }
             if faults.len() >= FAULTS_MAX {
@@ -108,7 +164,8 @@ impl Registry {
         if name == META {
             return SchemaFault { path, reason: "_meta is kept by Quipu and not part of what is stored".to_owned() };
         }
-        let known = self.categories.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let promoted = self.promoted.into_iter().flat_map(|schema| schema.categories().map(|(name, _)| name));
+        let known = self.registry.categories.keys().map(String::as_str).chain(promoted).collect::<Vec<_>>().join(", ");
         let reason = format!(
             "not a category; use one of {known}, or put it under /{DYNAMIC}{path}/data or /{UNCATEGORIZED}{path}"
         );
@@ -147,6 +204,25 @@ impl Category {
             path: format!("{root}{}", error.instance_path()),
             reason: shown(&error.to_string()),
         })
+    }
+}
+
+/// What a promoted category may hold is bounded, and else free: nobody wrote a schema for it.
+fn fault_of_promoted(name: &str, value: &Value) -> Option<SchemaFault> {
+    let fault = |reason: String| Some(SchemaFault { path: pointer_to(name), reason });
+    let Some(members) = value.as_object() else {
+        return fault(format!(
+            "{} is not an object: the category was promoted and has members",
+            shown(&value.to_string())
+        ));
+    };
+    if members.len() > limit::CATEGORY_MEMBERS_MAX {
+        return fault(format!("{} members, at most {}", members.len(), limit::CATEGORY_MEMBERS_MAX));
+    }
+    let named = |member: &&String| !member.is_empty() && member.len() <= limit::NAME_BYTES_MAX;
+    match members.keys().find(|member| !named(member)) {
+        Some(member) => fault(format!("`{}`: a member's name has 1 to {} bytes", shown(member), limit::NAME_BYTES_MAX)),
+        None => None,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The categories that come with Quipu.
 
 /// A category anyone may add to without asking.
-pub(super) const DYNAMIC: &str = "dynamicCategories";
+pub(crate) const DYNAMIC: &str = "dynamicCategories";
 /// Where things without a category go.
-pub(super) const UNCATEGORIZED: &str = "uncategorized";
+pub(crate) const UNCATEGORIZED: &str = "uncategorized";
 /// What Quipu says about the document when it is shown; never stored in it.
 pub(super) const META: &str = "_meta";
 

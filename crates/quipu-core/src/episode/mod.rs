@@ -40,6 +40,24 @@ pub(crate) fn stems(text: &str) -> std::collections::BTreeSet<String> {
     words::read(text).into_iter().flat_map(|sentence| sentence.words).filter_map(|word| word.stem).collect()
 }
 
+/// What a word is compared by; none for a stop word.
+pub(crate) fn content_stem(word: &str) -> Option<String> {
+    words::read(word).into_iter().flat_map(|sentence| sentence.words).next()?.stem
+}
+
+/// The words of a text that can say what it is about, each with its stem: no names, as far as capitals tell.
+pub(crate) fn telling(text: &str) -> Vec<(String, String)> {
+    let nobody = std::collections::BTreeSet::new();
+    let mut found = Vec::new();
+    for sentence in words::read(text) {
+        let named = |at: usize, word: &words::Word| at > 0 && text[word.span.clone()].starts_with(char::is_uppercase);
+        let words = sentence.words.into_iter().enumerate();
+        let kept = words.filter(|(at, word)| reading::is_telling(word, &nobody) && !named(*at, word));
+        found.extend(kept.filter_map(|(_, word)| Some((word.stem?, word.lower))));
+    }
+    found
+}
+
 /// One turn of a session, as far as an episode needs it.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Review, Task, TaskStatus, Tenet, TenetStatus, Truth,
-    TurnSummary,
+    Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Promotion, Review, ReviewKind, Task, TaskStatus,
+    Tenet, TenetStatus, Truth, TurnSummary,
 };
 use crate::event::Trust;
 use crate::id::ItemId;
@@ -113,6 +113,9 @@ pub enum Drawn {
         /// Which.
         session: String,
     },
+    /// A pattern of the core document became a category. The patches of the same event move what belongs there.
+    #[serde(rename = "SCHEMA_PROMOTION")]
+    SchemaPromoted(Box<Promotion>),
 }
 
 /// What changed about a fact. `None` leaves that aspect as it was.
@@ -245,6 +248,7 @@ impl Drawn {
             Self::BaseTruthMerged(_) => "base_truth_merged",
             Self::BaseTruthKept { .. } => "base_truth_kept",
             Self::SessionEnded { .. } => "session_ended",
+            Self::SchemaPromoted(_) => "SCHEMA_PROMOTION",
         }
     }
 
@@ -285,6 +289,8 @@ impl Drawn {
             Self::NoteSeconded { note, evidence } => and(*note, evidence),
             Self::TenetRecorded(tenet) => tenet.evidence.clone(),
             Self::TenetChanged(change) => vec![change.tenet],
+            // What is proposed of the schema is about nothing that is there yet.
+            Self::ReviewOpened(review) if review.kind == ReviewKind::SchemaPromotion => Vec::new(),
             Self::ReviewOpened(review) => std::iter::once(review.about).chain(review.against).collect(),
             Self::ReviewDecided { review, .. } => vec![*review],
             Self::ItemRetracted { item, .. } => vec![*item],
@@ -298,7 +304,7 @@ impl Drawn {
             }
             // What a summary takes out may be gone already; what a person takes out was there.
             Self::BaseTruthRemoved { truth, exchange } => vec![exchange.unwrap_or(*truth)],
-            Self::BaseTruthKept { .. } | Self::SessionEnded { .. } => Vec::new(),
+            Self::BaseTruthKept { .. } | Self::SessionEnded { .. } | Self::SchemaPromoted(_) => Vec::new(),
         }
     }
 

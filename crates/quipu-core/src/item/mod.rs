@@ -1,5 +1,5 @@
-//! What is drawn from sources: facts, episodes, tasks, notes, tenets, a session's base truth and turn log, and what waits
-//! for a person.
+//! What is drawn from sources: facts, episodes, tasks, notes, tenets, a session's base truth and turn log, a category the
+//! core document grew, and what waits for a person.
 //!
 //! These types are written into the ledger as they are serialised here (format 1): a field is added with a default or not
 //! at all.
@@ -9,6 +9,7 @@ pub mod episode;
 pub mod evidence;
 pub mod fact;
 pub mod note;
+pub mod promotion;
 pub mod review;
 pub mod task;
 pub mod tenet;
@@ -20,6 +21,7 @@ pub use episode::Episode;
 pub use evidence::{Evidence, Link};
 pub use fact::{Fact, FactStatus, FactType, TimeSpan};
 pub use note::{Note, NoteOrigin};
+pub use promotion::{Promotion, Support};
 pub use review::{Decision, Review, ReviewKind};
 pub use task::{Attempt, Task, TaskStatus};
 pub use tenet::{Tenet, TenetKind, TenetStatus};

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::Promotion;
 use crate::event::Actor;
 use crate::id::{ItemId, Seq};
 
@@ -16,6 +17,8 @@ pub enum ReviewKind {
     Conflict,
     /// A line of the self-model.
     Tenet,
+    /// A pattern that could be a category of the core document. It is about nothing but itself.
+    SchemaPromotion,
 }
 
 impl ReviewKind {
@@ -40,7 +43,7 @@ pub enum Decision {
     Approved,
     /// Take it in other words.
     Edited {
-        /// The value, or the line, that is right.
+        /// The value, the line or the name that is right.
         text: String,
     },
     /// Leave it.
@@ -68,6 +71,9 @@ pub struct Review {
     /// Since when.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opened_at: Option<Timestamp>,
+    /// The category that is proposed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub promotion: Option<Box<Promotion>>,
     /// What came of it, and the event that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<(Decision, Seq)>,

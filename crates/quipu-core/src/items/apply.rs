@@ -3,6 +3,7 @@
 use std::collections::btree_map::Entry;
 
 use super::Items;
+use crate::evolve::Schema;
 use crate::id::{ItemId, ItemKind, Seq};
 use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange};
 use crate::limit;
@@ -70,6 +71,8 @@ impl Items {
                     }
                 }
             }
+            // The memory keeps its schema beside the items.
+            Drawn::SchemaPromoted(_) => {}
             Drawn::ItemRetracted { item, .. } => self.retract(item),
             Drawn::ItemsMerged { from, into } => self.merge(&from, into),
             about_a_session @ (Drawn::TurnSummarized(_)
@@ -78,6 +81,17 @@ impl Items {
             | Drawn::BaseTruthMerged(_)
             | Drawn::BaseTruthKept { .. }
             | Drawn::SessionEnded { .. }) => self.sessions.apply(about_a_session, seq),
+        }
+    }
+
+    /// Facts and stories follow the places they stand at.
+    pub(crate) fn relocate(&mut self, schema: &Schema) {
+        for fact in self.facts.values_mut() {
+            let moved = fact.core_path.as_deref().and_then(|path| schema.elsewhere(path));
+            fact.core_path = moved.or(fact.core_path.take());
+        }
+        for episode in self.episodes.values_mut() {
+            episode.related_paths.iter_mut().for_each(|path| *path = schema.place(path));
         }
     }
 

@@ -42,7 +42,9 @@ pub fn core_fields(memory: &Memory, plan: &Plan) -> Vec<CoreField> {
         .map(|(path, value)| {
             let mut own = terms(&in_words(&path));
             own.extend(terms(&value.to_string()));
-            let told = WRITTEN_AT.iter().filter(|(place, _)| is_at(&path, place));
+            let origin = memory.schema().origin(&path);
+            let at = |place: &str| is_at(&path, place) || origin.as_deref().is_some_and(|origin| is_at(origin, place));
+            let told = WRITTEN_AT.iter().filter(|(place, _)| at(place));
             own.extend(told.flat_map(|(_, asked)| asked.iter().cloned()));
             (path, value, own)
         })

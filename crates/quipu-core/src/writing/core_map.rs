@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::CoreChange;
-use crate::core_document::{self, Registry};
+use crate::core_document::{self, Categories, Registry, UNCATEGORIZED};
+use crate::evolve::Schema;
 use crate::extract::USER;
 use crate::item::Fact;
 use crate::limit;
@@ -16,39 +17,43 @@ use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, normal, slug}
 
 /// The core document while an event is being decided.
 #[derive(Debug)]
-pub(super) struct Draft {
+pub(super) struct Draft<'a> {
+    schema: &'a Schema,
     before: Value,
     after: Value,
     paths: BTreeSet<String>,
 }
 
-impl Draft {
-    pub(super) fn of(core: &Value) -> Self {
-        Self { before: core.clone(), after: core.clone(), paths: BTreeSet::new() }
+impl<'a> Draft<'a> {
+    pub(super) fn of(core: &Value, schema: &'a Schema) -> Self {
+        Self { schema, before: core.clone(), after: core.clone(), paths: BTreeSet::new() }
     }
 
     /// True if a fact could be written in.
     pub(super) fn fits(&self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
         place_of(predicates, fact).is_none() || {
-            let mut tried = Self { before: Value::Null, after: self.after.clone(), paths: BTreeSet::new() };
+            let (before, after) = (Value::Null, self.after.clone());
+            let mut tried = Self { schema: self.schema, before, after, paths: BTreeSet::new() };
             tried.put(predicates, registry, fact)
         }
     }
 
     /// True if a fact's value stands in its place.
     pub(super) fn holds(&self, predicates: &Predicates, fact: &Fact) -> bool {
-        stands(&self.after, predicates, fact)
+        stands(&self.after, predicates, self.schema, fact)
     }
 
     /// Writes a fact in. False, and nothing is changed, if the document would not be valid with it.
     pub(super) fn put(&mut self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
-        let Some(place) = place_of(predicates, fact) else { return true };
+        let Some(place) = place_in(predicates, self.schema, fact) else { return true };
         let kept = self.after.clone();
         let predicate = predicates.get(&fact.predicate);
         let done = write(&mut self.after, &place, predicate, fact);
         let changed = self.after != kept;
         let large = || serde_json::to_string(&self.after).map_or(usize::MAX, |text| text.len()) > limit::CORE_BYTES_MAX;
-        if done.is_none() || (changed && (registry.validate(&self.after).is_err() || large())) {
+        if done.is_none()
+            || (changed && (Categories::of(registry, self.schema).validate(&self.after).is_err() || large()))
+        {
             self.after = kept;
             return false;
         }
@@ -61,16 +66,41 @@ impl Draft {
         if !fact.is_active() {
             return;
         }
-        let Some(place) = place_of(predicates, fact) else { return };
+        let Some(place) = place_in(predicates, self.schema, fact) else { return };
         if erase(&mut self.after, &place, fact).is_some() {
             self.paths.insert(place.pointer);
         }
     }
 
+    /// Takes a fact out of where it stands under another schema: what a promotion did not find stayed where it was, and what
+    /// came after a promotion that counts no longer stands where the category was.
+    pub(super) fn take_stray(&mut self, predicates: &Predicates, schema: &Schema, fact: &Fact) {
+        let Some(place) = place_in(predicates, schema, fact) else { return };
+        let own = place_in(predicates, self.schema, fact);
+        if own.as_ref() == Some(&place) || !stands(&self.after, predicates, schema, fact) {
+            return;
+        }
+        if erase(&mut self.after, &place, fact).is_some() {
+            self.paths.insert(place.pointer);
+        }
+    }
+
+    /// Moves a category that is none any more below `uncategorized`, under a name that is free.
+    pub(super) fn bring_home(&mut self, category: &str) {
+        let Some(document) = self.after.as_object_mut() else { return };
+        let Some(value) = document.remove(category) else { return };
+        let homes = document.entry(UNCATEGORIZED).or_insert_with(|| Value::Object(Map::new()));
+        let Some(homes) = homes.as_object_mut() else { return };
+        let free = std::iter::once(category.to_owned()).chain((2..).map(|n| format!("{category}{n}")));
+        if let Some(name) = free.into_iter().find(|name| !homes.contains_key(name)) {
+            homes.insert(name, value);
+        }
+    }
+
     /// Takes a fact out if what stands in its place is its own value.
     pub(super) fn take_value(&mut self, predicates: &Predicates, fact: &Fact) {
-        let Some(place) = place_of(predicates, fact) else { return };
-        let other = !stands(&self.after, predicates, fact);
+        let Some(place) = place_in(predicates, self.schema, fact) else { return };
+        let other = !stands(&self.after, predicates, self.schema, fact);
         if !other && erase(&mut self.after, &place, fact).is_some() {
             self.paths.insert(place.pointer);
         }
@@ -88,14 +118,14 @@ impl Draft {
             return None;
         }
         let patch = core_document::diff(&self.before, &self.after);
-        let (guarded, _) = core_document::check(registry, &self.before, &patch).ok()?;
+        let (guarded, _) = core_document::check(Categories::of(registry, self.schema), &self.before, &patch).ok()?;
         Some((guarded, self.paths.iter().cloned().collect()))
     }
 }
 
 /// True if a fact's value stands in its place of a document.
-pub(super) fn stands(document: &Value, predicates: &Predicates, fact: &Fact) -> bool {
-    let Some(place) = place_of(predicates, fact) else { return false };
+pub(super) fn stands(document: &Value, predicates: &Predicates, schema: &Schema, fact: &Fact) -> bool {
+    let Some(place) = place_in(predicates, schema, fact) else { return false };
     let Some(value) = document.pointer(&place.pointer) else { return false };
     match place.shape {
         Shape::Set => names(value, &fact.object) || value.get("city").is_some_and(|city| names(city, &fact.object)),
@@ -124,7 +154,13 @@ enum Shape {
     Entry,
 }
 
-/// The place of a fact; `None` if it has none: it is not about the user, or its relation stands nowhere.
+/// The place of a fact in a memory that promoted categories.
+pub(super) fn place_in(predicates: &Predicates, schema: &Schema, fact: &Fact) -> Option<Place> {
+    let place = place_of(predicates, fact)?;
+    Some(Place { pointer: schema.place(&place.pointer), ..place })
+}
+
+/// The place of a fact by its relation alone; this is what is recorded of it. `None` if it has none: it is not about the user, or its relation stands nowhere.
 pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<Place> {
     if fact.subject != USER {
         return None;

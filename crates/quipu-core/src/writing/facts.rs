@@ -310,7 +310,8 @@ impl Work<'_> {
         self.report.reviews.push(Outcome { id, text: question.clone(), what: reason.to_owned() });
         let (proposer, opened_at, decided) = (crate::event::Actor::System, Some(self.case.said_at()), None);
         let reason = reason.to_owned();
-        let review = Review { id, kind, about, against, question, reason, proposer, opened_at, decided };
+        let promotion = None;
+        let review = Review { id, kind, about, against, question, reason, proposer, opened_at, promotion, decided };
         self.draw(Drawn::ReviewOpened(Box::new(review)));
     }
 

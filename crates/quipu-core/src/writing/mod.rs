@@ -11,6 +11,7 @@ mod ground;
 mod notes;
 mod past;
 mod people;
+mod promoting;
 mod stood;
 mod tasks;
 mod view;
@@ -108,7 +109,7 @@ pub fn decide(
         drawn: Vec::new(),
         refused: Vec::new(),
         report: Understanding::default(),
-        core: core_map::Draft::of(case.memory.core()),
+        core: core_map::Draft::of(case.memory.core(), case.memory.schema()),
     };
     for candidate in &found.facts {
         work.fact(candidate);
@@ -133,7 +134,7 @@ pub(crate) struct Work<'a> {
     drawn: Vec<Drawn>,
     refused: Vec<Refused>,
     report: Understanding,
-    core: core_map::Draft,
+    core: core_map::Draft<'a>,
 }
 
 impl Work<'_> {

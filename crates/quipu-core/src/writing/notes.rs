@@ -104,6 +104,7 @@ impl Work<'_> {
             reason: "only you can confirm what you live by".to_owned(),
             proposer: Actor::System,
             opened_at: Some(self.case.said_at()),
+            promotion: None,
             decided: None,
         };
         let (question, reason) = (review.question.clone(), review.reason.clone());

@@ -13,6 +13,7 @@ use super::facts::{same_value, slot_of};
 use super::stood::{Stood, has, values};
 use crate::core_document::{Patch, Registry};
 use crate::event::{Change, SourceKind, Trust};
+use crate::evolve::Schema;
 use crate::extract::{FactCandidate, Stance, USER};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
@@ -56,6 +57,7 @@ impl Desk<'_> {
         self.still_waits(review)?;
         let mut work = Ink::new(self);
         match review.kind {
+            ReviewKind::SchemaPromotion => return self.proposed_category(review, decision),
             ReviewKind::Tenet => work.tenet(review, decision),
             ReviewKind::Fact => work.fact(review, decision, name)?,
             ReviewKind::Conflict => work.conflict(review, decision, name)?,
@@ -163,7 +165,8 @@ impl Desk<'_> {
     /// The patch that brings the core document level with the facts: those that counted `before` and count no longer leave
     /// it, those that count and are not in it come in. `None` if it is level.
     pub fn level(&self, before: &Memory) -> Option<Patch> {
-        let mut core = Draft::of(self.memory.core());
+        let schema = self.memory.schema();
+        let mut core = Draft::of(self.memory.core(), schema);
         let (items, known) = (self.memory.items(), before.items());
         let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
         let value = |fact: &Fact| (fact.core_path.clone(), normal(&fact.object));
@@ -175,6 +178,16 @@ impl Desk<'_> {
                 core.take_value(self.predicates, fact);
             }
         }
+        let unpromoted = Schema::default();
+        for fact in items.facts().filter(counts) {
+            if !schema.is_empty() {
+                core.take_stray(self.predicates, &unpromoted, fact);
+            }
+            if !before.schema().is_empty() {
+                core.take_stray(self.predicates, before.schema(), fact);
+            }
+        }
+        self.bring_home(before, &mut core);
         let lacking = |fact: &&Fact| fact.core_path.is_some() && !core.holds(self.predicates, fact);
         let mut facts: Vec<&Fact> = items.facts().filter(counts).filter(lacking).collect();
         facts.sort_by_key(|fact| (items.made_by(fact.id), fact.id));
@@ -184,19 +197,30 @@ impl Desk<'_> {
         core.finish(self.registry).map(|(patch, _)| patch)
     }
 
+    /// Moves what stands in a category that is no longer promoted back to where things without a category go.
+    fn bring_home(&self, before: &Memory, core: &mut Draft<'_>) {
+        let schema = self.memory.schema();
+        let gone = |name: &&str| schema.category(name).is_none() && !self.registry.has(name);
+        for name in before.schema().categories().map(|(name, _)| name).filter(gone) {
+            core.bring_home(name);
+        }
+    }
+
     /// What an edit of the core document by hand means for the facts: values that came are facts, values that went hold no
     /// longer, a value that was replaced was wrong.
     pub fn edited(&self, after: &Value, name: SayTo<'_>) -> Vec<Change> {
         let mut work = Ink::new(self);
-        let before = values(self.predicates, self.memory.core());
-        let now = values(self.predicates, after);
+        let (schema, predicates) = (self.memory.schema(), self.predicates);
+        let before = values(predicates, schema, self.memory.core());
+        let now = values(predicates, schema, after);
         let items = self.memory.items();
-        let written = |fact: &&Fact| fact.is_active() && core_map::stands(self.memory.core(), self.predicates, fact);
+        let stands = |document: &Value, fact: &Fact| core_map::stands(document, predicates, schema, fact);
+        let written = |fact: &&Fact| fact.is_active() && stands(self.memory.core(), fact);
         for fact in items.facts().filter(written) {
             let place = fact.core_path.as_deref().unwrap_or_default();
             // The value that came in its place ends it.
             let replaced = fact.single && now.get(place).is_some_and(|all| !all.is_empty());
-            if !replaced && !core_map::stands(after, self.predicates, fact) {
+            if !replaced && !stands(after, fact) {
                 work.set(fact.id, FactStatus::Superseded, Some(self.now));
             }
         }
@@ -213,13 +237,13 @@ impl Desk<'_> {
 /// A decision being written down.
 struct Ink<'a> {
     desk: &'a Desk<'a>,
-    core: Draft,
+    core: Draft<'a>,
     drawn: Vec<Drawn>,
 }
 
 impl<'a> Ink<'a> {
     fn new(desk: &'a Desk<'a>) -> Self {
-        Self { desk, core: Draft::of(desk.memory.core()), drawn: Vec::new() }
+        Self { desk, core: Draft::of(desk.memory.core(), desk.memory.schema()), drawn: Vec::new() }
     }
 
     fn finish(self) -> Vec<Change> {

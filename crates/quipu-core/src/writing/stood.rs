@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::core_map;
+use crate::evolve::Schema;
 use crate::predicate::{Cardinality, CorePlace, Predicates, normal};
 
 /// A value of the core document that is, or should be, a fact.
@@ -23,7 +24,7 @@ pub(super) fn has(all: &[Stood], value: &Stood) -> bool {
 }
 
 /// Every value of a document that stands where a relation says facts stand, by place.
-pub(super) fn values(predicates: &Predicates, document: &Value) -> BTreeMap<String, Vec<Stood>> {
+pub(super) fn values(predicates: &Predicates, schema: &Schema, document: &Value) -> BTreeMap<String, Vec<Stood>> {
     let mut found: BTreeMap<String, Vec<Stood>> = BTreeMap::new();
     let named =
         |element: &Value| element.as_str().or_else(|| element.get("name").and_then(Value::as_str)).map(str::to_owned);
@@ -40,7 +41,8 @@ pub(super) fn values(predicates: &Predicates, document: &Value) -> BTreeMap<Stri
             None => vec![(path.clone(), None)],
         };
         for (path, kind) in paths {
-            let Some(value) = document.pointer(&path) else { continue };
+            let place = schema.place(&path);
+            let Some(value) = document.pointer(&place) else { continue };
             let kind: BTreeMap<String, String> =
                 kind.map(|kind| ("kind".to_owned(), kind.to_owned())).into_iter().collect();
             let sharing = sharing(predicates, &path);
@@ -53,15 +55,15 @@ pub(super) fn values(predicates: &Predicates, document: &Value) -> BTreeMap<Stri
             };
             match (shape, value) {
                 (CorePlace::Set(_), value) => {
-                    let place = value.get("city").or_else(|| value.get("name")).unwrap_or(value);
-                    let text = place.as_str().map(str::to_owned);
-                    found.entry(path).or_default().extend(text.map(|text| stood(text, kind)));
+                    let named = value.get("city").or_else(|| value.get("name")).unwrap_or(value);
+                    let text = named.as_str().map(str::to_owned);
+                    found.entry(place).or_default().extend(text.map(|text| stood(text, kind)));
                 }
                 (CorePlace::List(_) | CorePlace::Named(_), Value::Array(list))
                     if sharing.first().is_none_or(|first| first == name) =>
                 {
                     let all = list.iter().filter_map(named).map(|object| stood(object, kind.clone()));
-                    found.entry(path).or_default().extend(all);
+                    found.entry(place).or_default().extend(all);
                 }
                 (CorePlace::Entry(_), Value::Object(members)) => {
                     for (key, value) in members {
@@ -74,7 +76,7 @@ pub(super) fn values(predicates: &Predicates, document: &Value) -> BTreeMap<Stri
                             }
                             _ => continue,
                         };
-                        found.entry(format!("{path}/{key}")).or_default().push(stood(object, qualifiers));
+                        found.entry(format!("{place}/{key}")).or_default().push(stood(object, qualifiers));
                     }
                 }
                 _ => {}

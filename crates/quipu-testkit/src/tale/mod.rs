@@ -16,6 +16,7 @@
 //! |---|---|
 //! | `said "TEXT" [in SESSION] [key KEY]` | remembers |
 //! | `set POINTER JSON`, `unset POINTER`, `patch JSON` | edit the core document |
+//! | `promote PATTERN [NAME]` | makes a pattern of the core document a category |
 //! | `pin N`, `unpin N`, `rate N STARS` | mark an item |
 //! | `revert N…`, `revert session S`, `revert since N` | revert |
 //! | `erase N…` | erase events |

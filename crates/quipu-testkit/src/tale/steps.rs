@@ -9,8 +9,8 @@ use quipu_engine::log::Standing;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Error, PatchOptions, RecallOptions, RememberOptions, Utterance, chosen, core_at, edit_core, erase, fork,
-    mark, pick, rebuild, recall, remember, revert, snapshot, status, verify,
+    Edit, Error, PatchOptions, PromoteRequest, RecallOptions, RememberOptions, Utterance, chosen, core_at, edit_core,
+    erase, fork, mark, pick, promote, rebuild, recall, remember, revert, snapshot, status, verify,
 };
 
 use super::words::Words;
@@ -54,7 +54,7 @@ fn step(world: &mut World, words: &mut Words<'_>) -> Step {
     let at = if words.takes("at") { When::Seq(words.number()?) } else { When::Now };
     let verb = words.need("a verb")?;
     match verb {
-        "said" | "set" | "unset" | "patch" | "pin" | "unpin" | "rate" | "revert" => {
+        "said" | "set" | "unset" | "patch" | "promote" | "pin" | "unpin" | "rate" | "revert" => {
             act(world, &user, verb, words).map(|done| done.map(|receipt| world.receipt = Some(receipt)))
         }
         "erase" | "fork" | "pick" | "reopen" | "rebuild" | "snapshot" => work(world, &user, verb, words),
@@ -88,6 +88,12 @@ fn act(
             Ok(patch) => edit(Edit::Patch(patch)),
             Err(refusal) => Err(refusal.into()),
         },
+        "promote" => {
+            let candidate = words.need("a pattern")?.to_owned();
+            let proposed_name = words.next().map(str::to_owned);
+            let request = PromoteRequest { candidate, proposed_name, ..PromoteRequest::default() };
+            promote(engine, user, &request).map(|done| done.receipt.expect("a promotion has a receipt"))
+        }
         "revert" => {
             let selection = if words.takes("session") {
                 Selection::Session(words.need("a session")?.to_owned())

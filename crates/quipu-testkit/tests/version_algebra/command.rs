@@ -8,6 +8,7 @@ pub(crate) enum Command {
     Say { user: u8, text: u8, session: u8, key: Option<u8> },
     Set { user: u8, path: u8, value: u8 },
     Unset { user: u8, path: u8 },
+    Promote { user: u8, path: u8 },
     Mark { user: u8, event: u8, pinned: Option<bool>, rating: Option<i8> },
     Revert { user: u8, events: Vec<u8> },
     RevertSince { user: u8, version: u8 },
@@ -31,6 +32,7 @@ impl Command {
             Self::Say { user, .. }
             | Self::Set { user, .. }
             | Self::Unset { user, .. }
+            | Self::Promote { user, .. }
             | Self::Mark { user, .. }
             | Self::Revert { user, .. }
             | Self::RevertSince { user, .. }
@@ -67,6 +69,7 @@ pub(crate) fn any_command() -> impl Strategy<Value = Command> {
         8 => (user(), any::<u8>(), 0..3u8, key).prop_map(|(user, text, session, key)| Command::Say { user, text, session, key }),
         8 => (user(), any::<u8>(), any::<u8>()).prop_map(|(user, path, value)| Command::Set { user, path, value }),
         3 => (user(), any::<u8>()).prop_map(|(user, path)| Command::Unset { user, path }),
+        3 => (user(), any::<u8>()).prop_map(|(user, path)| Command::Promote { user, path }),
         3 => (user(), any::<u8>(), proptest::option::of(any::<bool>()), stars)
             .prop_map(|(user, event, pinned, rating)| Command::Mark { user, event, pinned, rating }),
         7 => (user(), some(3)).prop_map(|(user, events)| Command::Revert { user, events }),

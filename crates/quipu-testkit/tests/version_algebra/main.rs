@@ -93,7 +93,9 @@ fn the_commands_reach_every_outcome() {
     let commands = proptest::collection::vec(command::any_command(), 400);
     let commands = proptest::strategy::ValueTree::current(&commands.new_tree(&mut runner).unwrap());
     world.live_through(&commands);
-    for outcome in ["done", "replayed", "Invalid", "Refused", "NotFound", "orphan", "skipped", "erased", "left out"] {
+    for outcome in
+        ["done", "replayed", "Invalid", "Refused", "NotFound", "orphan", "skipped", "erased", "left out", "promoted"]
+    {
         assert!(world.seen.contains_key(outcome), "nothing was {outcome}: {:?}", world.seen);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tree::{Edited, Tree};
+use crate::tree::{Edited, Promotion, Tree};
 
 pub(crate) type Seq = u64;
 
@@ -14,6 +14,7 @@ pub(crate) enum Fact {
         text: String,
     },
     Edited(Edited),
+    Promoted(Promotion),
     Marked {
         id: String,
         pinned: Option<bool>,
@@ -62,6 +63,8 @@ pub(crate) struct State {
     pub(crate) ended: BTreeMap<String, Seq>,
     pub(crate) core: Tree,
     pub(crate) core_seq: Seq,
+    /// Categories that were promoted.
+    pub(crate) grown: BTreeSet<String>,
     pub(crate) orphans: Vec<Seq>,
     pub(crate) skipped: BTreeSet<Seq>,
 }
@@ -101,6 +104,7 @@ impl Ledger {
             ended: BTreeMap::new(),
             core: Tree::empty(),
             core_seq: 0,
+            grown: BTreeSet::new(),
             orphans: Vec::new(),
             skipped: BTreeSet::new(),
         };
@@ -117,8 +121,22 @@ impl Ledger {
         state
     }
 
-    /// Erases events, and what was said later about an entry that goes with them.
+    /// Erases events, what was said later about an entry that goes with them, and promotions of what only they named.
     pub(crate) fn erase(&mut self, seqs: &[Seq]) {
+        let named = |gone: bool| -> BTreeSet<&'static str> {
+            let events = (1..).zip(&self.0).filter(|(seq, _)| seqs.contains(seq) == gone);
+            let edits = events.filter_map(|(_, event)| match &event.fact {
+                Some(Fact::Edited(edited)) => Some(edited.members()),
+                _ => None,
+            });
+            edits.flatten().collect()
+        };
+        let unnamed: BTreeSet<&str> = named(true).difference(&named(false)).copied().collect();
+        for event in &mut self.0 {
+            if matches!(&event.fact, Some(Fact::Promoted(promotion)) if unnamed.contains(promotion.from)) {
+                event.fact = None;
+            }
+        }
         let mut gone = BTreeSet::new();
         for (place, event) in self.0.iter_mut().enumerate() {
             let direct = seqs.contains(&(place as Seq + 1));
@@ -188,6 +206,14 @@ impl State {
             Fact::Edited(edited) => match self.core.again(edited) {
                 Some(core) => {
                     (self.core, self.core_seq) = (core, seq);
+                    true
+                }
+                None => false,
+            },
+            Fact::Promoted(promotion) => match self.core.promoted(promotion) {
+                Some(core) => {
+                    (self.core, self.core_seq) = (core, seq);
+                    self.grown.insert(promotion.to.to_owned());
                     true
                 }
                 None => false,

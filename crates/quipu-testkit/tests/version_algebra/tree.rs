@@ -29,7 +29,111 @@ pub(crate) enum Edited {
     Removed { path: Path, old: Tree },
 }
 
+/// A member of `uncategorized` that becomes a category, as it was decided.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Promotion {
+    pub(crate) from: &'static str,
+    pub(crate) to: &'static str,
+    /// The category was there already.
+    joins: bool,
+    /// The member's place in it was taken by a list, and it is one itself: so many elements join.
+    elements: Option<usize>,
+    /// The name it has there.
+    name: String,
+    /// `uncategorized` was empty then.
+    sweeps: bool,
+}
+
+impl Edited {
+    /// The members of `uncategorized` it names. A list or map is written down whole where it is replaced or removed.
+    pub(crate) fn members(&self) -> Vec<&'static str> {
+        const MEMBERS: [&str; 4] = ["a", "b", "e", "list"];
+        let below = |path: &Path, value: &Tree| match path.as_slice() {
+            ["uncategorized", name, ..] => vec![*name],
+            ["uncategorized"] => MEMBERS.into_iter().filter(|name| value.at(&[name]).is_some()).collect(),
+            [] => MEMBERS.into_iter().filter(|name| value.at(&["uncategorized", name]).is_some()).collect(),
+            _ => Vec::new(),
+        };
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Put { parent, name, value } => below(&[parent.as_slice(), &[*name]].concat(), value),
+            Self::Appended { list, value } => below(list, value),
+            Self::Replaced { path, old, .. } | Self::Removed { path, old } => below(path, old),
+        }
+    }
+}
+
 impl Tree {
+    /// What promoting a member of `uncategorized` would do.
+    pub(crate) fn promotion(&self, from: &'static str, to: &'static str) -> Promotion {
+        let place = self.at(&["uncategorized", from]);
+        let there = self.at(&[to, from]);
+        let elements = match (place, there) {
+            (Some(Self::List(own)), Some(Self::List(_))) => Some(own.len()),
+            _ => None,
+        };
+        let taken = there.is_some() && elements.is_none();
+        let names = std::iter::once(from.to_owned()).chain((2..).map(|n| format!("{from}{n}")));
+        let free = |name: &String| !taken || self.at(&[to, name]).is_none();
+        let left = match self.at(&["uncategorized"]) {
+            Some(Self::Map(members)) => members.len(),
+            _ => 0,
+        };
+        let joins = self.at(&[to]).is_some();
+        let name = names.into_iter().find(free).unwrap_or_default();
+        Promotion { from, to, joins, elements, name, sweeps: left == 1 }
+    }
+
+    /// Does it again here, each part if it applies; `None` if nothing moves.
+    pub(crate) fn promoted(&self, promotion: &Promotion) -> Option<Self> {
+        let mut tree = self.clone();
+        let Promotion { from, to, .. } = promotion;
+        if !promotion.joins && tree.at(&[to]).is_none() {
+            let Self::Map(members) = &mut tree else { return None };
+            members.insert((*to).to_owned(), Self::empty());
+        }
+        let whole = promotion.elements.is_none();
+        if whole && tree.at(&["uncategorized", from]).is_some() && tree.at(&[to, &promotion.name]).is_none() {
+            if let (Some(Self::Map(_)), Some(Self::Map(members))) =
+                (self.at(&["uncategorized"]), tree.at_mut(&["uncategorized"]))
+            {
+                let value = members.remove(*from)?;
+                if let Some(Self::Map(category)) = tree.at_mut(&[to]) {
+                    category.insert(promotion.name.clone(), value);
+                } else {
+                    return None;
+                }
+            }
+        }
+        for _ in 0..promotion.elements.unwrap_or(0) {
+            if let (Some(Self::List(own)), Some(Self::List(_))) =
+                (tree.at(&["uncategorized", from]), tree.at(&[to, from]))
+                && !own.is_empty()
+            {
+                let Some(Self::List(own)) = tree.at_mut(&["uncategorized", from]) else { return None };
+                let first = own.remove(0);
+                if let Some(Self::List(there)) = tree.at_mut(&[to, from]) {
+                    there.push(first);
+                }
+            }
+        }
+        if !whole
+            && tree.at(&["uncategorized", from]) == Some(&Self::List(Vec::new()))
+            && let Some(Self::Map(members)) = tree.at_mut(&["uncategorized"])
+        {
+            members.remove(*from);
+        }
+        if promotion.sweeps
+            && tree.at(&["uncategorized"]) == Some(&Self::empty())
+            && let Self::Map(members) = &mut tree
+        {
+            members.remove("uncategorized");
+        }
+        let gone = self.at(&["uncategorized", from]).is_some() && tree.at(&["uncategorized", from]).is_none();
+        // Of an empty list there is nothing to move, and it goes.
+        (gone || promotion.elements == Some(0)).then_some(tree)
+    }
+
     pub(crate) fn empty() -> Self {
         Self::Map(BTreeMap::new())
     }

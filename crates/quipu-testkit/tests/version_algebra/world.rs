@@ -10,8 +10,9 @@ use quipu_engine::ports::LedgerStore;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, Error, ListOptions, PatchOptions, Receipt, RememberOptions, Utterance, chosen, core_at, edit_core,
-    erase, fork, list, mark, pick, rebuild, remember, revert, show, snapshot, status, verify,
+    Edit, Engine, Error, ListOptions, PatchOptions, PromoteRequest, Receipt, RememberOptions, Utterance, chosen,
+    core_at, edit_core, erase, fork, list, mark, pick, promote, rebuild, remember, revert, show, snapshot, status,
+    verify,
 };
 use quipu_testkit::Rig;
 
@@ -19,7 +20,7 @@ use crate::command::{Command, USERS};
 use crate::model::{Event, Fact, Ledger, Seq};
 use crate::tree::{Path, Tree};
 
-const PATHS: [&[&str]; 9] = [
+const PATHS: [&[&str]; 12] = [
     &["uncategorized", "a"],
     &["uncategorized", "b", "c"],
     &["uncategorized", "b", "d"],
@@ -29,7 +30,13 @@ const PATHS: [&[&str]; 9] = [
     &["uncategorized", "list", "0"],
     &["location", "timezone"],
     &["uncategorized", "a", "x"],
+    &["grownA", "a"],
+    &["grownE", "e", "h"],
+    &["grownE", "y"],
 ];
+
+/// Members of `uncategorized` that are promoted, and the categories they become.
+const GROWN: [(&str, &str); 3] = [("a", "grownA"), ("e", "grownE"), ("list", "grownList")];
 
 pub(crate) struct World<'a> {
     store: &'a dyn Fn() -> Box<dyn LedgerStore>,
@@ -132,6 +139,7 @@ impl<'a> World<'a> {
             Command::UnsetTruth { session, place, .. } => self.unset_truth(user, *session, *place),
             Command::EndSession { session, .. } => self.end_session(user, *session),
             Command::Unset { path, .. } => self.unset(user, *path),
+            Command::Promote { path, .. } => self.promote(user, *path),
             Command::Mark { event, pinned, rating, .. } => self.mark(user, *event, *pinned, *rating),
             Command::Revert { events, .. } => {
                 let seqs = self.positions(user, events);
@@ -207,7 +215,12 @@ impl<'a> World<'a> {
         let path: Path = PATHS[path].to_vec();
         let edited = self.ledger(user).now().core.set(&path, value.clone());
         // A place is a word: the schema refuses the number.
-        let valid = path[0] != "location" || matches!(value, Tree::Word(_));
+        let valid = match path[0] {
+            "location" => matches!(value, Tree::Word(_)),
+            "uncategorized" => true,
+            // A category that grew is there while its promotion counts.
+            grown => self.ledger(user).now().grown.contains(grown),
+        };
         let edit = Edit::Set(format!("/{}", path.join("/")), value.json());
         let found = edit_core(&self.engine, &id(user), &edit, &PatchOptions::default());
         self.model.entry(user).or_default();
@@ -225,6 +238,22 @@ impl<'a> World<'a> {
         if let Some(receipt) = self.expect(edited.as_ref().map(drop).ok_or("NotFound"), found, &edit) {
             self.append(user, &receipt, Fact::Edited(edited.unwrap()));
         }
+    }
+
+    fn promote(&mut self, user: &'static str, path: u8) {
+        let (from, to) = GROWN[usize::from(path) % GROWN.len()];
+        let state = self.ledger(user).now();
+        let request = PromoteRequest {
+            candidate: from.to_owned(),
+            proposed_name: Some(to.to_owned()),
+            ..PromoteRequest::default()
+        };
+        let found = promote(&self.engine, &id(user), &request);
+        let expected = if state.core.at(&["uncategorized", from]).is_some() { Ok(()) } else { Err("NotFound") };
+        let Some(done) = self.expect(expected, found, &request) else { return };
+        let fact = Fact::Promoted(state.core.promotion(from, to));
+        self.append(user, &done.receipt.unwrap(), fact);
+        self.note("promoted");
     }
 
     fn mark(&mut self, user: &'static str, event: u8, pinned: Option<bool>, rating: Option<i8>) {

@@ -96,7 +96,7 @@ fn check(world: &World) {
 
 /// The core document is what the active facts about the user say, and nothing else.
 fn agrees(world: &World) {
-    let mut rebuilt = super::super::core_map::Draft::of(&serde_json::json!({}));
+    let mut rebuilt = super::super::core_map::Draft::of(&serde_json::json!({}), world.memory.schema());
     let mut active: Vec<&Fact> =
         world.memory.items().facts().filter(|fact| fact.is_active() && fact.subject == USER).collect();
     active.sort_by_key(|fact| fact.id.bits);

@@ -1,0 +1,139 @@
+//! Which patterns are due: a predicate over the memory.
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::mine::{Candidate, mine};
+use super::name::{Proposed, propose};
+use super::thresholds::Thresholds;
+use super::written::day_of;
+use crate::core_document::Categories;
+use crate::id::ItemId;
+use crate::item::{Decision, Review, ReviewKind, Support};
+use crate::memory::Memory;
+
+/// How a pattern stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "standing")]
+pub enum Standing {
+    /// It is over every threshold, and nobody was asked yet.
+    Due,
+    /// Somebody is asked already.
+    Waiting {
+        /// What waits.
+        review: ItemId,
+    },
+    /// Somebody said no; it is asked again once twice as much speaks for it.
+    Declined {
+        /// What was declined.
+        review: ItemId,
+        /// The number of instances at which it is asked again.
+        again_at: u32,
+    },
+    /// Too little speaks for it.
+    Below {
+        /// What is missing.
+        missing: String,
+    },
+    /// No name for it is free.
+    Nameless,
+}
+
+/// A pattern, what it would become, and how it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Survey {
+    /// The pattern.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// What it would become.
+    pub proposed: Option<Proposed>,
+    /// How it stands.
+    #[serde(flatten)]
+    pub standing: Standing,
+}
+
+impl Survey {
+    /// True if it should be proposed now.
+    pub fn is_due(&self) -> bool {
+        self.standing == Standing::Due
+    }
+}
+
+/// The patterns of a memory and how each stands, those with the most support first.
+pub fn survey(memory: &Memory, categories: Categories<'_>, thresholds: &Thresholds, now: Timestamp) -> Vec<Survey> {
+    let one = |candidate: Candidate| {
+        let proposed = propose(memory, categories, &candidate);
+        let asked = latest(memory, &candidate);
+        let standing = match (asked, &proposed) {
+            (_, None) => Standing::Nameless,
+            (Some(review), _) if review.decided.is_none() => Standing::Waiting { review: review.id },
+            (Some(Review { id, decided: Some((Decision::Declined, _)), promotion: Some(then), .. }), _)
+                if candidate.support.instances < then.support.instances.saturating_mul(2) =>
+            {
+                Standing::Declined { review: *id, again_at: then.support.instances.saturating_mul(2) }
+            }
+            _ => match missing(&candidate.support, thresholds, now) {
+                None => Standing::Due,
+                Some(missing) => Standing::Below { missing },
+            },
+        };
+        Survey { candidate, proposed, standing }
+    };
+    mine(memory).into_iter().map(one).collect()
+}
+
+/// The newest review of a pattern.
+fn latest<'a>(memory: &'a Memory, candidate: &Candidate) -> Option<&'a Review> {
+    let items = memory.items();
+    let about = |review: &&Review| {
+        review.kind == ReviewKind::SchemaPromotion
+            && !items.is_hidden(review.id)
+            && review.promotion.as_ref().is_some_and(|promotion| promotion.candidate == candidate.key)
+    };
+    items.reviews().filter(about).max_by_key(|review| (items.made_by(review.id), review.id))
+}
+
+fn missing(support: &Support, thresholds: &Thresholds, now: Timestamp) -> Option<String> {
+    let short = |what: &str, found: u32, wanted: u32| (found < wanted).then(|| format!("{found} of {wanted} {what}"));
+    let faded = || {
+        let age = day_of(now).saturating_sub(day_of(support.last_seen?));
+        (age > i64::from(thresholds.recent_days)).then(|| format!("last seen {age} days ago"))
+    };
+    let found = [
+        short("instances", support.instances, thresholds.instances),
+        short("days", support.days, thresholds.days),
+        short("episodes", support.links, thresholds.links),
+        faded(),
+    ];
+    let found: Vec<String> = found.into_iter().flatten().collect();
+    (!found.is_empty()).then(|| found.join(", "))
+}
+
+/// What is asked about a pattern, and why.
+pub fn question(candidate: &Candidate, proposed: &Proposed, moving: usize) -> (String, String) {
+    let places = |n: usize| if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
+    let question = format!(
+        "Make {} a category of its own? {} of {} would move there.",
+        proposed.name,
+        places(moving),
+        candidate.key
+    );
+    (question, reason(&candidate.support))
+}
+
+/// What speaks for a pattern, in words.
+pub(super) fn reason(support: &Support) -> String {
+    let count = |n: u32, one: &str, many: &str| if n == 1 { format!("1 {one}") } else { format!("{n} {many}") };
+    let mut parts = vec![format!(
+        "{} on {}",
+        count(support.instances, "instance", "instances"),
+        count(support.days, "day", "days")
+    )];
+    if let Some(last) = support.last_seen {
+        parts.push(format!("last seen {}", last.strftime("%Y-%m-%d")));
+    }
+    if support.links > 0 {
+        parts.push(count(support.links, "episode tells of it", "episodes tell of it"));
+    }
+    parts.join(", ")
+}

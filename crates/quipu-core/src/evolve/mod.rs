@@ -1,0 +1,26 @@
+//! How the core document grows categories of its own: what recurs in `uncategorized` and `dynamicCategories` is mined,
+//! proposed, and moved into a category once somebody says so.
+//!
+//! `mine → due → name → fields → plan → one event`
+
+mod due;
+mod fields;
+mod mine;
+mod name;
+mod plan;
+mod schema;
+mod thresholds;
+mod words;
+mod written;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+mod tests;
+
+pub use due::{Standing, Survey, question, survey};
+pub use mine::{Candidate, mine};
+pub use name::{Proposed, check_name, propose};
+pub use plan::{Moved, Plan, plan};
+pub(crate) use schema::moves;
+pub use schema::{Category, Promoted, Schema, relocations};
+pub use thresholds::Thresholds;

@@ -1,0 +1,85 @@
+//! How a category is named.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::mine::Candidate;
+use super::words::{camel, english, key_words};
+use crate::core_document::{Categories, DYNAMIC, UNCATEGORIZED};
+use crate::memory::Memory;
+use crate::refusal::Refusal;
+
+/// Longest name of a category, in bytes.
+const NAME_BYTES_MAX: usize = 64;
+/// Longest description of a category, in bytes.
+pub(super) const DESCRIPTION_BYTES_MAX: usize = 1024;
+
+/// What a pattern would become.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Proposed {
+    /// The category's name; that of one that was promoted before, if the pattern belongs there.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+}
+
+/// The name and description of a pattern's category, by rule; `None` if the rules find no name that is free.
+pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidate) -> Option<Proposed> {
+    let schema = memory.schema();
+    if let Some(name) = schema.promoted_from(&candidate.key) {
+        return Some(known(memory, name));
+    }
+    let words = key_words(&candidate.key);
+    let said = if words.is_empty() { candidate.key.clone() } else { words.join(" ") };
+    let (name, description) = if candidate.dynamic {
+        let described =
+            memory.core().get(DYNAMIC).and_then(|all| all.get(&candidate.key)?.get("description")?.as_str());
+        (camel(&words), described.map_or_else(|| format!("User's {said}"), cut))
+    } else if let Some(named) = words.iter().find_map(|word| english().named(word)) {
+        (named.name.clone(), named.about.clone())
+    } else if let [pointer] = candidate.members.as_slice()
+        && pointer.ends_with(&format!("/{}", super::written::token(&candidate.key)))
+    {
+        (camel(&words), format!("User's {said}"))
+    } else {
+        (format!("{}Notes", camel(&words)), format!("User's notes on {said}"))
+    };
+    if schema.category(&name).is_some() {
+        return Some(known(memory, &name));
+    }
+    let tries = [name.clone(), format!("{name}Notes"), format!("{name}2"), format!("{name}3")];
+    let name = tries.into_iter().find(|name| check_name(memory, categories, name).is_ok())?;
+    Some(Proposed { name, description })
+}
+
+fn known(memory: &Memory, name: &str) -> Proposed {
+    let description = memory.schema().category(name).map_or("", |category| category.description()).to_owned();
+    Proposed { name: name.to_owned(), description }
+}
+
+fn cut(text: &str) -> String {
+    text[..text.floor_char_boundary(DESCRIPTION_BYTES_MAX)].to_owned()
+}
+
+/// True words for why a category cannot be called so.
+///
+/// # Errors
+/// `Invalid`: not 1 to 64 bytes of letters, digits, `_` and `-` starting with a letter. `Refused`: a category of the
+/// registry or a place with a meaning of its own has that name, or something stands there that was never promoted.
+pub fn check_name(memory: &Memory, categories: Categories<'_>, name: &str) -> Result<(), Refusal> {
+    let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+    if name.is_empty() || name.len() > NAME_BYTES_MAX || !plain || !name.starts_with(char::is_alphabetic) {
+        let shown: String = name.chars().take(80).collect();
+        let rule = "1 to 64 bytes of letters, digits, _ and -, starting with a letter";
+        return Err(Refusal::invalid(format!("{shown:?} cannot name a category: {rule}")));
+    }
+    if categories.registry().has(name) || [DYNAMIC, UNCATEGORIZED].contains(&name) {
+        return Err(Refusal::refused(format!(
+            "there is a category {name} with a schema of its own; choose another name"
+        )));
+    }
+    if memory.schema().category(name).is_none() && memory.core().get(name).is_some_and(|value| *value != Value::Null) {
+        return Err(Refusal::refused(format!("something stands at /{name} already; choose another name")));
+    }
+    Ok(())
+}

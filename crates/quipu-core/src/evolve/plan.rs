@@ -1,0 +1,306 @@
+//! The event of a promotion: the category, and the patches that move what belongs there.
+//!
+//! Nothing is copied and nothing is rewritten: values move, so that no erasure has a second copy to look for, and a later
+//! revert of one of them leaves the others where they are. Each patch stands for itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use json_patch::jsonptr::PointerBuf;
+use json_patch::{AddOperation, MoveOperation, PatchOperation, RemoveOperation, TestOperation};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::fields::{self, Field};
+use super::mine::{Candidate, named};
+use super::name::{DESCRIPTION_BYTES_MAX, Proposed, check_name, propose};
+use super::written::{name_of, pointer, token};
+use crate::core_document::{Categories, DYNAMIC, Patch, UNCATEGORIZED, replay};
+use crate::event::Change;
+use crate::item::{Drawn, Promotion};
+use crate::limit;
+use crate::memory::Memory;
+use crate::refusal::Refusal;
+
+/// Something that moves.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Moved {
+    /// Where it stands.
+    pub from: String,
+    /// Where it will stand.
+    pub to: String,
+}
+
+/// A promotion worked out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What is promoted.
+    pub promotion: Promotion,
+    /// Each applies or is passed over.
+    pub patches: Vec<Patch>,
+    /// What moves, place by place.
+    pub moves: Vec<Moved>,
+    /// The category as it will be.
+    pub category: Value,
+}
+
+impl Plan {
+    /// The changes of the one event.
+    pub fn changes(self) -> Vec<Change> {
+        let promoted = Change::Drawn(Drawn::SchemaPromoted(Box::new(self.promotion)));
+        std::iter::once(promoted).chain(self.patches.into_iter().map(Change::CorePatched)).collect()
+    }
+}
+
+/// Works out the promotion of a pattern, however little speaks for it.
+///
+/// `name` is the category; without one it is named by rule.
+///
+/// # Errors
+/// `NotFound`: there is no such pattern. `Invalid`: the name is none. `Refused`: the name is taken, the memory has grown too
+/// many categories, or the document would leave its bounds.
+pub fn plan(
+    memory: &Memory,
+    categories: Categories<'_>,
+    candidate: &str,
+    name: Option<&str>,
+    rationale: Option<&str>,
+) -> Result<Plan, Refusal> {
+    let missing = || {
+        Refusal::not_found(format!(
+            "nothing in uncategorized or dynamicCategories is called {candidate:?}; `quipu evolve --dry-run` lists what recurs"
+        ))
+    };
+    let found = named(memory, candidate).filter(|found| !found.members.is_empty()).ok_or_else(missing)?;
+    let proposed = proposed(memory, categories, &found, name)?;
+    let rationale = rationale.map_or_else(|| super::due::reason(&found.support), str::to_owned);
+    let (name, description) = (proposed.name, proposed.description);
+    let promotion =
+        Promotion { candidate: found.key.clone(), name, description, rationale, support: found.support.clone() };
+    Draft::new(memory, &promotion.name).carry_out(&found, categories, promotion)
+}
+
+fn proposed(
+    memory: &Memory,
+    categories: Categories<'_>,
+    found: &Candidate,
+    name: Option<&str>,
+) -> Result<Proposed, Refusal> {
+    let by_rule = propose(memory, categories, found);
+    let Some(name) = name else {
+        return by_rule.ok_or_else(|| {
+            Refusal::refused(format!("no name is free for {}; give it one: `quipu schema promote {0} NAME`", found.key))
+        });
+    };
+    check_name(memory, categories, name)?;
+    let known = memory.schema().category(name).map(|category| category.description().to_owned());
+    let mut description =
+        known.or(by_rule.map(|rule| rule.description)).unwrap_or_else(|| format!("User's {}", found.key));
+    description.truncate(description.floor_char_boundary(DESCRIPTION_BYTES_MAX));
+    Ok(Proposed { name: name.to_owned(), description })
+}
+
+/// A promotion being worked out on a copy of the document.
+struct Draft {
+    root: String,
+    document: Value,
+    patches: Vec<Patch>,
+    moves: Vec<Moved>,
+}
+
+impl Draft {
+    fn new(memory: &Memory, name: &str) -> Self {
+        let root = format!("/{}", token(name));
+        Self { root, document: memory.core().clone(), patches: Vec::new(), moves: Vec::new() }
+    }
+
+    fn carry_out(
+        mut self,
+        found: &Candidate,
+        categories: Categories<'_>,
+        promotion: Promotion,
+    ) -> Result<Plan, Refusal> {
+        if found.dynamic {
+            self.dynamic(&found.key)?
+        } else {
+            self.uncategorized(found)?
+        }
+        let schema_full = categories.with(&promotion.name).validate(&self.document);
+        schema_full.map_err(|faults| {
+            let list = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            Refusal::refused(format!("the document would no longer be valid: {list}"))
+        })?;
+        let category = self.document.pointer(&self.root).cloned().unwrap_or_else(|| json!({}));
+        Ok(Plan { promotion, patches: self.patches, moves: self.moves, category })
+    }
+
+    /// A dynamic category moves as it is.
+    fn dynamic(&mut self, key: &str) -> Result<(), Refusal> {
+        let at = pointer(DYNAMIC, key);
+        let data = format!("{at}/data");
+        let whole = self.value(&data).is_some_and(Value::is_object) && self.value(&self.root).is_none();
+        if whole {
+            let root = self.root.clone();
+            self.moved(&data, &root);
+            self.apply(vec![step(&data, &root), remove(&at)])?;
+            return self.sweep(DYNAMIC);
+        }
+        self.begin(BTreeSet::new())?;
+        let members = self.value(&data).and_then(Value::as_object).map(|all| all.keys().cloned().collect::<Vec<_>>());
+        match members {
+            Some(names) => {
+                for name in names.iter().take(limit::PLACES_PER_PROMOTION_MAX) {
+                    self.member(&format!("{data}/{}", token(name)), name)?;
+                }
+                if names.len() <= limit::PLACES_PER_PROMOTION_MAX {
+                    self.apply(vec![test(&data, json!({})), remove(&at)])?;
+                }
+            }
+            None => {
+                let to = self.free(fields::NOTES);
+                self.moved(&data, &to);
+                self.apply(vec![step(&data, &to), remove(&at)])?;
+            }
+        }
+        self.sweep(DYNAMIC)
+    }
+
+    /// A member joins a category that is there: under its name, or at the end of the list of that name.
+    fn member(&mut self, from: &str, name: &str) -> Result<(), Refusal> {
+        let to = format!("{}/{}", self.root, token(name));
+        let many = match (self.value(from), self.value(&to)) {
+            (Some(Value::Array(own)), Some(Value::Array(_))) => own.len(),
+            (_, None) => return self.one(from, &to),
+            _ => {
+                let to = self.free(name);
+                return self.one(from, &to);
+            }
+        };
+        self.moved(from, &to);
+        for _ in 0..many {
+            self.apply(vec![step(&format!("{from}/0"), &format!("{to}/-"))])?;
+        }
+        self.apply(vec![test(from, json!([])), remove(from)])
+    }
+
+    /// Each member of a pattern goes to its field.
+    fn uncategorized(&mut self, found: &Candidate) -> Result<(), Refusal> {
+        let mut sentences: BTreeMap<Field, Vec<&str>> = BTreeMap::new();
+        let mut values: Vec<(&str, String)> = Vec::new();
+        for from in found.members.iter().take(limit::PLACES_PER_PROMOTION_MAX) {
+            let key = name_of(from.rsplit('/').next().unwrap_or_default());
+            match self.value(from) {
+                Some(Value::String(text)) => {
+                    sentences.entry(fields::of_sentence(found, &key, text)).or_default().push(from);
+                }
+                Some(_) => values.push((from, fields::of_value(found, &key))),
+                None => {}
+            }
+        }
+        let is_list = |field: &Field, own: &[&str]| field.list || own.len() > 1;
+        let lists = sentences.iter().filter(|(field, own)| is_list(field, own)).map(|(field, _)| field.name.clone());
+        self.begin(lists.collect())?;
+        for (field, own) in &sentences {
+            let to = format!("{}/{}", self.root, token(&field.name));
+            for from in own {
+                match self.value(&to) {
+                    None => self.one(from, &to)?,
+                    Some(Value::Array(_)) => self.one(from, &format!("{to}/-"))?,
+                    Some(Value::String(_)) => {
+                        self.widen(&to)?;
+                        self.one(from, &format!("{to}/-"))?;
+                    }
+                    Some(_) => {
+                        let to = self.free(&field.name);
+                        self.one(from, &to)?;
+                    }
+                }
+            }
+        }
+        for (from, name) in values {
+            self.member(from, &name)?;
+        }
+        self.sweep(UNCATEGORIZED)
+    }
+
+    /// Makes the category, with the lists that will be filled.
+    fn begin(&mut self, lists: BTreeSet<String>) -> Result<(), Refusal> {
+        if self.value(&self.root).is_none() {
+            let empty: serde_json::Map<String, Value> = lists.into_iter().map(|name| (name, json!([]))).collect();
+            return self.apply(vec![add(&self.root, Value::Object(empty))]);
+        }
+        for name in lists {
+            let at = format!("{}/{}", self.root, token(&name));
+            if self.value(&at).is_none() {
+                self.apply(vec![add(&at, json!([]))])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A field that held one sentence holds a list of it.
+    fn widen(&mut self, at: &str) -> Result<(), Refusal> {
+        let aside = self.free("aside");
+        self.apply(vec![step(at, &aside), add(at, json!([])), step(&aside, &format!("{at}/-"))])
+    }
+
+    fn one(&mut self, from: &str, to: &str) -> Result<(), Refusal> {
+        self.moved(from, to);
+        self.apply(vec![step(from, to)])
+    }
+
+    /// Takes away what is left empty.
+    fn sweep(&mut self, root: &str) -> Result<(), Refusal> {
+        let at = format!("/{root}");
+        if self.value(&at).and_then(Value::as_object).is_some_and(serde_json::Map::is_empty) {
+            self.apply(vec![test(&at, json!({})), remove(&at)])?;
+        }
+        Ok(())
+    }
+
+    fn moved(&mut self, from: &str, to: &str) {
+        self.moves.push(Moved { from: from.to_owned(), to: to.to_owned() });
+    }
+
+    fn apply(&mut self, ops: Vec<PatchOperation>) -> Result<(), Refusal> {
+        let patch = Patch(ops);
+        self.document = replay(&self.document, &patch)?;
+        self.patches.push(patch);
+        if self.patches.len() >= limit::CHANGES_PER_EVENT_MAX - 2 {
+            let most = limit::CHANGES_PER_EVENT_MAX;
+            return Err(Refusal::refused(format!("more would move than the {most} changes of one event can say")));
+        }
+        Ok(())
+    }
+
+    fn value(&self, at: &str) -> Option<&Value> {
+        self.document.pointer(at)
+    }
+
+    /// A place of the category where nothing stands.
+    fn free(&self, name: &str) -> String {
+        let names = std::iter::once(name.to_owned()).chain((2_u32..).map(|n| format!("{name}{n}")));
+        let mut places = names.map(|name| format!("{}/{}", self.root, token(&name)));
+        places.find(|place| self.value(place).is_none()).unwrap_or_default()
+    }
+}
+
+fn path(pointer: &str) -> PointerBuf {
+    // Every pointer here is made of escaped tokens.
+    PointerBuf::parse(pointer).unwrap_or_default()
+}
+
+fn step(from: &str, to: &str) -> PatchOperation {
+    PatchOperation::Move(MoveOperation { from: path(from), path: path(to) })
+}
+
+fn remove(at: &str) -> PatchOperation {
+    PatchOperation::Remove(RemoveOperation { path: path(at) })
+}
+
+fn add(at: &str, value: Value) -> PatchOperation {
+    PatchOperation::Add(AddOperation { path: path(at), value })
+}
+
+fn test(at: &str, value: Value) -> PatchOperation {
+    PatchOperation::Test(TestOperation { path: path(at), value })
+}
