@@ -8,6 +8,7 @@ pub mod difference;
 pub mod episode;
 pub mod event;
 pub mod extract;
+pub mod growth;
 pub mod guard;
 pub mod history;
 pub mod id;

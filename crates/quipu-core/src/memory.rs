@@ -16,7 +16,6 @@ use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, SourceKind, Trust};
 use crate::id::{ItemId, Seq, UserId};
 use crate::item::{Drawn, Truth, TruthKind};
 use crate::items::Items;
-use crate::limit;
 use crate::refusal::Refusal;
 use crate::source::Source;
 
@@ -329,6 +328,8 @@ impl Memory {
                     match &mut drawn {
                         Drawn::FactAsserted { fact, .. } => fact.trust = fact.trust.min(trust),
                         Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) => self.level(truth, trust),
+                        Drawn::HitsCounted { hits } => hits.retain(|shown| self.has(shown.item)),
+                        Drawn::ItemsDemoted { items, .. } => items.retain(|id| self.has(*id)),
                         _ => {}
                     }
                     self.items.apply(drawn, self.seq);
@@ -494,6 +495,3 @@ impl PartialEq for Memory {
             && self.orphans == other.orphans
     }
 }
-
-/// Largest snapshot that is read: more would not be one of ours.
-pub const SNAPSHOT_BYTES_MAX: usize = limit::ACTIVE_BYTES_MAX;

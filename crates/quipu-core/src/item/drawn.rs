@@ -7,6 +7,7 @@ use super::{
     Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Review, Task, TaskStatus, Tenet, TenetStatus, Truth,
     TurnSummary,
 };
+use super::standing::{Demotion, ItemHits};
 use crate::event::Trust;
 use crate::id::ItemId;
 
@@ -112,6 +113,25 @@ pub enum Drawn {
     SessionEnded {
         /// Which.
         session: String,
+    },
+    /// Items were shown. Counted outside the ledger and written down now and then; what is gone is passed over.
+    HitsCounted {
+        /// Which, and how often.
+        hits: Vec<ItemHits>,
+    },
+    /// A claim was said on so many days that it is of the profile now.
+    FactPromoted {
+        /// Which.
+        fact: ItemId,
+        /// The days.
+        days: u32,
+    },
+    /// Items left the active index; they are looked for where it has nothing good. What is gone is passed over.
+    ItemsDemoted {
+        /// Which.
+        items: Vec<ItemId>,
+        /// Why.
+        because: Demotion,
     },
 }
 
@@ -245,6 +265,9 @@ impl Drawn {
             Self::BaseTruthMerged(_) => "base_truth_merged",
             Self::BaseTruthKept { .. } => "base_truth_kept",
             Self::SessionEnded { .. } => "session_ended",
+            Self::HitsCounted { .. } => "hits_counted",
+            Self::FactPromoted { .. } => "fact_promoted",
+            Self::ItemsDemoted { .. } => "items_demoted",
         }
     }
 
@@ -299,6 +322,9 @@ impl Drawn {
             // What a summary takes out may be gone already; what a person takes out was there.
             Self::BaseTruthRemoved { truth, exchange } => vec![exchange.unwrap_or(*truth)],
             Self::BaseTruthKept { .. } | Self::SessionEnded { .. } => Vec::new(),
+            Self::FactPromoted { fact, .. } => vec![*fact],
+            // One item that is gone does not take the others with it.
+            Self::HitsCounted { .. } | Self::ItemsDemoted { .. } => Vec::new(),
         }
     }
 
@@ -327,6 +353,7 @@ impl Drawn {
         let left = match self {
             Self::BaseTruthAdded(truth) => truth.replaces == Some(item),
             Self::BaseTruthRemoved { truth, .. } => *truth == item,
+            Self::ItemsDemoted { items, .. } => items.contains(&item),
             _ => false,
         };
         displaced || left || self.makes() == Some(item) || self.needs().contains(&item)
