@@ -64,8 +64,8 @@ pub const TENETS_WAITING_MAX: usize = 8;
 pub const MERGES_FOLLOWED_MAX: usize = 64;
 /// Items one event takes out of the active index.
 pub const DEMOTED_PER_EVENT: usize = 512;
-/// Items whose hits one event writes down.
-pub const HITS_PER_EVENT: usize = 512;
+/// Items whose hits one change writes down.
+pub const HITS_PER_CHANGE: usize = 512;
 /// Items shown since hits were last written down, after which they are written down by the way.
 pub const HITS_UNFLUSHED_MAX: usize = 64;
 /// Items shown whose hits are kept at a time; more are not counted until these are written down.

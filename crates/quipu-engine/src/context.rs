@@ -105,7 +105,7 @@ pub(crate) fn without(
         deadline: options.deadline,
         ..RecallOptions::of(&options.query)
     };
-    recall::on_version(engine, user, options.at, &mut |sight| {
+    let made = recall::on_version(engine, user, options.at, &mut |sight| {
         let memory = sight.memory;
         let (mut found, plan, drawn) = recall::find(engine, sight, &asked)?;
         found.hits.retain(|hit| !shown.contains(&hit.id));
@@ -136,7 +136,11 @@ pub(crate) fn without(
         };
         pack.id = pack_id::id(&follows_from, &pack.text)?;
         Ok((pack, found.degraded))
-    })
+    })?;
+    if options.at == When::Now {
+        engine.keeper(user, false)?.shown_items.count(made.0.citations.iter().copied(), engine.now());
+    }
+    Ok(made)
 }
 
 /// The name of counting by rule of thumb.

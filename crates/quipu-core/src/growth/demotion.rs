@@ -77,7 +77,7 @@ impl Desk<'_> {
         let items = self.memory().items();
         let marks = self.memory().marks(id);
         let shown = items.hits(id).last_hit_at.is_some_and(|at| !self.is_older(Some(at), self.knobs.warm_days));
-        !items.is_demoted(id) && !marks.pinned && marks.rating <= 0 && !shown
+        !items.is_demoted(id) && !self.taken_back.has_demoted(id) && !marks.pinned && marks.rating <= 0 && !shown
     }
 
     /// Lines of the self-model that rest on claims of which none holds any longer: kept for history, not shown by default.

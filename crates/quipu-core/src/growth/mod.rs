@@ -16,12 +16,16 @@ mod tenets;
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
+use crate::item::Drawn;
 use crate::memory::Memory;
+use crate::predicate::normal;
 use crate::writing;
 
 pub use demotion::{ActiveIndex, active_index};
@@ -125,6 +129,48 @@ pub fn together(proposals: Vec<Proposal>) -> Vec<Proposal> {
     proposals.into_iter().filter(|one| !patches(one) || !std::mem::replace(&mut patched, true)).collect()
 }
 
+/// What somebody has taken back: it is not done again by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TakenBack(BTreeSet<String>);
+
+impl TakenBack {
+    /// Notes a change that counts no longer.
+    pub fn note(&mut self, change: &Change) {
+        self.0.extend(keys(change));
+    }
+
+    fn has(&self, proposal: &Proposal) -> bool {
+        proposal.changes.iter().flat_map(keys).any(|key| self.0.contains(&key))
+    }
+
+    fn has_demoted(&self, item: ItemId) -> bool {
+        self.0.contains(&format!("demoted {item}"))
+    }
+}
+
+/// What a change does, in words that are the same each time it is proposed.
+fn keys(change: &Change) -> Vec<String> {
+    let Change::Drawn(drawn) = change else { return Vec::new() };
+    match drawn {
+        Drawn::ItemsMerged { from, into } => from.iter().map(|part| pair(*part, *into)).collect(),
+        Drawn::FactPromoted { fact, .. } => vec![format!("promoted {fact}")],
+        Drawn::ItemsDemoted { items, .. } => items.iter().map(|item| format!("demoted {item}")).collect(),
+        Drawn::NoteRecorded(note) => vec![format!("note {}", normal(&note.text))],
+        Drawn::NoteSeconded { note, evidence } => {
+            vec![format!("seconded {note} {}", evidence.map(|at| at.source.to_string()).unwrap_or_default())]
+        }
+        Drawn::ItemRetracted { item, .. } => vec![format!("retracted {item}")],
+        Drawn::TenetRecorded(tenet) => vec![format!("tenet {}", normal(&tenet.text))],
+        Drawn::TenetChanged(change) => vec![format!("changed {}", change.tenet)],
+        _ => Vec::new(),
+    }
+}
+
+/// Two items that are one, whichever of them stays.
+fn pair(one: ItemId, other: ItemId) -> String {
+    format!("one {} {}", one.min(other), one.max(other))
+}
+
 /// Where growing is decided.
 #[derive(Clone, Copy)]
 pub struct Desk<'a> {
@@ -132,12 +178,19 @@ pub struct Desk<'a> {
     pub base: writing::Desk<'a>,
     /// The knobs.
     pub knobs: &'a Knobs,
+    /// What is not done again.
+    pub taken_back: &'a TakenBack,
 }
 
 /// Hands out ids.
 pub type Name<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 
 impl<'a> Desk<'a> {
+    /// What of these was not taken back before.
+    pub fn fresh(&self, proposals: Vec<Proposal>) -> Vec<Proposal> {
+        proposals.into_iter().filter(|one| !self.taken_back.has(one)).collect()
+    }
+
     fn memory(&self) -> &'a Memory {
         self.base.memory
     }

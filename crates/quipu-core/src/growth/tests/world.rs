@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::super::{Desk, Growth, Knobs, Proposal};
+use super::super::{Desk, Growth, Knobs, Proposal, TakenBack};
 use crate::core_document::Registry;
 use crate::event::{Actor, Change, Event, Header, ItemMark, Origin, SourceKind};
 use crate::extract::TaskKind;
@@ -25,6 +25,7 @@ pub(super) struct World {
     predicates: Predicates,
     registry: Registry,
     pub(super) knobs: Knobs,
+    pub(super) taken_back: TakenBack,
     next: u64,
 }
 
@@ -79,6 +80,7 @@ impl World {
             predicates: Predicates::default_registry(),
             registry: Registry::default_registry(),
             knobs: Knobs::default(),
+            taken_back: TakenBack::default(),
             next: 1,
         }
     }
@@ -244,7 +246,7 @@ impl World {
         let mut next = self.next;
         let base =
             writing::Desk { memory: &self.memory, predicates: &self.predicates, registry: &self.registry, now: day(now) };
-        let done = act(&Desk { base, knobs: &self.knobs }, &mut |kind| {
+        let done = act(&Desk { base, knobs: &self.knobs, taken_back: &self.taken_back }, &mut |kind| {
             next += 1;
             ItemId { kind, bits: next }
         });
