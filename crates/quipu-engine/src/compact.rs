@@ -11,12 +11,8 @@ use crate::grow::{self, Decide, GrowOptions, GrowReport};
 use crate::upkeep;
 
 /// What a compaction decides, in order.
-pub(crate) const DECIDES: [Decide; 4] = [
-    |desk, _| desk.duplicates(),
-    |desk, _| desk.promotions(),
-    |desk, _| desk.outdated(),
-    |desk, _| desk.demotions(),
-];
+pub(crate) const DECIDES: [Decide; 4] =
+    [|desk, _| desk.duplicates(), |desk, _| desk.promotions(), |desk, _| desk.outdated(), |desk, _| desk.demotions()];
 
 /// What a compaction did.
 #[derive(Debug, Clone, Serialize)]

@@ -63,12 +63,7 @@ pub struct GrowReport {
 pub(crate) type Decide = fn(&Desk<'_>, Name<'_>) -> Vec<Proposal>;
 
 /// What one kind of growing would do now, but for what was taken back.
-pub(crate) fn proposals(
-    engine: &Engine,
-    memory: &Memory,
-    decides: &[Decide],
-    taken_back: &TakenBack,
-) -> Vec<Proposal> {
+pub(crate) fn proposals(engine: &Engine, memory: &Memory, decides: &[Decide], taken_back: &TakenBack) -> Vec<Proposal> {
     let desk = Desk { base: engine.desk(memory), knobs: &engine.growth, taken_back };
     let decided = decides.iter().flat_map(|decide| decide(&desk, &mut |kind| engine.new_item_id(kind)));
     desk.fresh(decided.collect())

@@ -187,8 +187,7 @@ fn flush(engine: &Engine, keeper: &Keeper) -> Result<Option<Receipt>> {
 /// One event, some hundred items a change.
 fn draft(memory: &Memory, batch: &Batch) -> Vec<Draft> {
     let there = batch.hits.iter().filter(|(item, _)| memory.has(**item));
-    let hits: Vec<ItemHits> =
-        there.map(|(&item, &(count, last_at))| ItemHits { item, count, last_at }).collect();
+    let hits: Vec<ItemHits> = there.map(|(&item, &(count, last_at))| ItemHits { item, count, last_at }).collect();
     let changes: Vec<Change> = hits
         .chunks(limit::HITS_PER_CHANGE)
         .map(|part| Change::Drawn(Drawn::HitsCounted { hits: part.to_vec() }))

@@ -9,8 +9,7 @@ use crate::grow::{self, Decide, GrowOptions, GrowReport};
 use crate::upkeep;
 
 /// What a reflection decides, in order.
-pub(crate) const DECIDES: [Decide; 2] =
-    [|desk, name| desk.reflections(name), |desk, name| desk.tenet_proposals(name)];
+pub(crate) const DECIDES: [Decide; 2] = [|desk, name| desk.reflections(name), |desk, name| desk.tenet_proposals(name)];
 
 /// Looks back once.
 ///

@@ -43,15 +43,8 @@ pub enum TendStep {
 
 impl TendStep {
     /// Every step, in order.
-    pub const ALL: [Self; 7] = [
-        Self::Read,
-        Self::Study,
-        Self::Summarize,
-        Self::Episodes,
-        Self::Hits,
-        Self::Reflect,
-        Self::Compact,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Read, Self::Study, Self::Summarize, Self::Episodes, Self::Hits, Self::Reflect, Self::Compact];
 
     /// Its name.
     pub fn word(self) -> &'static str {

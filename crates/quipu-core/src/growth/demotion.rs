@@ -84,7 +84,9 @@ impl Desk<'_> {
     pub fn outdated(&self) -> Vec<Proposal> {
         let items = self.memory().items();
         // What became part of another holds as long as that one does.
-        let last = |id: ItemId| std::iter::successors(Some(id), |id| items.merged_into(*id)).take(limit::MERGES_FOLLOWED_MAX).last();
+        let last = |id: ItemId| {
+            std::iter::successors(Some(id), |id| items.merged_into(*id)).take(limit::MERGES_FOLLOWED_MAX).last()
+        };
         let holds = |id: &ItemId| last(*id).and_then(|id| items.fact(id)).is_some_and(Fact::is_active);
         let groundless = |evidence: &[ItemId]| {
             let mut facts = evidence.iter().filter(|id| id.kind == ItemKind::Fact).peekable();
@@ -112,7 +114,9 @@ fn left(because: Demotion, items: &[ItemId]) -> Proposal {
     let (count, items) = (items.len(), items.to_vec());
     let (text, why) = match because {
         Demotion::Cold => (format!("{count} old turns"), "episodes tell them"),
-        Demotion::Idle => (format!("{count} statements of little weight"), "episodes tell of them, and nobody came back"),
+        Demotion::Idle => {
+            (format!("{count} statements of little weight"), "episodes tell of them, and nobody came back")
+        }
         Demotion::History => (format!("{count} past values"), "newer ones are kept at hand"),
     };
     let changes = vec![Change::Drawn(Drawn::ItemsDemoted { items: items.clone(), because })];
@@ -130,8 +134,7 @@ pub struct ActiveIndex {
 
 /// Counts what recall can return, and what of it is looked at first.
 pub fn active_index(memory: &Memory) -> ActiveIndex {
-    const DRAWN: [ItemKind; 5] =
-        [ItemKind::Fact, ItemKind::Episode, ItemKind::Task, ItemKind::Note, ItemKind::Tenet];
+    const DRAWN: [ItemKind; 5] = [ItemKind::Fact, ItemKind::Episode, ItemKind::Task, ItemKind::Note, ItemKind::Tenet];
     let said = memory.sources().iter().filter(|held| held.source.is_item()).map(|held| held.source.id);
     let drawn = memory.items().ids().filter(|id| DRAWN.contains(&id.kind) && !memory.items().is_hidden(*id));
     let all: BTreeSet<ItemId> = said.chain(drawn).collect();

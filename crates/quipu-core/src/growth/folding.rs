@@ -71,7 +71,9 @@ impl Desk<'_> {
     }
 
     fn notes_as_one(&self, mut alike: Vec<&Note>) -> Option<Proposal> {
-        alike.sort_by_key(|note| (!self.memory().marks(note.id).pinned, !note.is_agreed(), Reverse(note.votes), note.id));
+        alike.sort_by_key(|note| {
+            (!self.memory().marks(note.id).pinned, !note.is_agreed(), Reverse(note.votes), note.id)
+        });
         let (kept, rest) = alike.split_first()?;
         let from: Vec<&&Note> = rest.iter().filter(|note| !self.is_named(note.id)).collect();
         let ids: Vec<ItemId> = from.iter().map(|note| note.id).collect();

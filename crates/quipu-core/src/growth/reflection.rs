@@ -12,7 +12,7 @@ use crate::extract::TaskKind;
 use crate::guard;
 use crate::id::{ItemId, ItemKind};
 use crate::item::episode::Sentiment;
-use crate::item::{Attempt, Drawn, Episode, Evidence, Note, NoteOrigin, Task};
+use crate::item::{Attempt, Drawn, Episode, Evidence, FactType, Note, NoteOrigin, Task};
 use crate::limit;
 use crate::memory::Memory;
 use crate::predicate::normal;
@@ -156,7 +156,12 @@ impl Desk<'_> {
                 topics.entry(topic.to_lowercase()).or_default().push(episode);
             }
         }
-        topics.iter().filter_map(|(topic, told)| self.from_mood(topic, told)).collect()
+        // What somebody likes is known, and no insight.
+        let liked = items.facts().filter(|fact| fact.is_active() && fact.fact_type == FactType::Preference);
+        let liked: Vec<String> = liked.map(|fact| format!(" {} ", normal(&fact.object))).collect();
+        let known = |topic: &str| liked.iter().any(|object| object.contains(&format!(" {} ", normal(topic))));
+        let insights = topics.iter().filter(|(topic, _)| !known(topic));
+        insights.filter_map(|(topic, told)| self.from_mood(topic, told)).collect()
     }
 
     fn from_mood(&self, topic: &str, told: &[&Episode]) -> Option<Insight> {

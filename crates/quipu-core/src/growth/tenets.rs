@@ -7,9 +7,7 @@ use crate::event::{Actor, Change, Trust};
 use crate::extract::USER;
 use crate::guard;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{
-    Drawn, Fact, FactType, RejectedValue, Review, ReviewKind, Tenet, TenetKind, TenetStatus, TimeSpan,
-};
+use crate::item::{Drawn, Fact, FactType, RejectedValue, Review, ReviewKind, Tenet, TenetKind, TenetStatus, TimeSpan};
 use crate::limit;
 use crate::predicate::normal;
 

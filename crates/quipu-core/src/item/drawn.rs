@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::standing::{Demotion, ItemHits};
 use super::{
     Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Review, Task, TaskStatus, Tenet, TenetStatus, Truth,
     TurnSummary,
 };
-use super::standing::{Demotion, ItemHits};
 use crate::event::Trust;
 use crate::id::ItemId;
 

@@ -66,7 +66,7 @@ use dates::Agreements;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::id::ItemId;
+use crate::id::{ItemId, ItemKind};
 use crate::limit;
 use crate::memory::Memory;
 
@@ -145,7 +145,9 @@ pub fn recall_all(
         return search((memory, index, derived), plan, meaning, options, None);
     }
     let first = search((memory, index, derived), plan, meaning, options, Some(out));
-    if first.probability >= SURE {
+    // A story that answers best is one whose own words lie further down.
+    let is_story = |group: &Group| matches!(&group.lead, Lead::Derived(hit) if hit.id.kind == ItemKind::Episode);
+    if first.probability >= SURE && !first.groups.first().is_some_and(is_story) {
         return first;
     }
     let mut all = search((memory, index, derived), plan, meaning, options, None);
@@ -167,13 +169,14 @@ fn search(
     let mut weights = options.profile.matching.first;
     let mut asleep: Vec<u32> = out.into_iter().flatten().filter_map(|id| memory.find(*id)).collect();
     asleep.sort_unstable();
-    let (found, terms) = stages(index, plan, (places, &asleep), meaning, options, &mut |evidence, used, scored, hits| {
-        weights = *used;
-        let desk = items::Desk { memory, derived, evidence, plan, weights: used, out };
-        if !derived.is_empty() {
-            drawn = desk.found(scored, hits);
-        }
-    });
+    let (found, terms) =
+        stages(index, plan, (places, &asleep), meaning, options, &mut |evidence, used, scored, hits| {
+            weights = *used;
+            let desk = items::Desk { memory, derived, evidence, plan, weights: used, out };
+            if !derived.is_empty() {
+                drawn = desk.found(scored, hits);
+            }
+        });
     let mut trace = found.trace;
     trace.derived = derived.len();
     trace.derived_scored = drawn.len();

@@ -5,6 +5,7 @@
 mod answering;
 mod deciding;
 mod forking;
+mod growing;
 mod knowing;
 mod limits;
 mod reading;

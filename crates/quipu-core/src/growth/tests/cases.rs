@@ -73,11 +73,7 @@ fn only_the_same_value_is_folded() {
         (of("Marta", "walks"), of("Marta", "walk"), true),
         (porto("Porto"), porto("porto"), true),
         (sure(claim("likes", "walks"), "2001"), sure(claim("likes", "walk"), "2002"), false),
-        (
-            Fact { valid_to: Some(day(1)), ..porto("lakes") },
-            Fact { valid_from: Some(day(3)), ..porto("lake") },
-            false,
-        ),
+        (Fact { valid_to: Some(day(1)), ..porto("lakes") }, Fact { valid_from: Some(day(3)), ..porto("lake") }, false),
         (Fact { status: FactStatus::Superseded, ..claim("likes", "walks") }, claim("likes", "walk"), false),
         (Fact { status: FactStatus::Uncertain, ..claim("likes", "walks") }, claim("likes", "walk"), false),
     ] {
@@ -191,10 +187,7 @@ fn what_worked_is_noted_and_a_second_day_agrees() {
     let text = |word: &str| format!("What {word} with migraine: ");
     assert_eq!(
         World::told(&found),
-        [
-            (Growth::Noted, text("helped") + "dark room"),
-            (Growth::Noted, text("did not help") + "coffee")
-        ]
+        [(Growth::Noted, text("helped") + "dark room"), (Growth::Noted, text("did not help") + "coffee")]
     );
     let note = found[0].items[0];
     world.take(found);
@@ -225,7 +218,8 @@ fn what_turned_out_otherwise_is_taken_back_and_not_noted_again() {
         evidence: vec![attempt],
     };
     let (status, due, priority) = (None, None, None);
-    let change = crate::item::TaskChange { task, status, due, priority, attempt: Some(failed), evidence: None, at: None };
+    let change =
+        crate::item::TaskChange { task, status, due, priority, attempt: Some(failed), evidence: None, at: None };
     world.draw(Drawn::TaskChanged(change));
     let found = world.desk(6, |desk, name| desk.reflections(name));
     let said = World::told(&found);
@@ -328,7 +322,8 @@ fn what_is_cold_and_told_leaves_the_active_index() {
     let old: Vec<ItemId> = (0..4).map(|_| world.hears(0, SourceKind::UserSaid, "words").source).collect();
     world.episode(0, old[..3].to_vec(), &["words"], Sentiment::Neutral);
     world.episode(0, old[3..].to_vec(), &["alone"], Sentiment::Neutral);
-    let fresh = [world.hears(300, SourceKind::UserSaid, "a").source, world.hears(300, SourceKind::UserSaid, "b").source];
+    let fresh =
+        [world.hears(300, SourceKind::UserSaid, "a").source, world.hears(300, SourceKind::UserSaid, "b").source];
     world.episode(300, fresh.to_vec(), &["now"], Sentiment::Neutral);
     let untold = world.hears(0, SourceKind::UserSaid, "untold").source;
     world.marked(old[1], Some(true), None);

@@ -244,8 +244,12 @@ impl World {
 
     pub(super) fn desk<T>(&mut self, now: i64, act: impl FnOnce(&Desk<'_>, super::super::Name<'_>) -> T) -> T {
         let mut next = self.next;
-        let base =
-            writing::Desk { memory: &self.memory, predicates: &self.predicates, registry: &self.registry, now: day(now) };
+        let base = writing::Desk {
+            memory: &self.memory,
+            predicates: &self.predicates,
+            registry: &self.registry,
+            now: day(now),
+        };
         let done = act(&Desk { base, knobs: &self.knobs, taken_back: &self.taken_back }, &mut |kind| {
             next += 1;
             ItemId { kind, bits: next }
