@@ -2,6 +2,7 @@
 
 mod eval;
 pub(crate) mod evolve;
+pub(crate) mod growing;
 pub(crate) mod models;
 pub(crate) mod people;
 mod read;
@@ -171,6 +172,12 @@ pub(crate) enum Command {
     Doctor(models::Doctor),
     /// Do what nobody waited for: let language models read and summarise
     CatchUp(models::CatchUp),
+    /// Do everything that is due: read, tell, count, reflect, compact
+    Tend(growing::Tend),
+    /// Note what works for you, and propose lines of the self-model
+    Reflect(growing::Grow),
+    /// Fold duplicates, promote patterns, take what is cold out of the active index
+    Compact(growing::Grow),
     /// Talk to the configured chat model, with memory
     Chat(models::Chat),
     /// Copy ledgers into a new folder

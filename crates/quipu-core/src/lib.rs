@@ -9,6 +9,7 @@ pub mod episode;
 pub mod event;
 pub mod evolve;
 pub mod extract;
+pub mod growth;
 pub mod guard;
 pub mod history;
 pub mod id;

@@ -68,6 +68,20 @@ pub const CATEGORIES_PROMOTED_MAX: usize = 64;
 pub const CANDIDATES_MAX: usize = 16;
 /// Most notes kept at a time.
 pub const NOTES_MAX: usize = 100;
+/// Lines of the self-model that a pattern suggested and that wait for the user at a time.
+pub const TENETS_WAITING_MAX: usize = 8;
+/// Items that became part of another, and that of the next, as far as this is followed.
+pub const MERGES_FOLLOWED_MAX: usize = 64;
+/// Items one event takes out of the active index.
+pub const DEMOTED_PER_EVENT: usize = 512;
+/// Items whose hits one change writes down.
+pub const HITS_PER_CHANGE: usize = 512;
+/// Items shown since hits were last written down, after which they are written down by the way.
+pub const HITS_UNFLUSHED_MAX: usize = 64;
+/// Items shown whose hits are kept at a time; more are not counted until these are written down.
+pub const HITS_PENDING_MAX: usize = 65_536;
+/// Events one compaction or reflection appends; the rest waits for the next.
+pub const GROWTH_EVENTS_MAX: usize = 1024;
 /// Items one write may bring.
 pub const WRITE_ITEMS_MAX: usize = 500;
 /// Episodes recorded in one event.

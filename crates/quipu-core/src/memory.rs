@@ -380,6 +380,8 @@ impl Memory {
                             fact.core_path = fact.core_path.as_deref().map(|path| self.schema.place(path));
                         }
                         Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) => self.level(truth, trust),
+                        Drawn::HitsCounted { hits } => hits.retain(|shown| self.has(shown.item)),
+                        Drawn::ItemsDemoted { items, .. } => items.retain(|id| self.has(*id)),
                         _ => {}
                     }
                     self.items.apply(drawn, self.seq);

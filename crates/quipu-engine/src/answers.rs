@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind, Seq};
-use quipu_core::item::{Evidence, Fact, FactStatus, Task};
+use quipu_core::item::{Evidence, Fact, FactStatus, Hits, Task};
 use quipu_core::recall::{self as stages, Group, Lead, Validity};
 use serde::Serialize;
 
@@ -50,6 +50,9 @@ pub struct Answer {
     pub trust: Trust,
     /// The event that recorded it.
     pub event_seq: Seq,
+    /// How often it was shown before, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
     /// The words it was read from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Quote>,
@@ -158,6 +161,7 @@ fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
         span: hit.span.clone(),
         trust: held.trust,
         event_seq: held.seq,
+        hits: memory.items().hits(source.id),
         evidence: Vec::new(),
         also: Vec::new(),
         contested_by: Vec::new(),
@@ -190,6 +194,7 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
         text,
         trust: witness.map_or(Trust::User, |held| held.trust),
         event_seq: items.made_by(hit.id).unwrap_or_default(),
+        hits: items.hits(hit.id),
         evidence: Vec::new(),
         also: Vec::new(),
         contested_by: Vec::new(),

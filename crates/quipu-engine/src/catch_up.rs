@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::hits;
 use crate::study::{self, StudyOptions, StudyReport};
 use crate::summarize::{self, SummarizeOptions, SummarizeReport};
 use crate::understand::{self, Reread};
@@ -62,5 +63,6 @@ pub fn catch_up(engine: &Engine, user: &UserId, options: &CatchUpOptions) -> Res
         let of = StudyOptions { sources_max: options.sources_max, ..StudyOptions::default() };
         report.studied = Some(study::study(engine, user, &of)?);
     }
+    hits::flush_by_the_way(engine, engine.keeper(user, false)?.as_ref())?;
     Ok(report)
 }

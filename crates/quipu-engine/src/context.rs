@@ -7,8 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 use quipu_core::event::Trust;
 use quipu_core::extract::USER;
+use quipu_core::growth;
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Fact, FactType, Review, ReviewKind, TaskStatus, TenetStatus};
+use quipu_core::item::{Fact, FactType, Note, Review, ReviewKind, TaskStatus, TenetStatus};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::{self, Evidence, Pack, Section, estimate_tokens};
@@ -105,7 +106,7 @@ pub(crate) fn without(
         deadline: options.deadline,
         ..RecallOptions::of(&options.query)
     };
-    recall::on_version(engine, user, options.at, &mut |sight| {
+    let made = recall::on_version(engine, user, options.at, &mut |sight| {
         let memory = sight.memory;
         let (mut found, plan, drawn) = recall::find(engine, sight, &asked)?;
         found.hits.retain(|hit| !shown.contains(&hit.id));
@@ -114,6 +115,8 @@ pub(crate) fn without(
             user: memory.user(),
             version: memory.seq(),
             core: memory.core(),
+            core_first: promoted(memory).filter_map(|fact| fact.core_path.clone()).collect(),
+            profile: profile(memory, now),
             intent: plan.intent,
             pinned: pinned(memory).into_iter().filter(|kept| !shown.contains(&kept.id)).collect(),
             questions: questions(memory),
@@ -136,7 +139,11 @@ pub(crate) fn without(
         };
         pack.id = pack_id::id(&follows_from, &pack.text)?;
         Ok((pack, found.degraded))
-    })
+    })?;
+    if options.at == When::Now {
+        engine.keeper(user, false)?.shown_items.count(made.0.citations.iter().copied(), engine.now());
+    }
+    Ok(made)
 }
 
 /// The name of counting by rule of thumb.
@@ -176,6 +183,12 @@ fn offers(sight: &Sight<'_>, plan: &Plan, hits: &[Answer], drawn: &[DerivedHit])
     };
     let facts = hits.iter().filter(|answer| answer.kind == "fact").filter(|answer| !of_another(answer));
     let facts = facts.filter(told).map(evidence);
+    // A note that nobody agreed with is told as likely; one that is agreed with stands with what the user lives by, where
+    // there is a section for it.
+    let agreed = |answer: &&Answer| items.note(answer.id).is_some_and(Note::is_agreed);
+    let notes = hits.iter().filter(|answer| answer.kind == "note");
+    let notes = notes.filter(|answer| plan.intent == Intent::Recall || !agreed(answer));
+    let facts = facts.chain(notes.map(|note| Evidence { likely: !agreed(&note), ..evidence(note) }));
     let said = hits.iter().filter(|answer| matches!(answer.kind, "turn" | "entry" | "doc")).map(evidence);
     BTreeMap::from([
         (Section::Facts, facts.collect()),
@@ -276,13 +289,29 @@ fn questions(memory: &Memory) -> Vec<(ItemId, String)> {
     waiting.into_iter().map(|review| (review.id, review.question.clone())).collect()
 }
 
+/// Claims the user made so often that they are of the profile, the weightiest first.
+fn promoted(memory: &Memory) -> impl Iterator<Item = &Fact> {
+    let items = memory.items();
+    let held = items.promoted().filter(|id| !items.is_hidden(*id)).filter_map(|id| items.fact(id));
+    held.filter(|fact| fact.is_active() && fact.trust == Trust::User)
+}
+
+/// Those of them that have no place in the core document.
+fn profile(memory: &Memory, now: Timestamp) -> Vec<Evidence> {
+    let mut beside: Vec<&Fact> = promoted(memory).filter(|fact| fact.core_path.is_none()).collect();
+    let weight = |fact: &Fact| growth::priority(memory, fact.id, now);
+    beside.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.id.cmp(&b.id)));
+    beside.into_iter().map(|fact| plain(fact.id, &fact.subject, fact.last_seen, fact.trust, &fact.text)).collect()
+}
+
+fn plain(id: ItemId, speaker: &str, said_at: Option<Timestamp>, trust: Trust, text: &str) -> Evidence {
+    let (speaker, text) = (speaker.to_owned(), text.to_owned());
+    Evidence { id, speaker, said_at, trust, text, likely: false, remark: None }
+}
+
 /// What is always in: rules and limits of the user, then what was pinned, facts before words.
 fn pinned(memory: &Memory) -> Vec<Evidence> {
     let items = memory.items();
-    let plain = |id, speaker: &str, said_at, trust, text: &str| {
-        let (speaker, text) = (speaker.to_owned(), text.to_owned());
-        Evidence { id, speaker, said_at, trust, text, likely: false, remark: None }
-    };
     let binds = |fact: &Fact| fact.fact_type == FactType::Constraint && fact.subject == USER;
     let wanted = |fact: &&Fact| fact.is_active() && (binds(fact) || memory.marks(fact.id).pinned);
     let facts = items.facts().filter(wanted).filter(|fact| !items.is_hidden(fact.id));

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Episode, Fact, FactStatus, Note, Task, Tenet};
+use quipu_core::item::{Episode, Fact, FactStatus, Hits, Note, Task, Tenet};
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -41,6 +41,12 @@ pub struct FactShown {
     pub quotes: Vec<(ItemId, String)>,
     /// The event that made it.
     pub event_seq: Option<u64>,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
+    /// It was said so often that it is of the profile.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub promoted: bool,
 }
 
 impl FactShown {
@@ -48,7 +54,8 @@ impl FactShown {
         let mut source_ids: Vec<ItemId> = fact.evidence.iter().map(|at| at.source).collect();
         source_ids.dedup();
         let (quotes, event_seq) = (quotes(memory, &fact.evidence), memory.items().made_by(fact.id));
-        Self { fact: fact.clone(), source_ids, quotes, event_seq }
+        let (hits, promoted) = (memory.items().hits(fact.id), memory.items().is_promoted(fact.id));
+        Self { fact: fact.clone(), source_ids, quotes, event_seq, hits, promoted }
     }
 }
 
@@ -206,6 +213,9 @@ pub struct Story {
     pub item: serde_json::Value,
     /// The words it was read from, with their source.
     pub quotes: Vec<(ItemId, String)>,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
     /// The events about it, oldest first.
     pub events: Vec<Entry>,
 }
@@ -244,7 +254,8 @@ pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
     let evidence = evidence.or_else(|| memory.items().task(id).map(|task| task.evidence.clone()));
     let entry = || memory.items().sessions().entry(id).map(|entry| entry.truth.evidence.clone());
     let evidence = evidence.or_else(entry).unwrap_or_default();
-    Ok(Story { id, kind: id.kind, text, standing, item, quotes: quotes(memory, &evidence), events })
+    let hits = memory.items().hits(id);
+    Ok(Story { id, kind: id.kind, text, standing, item, quotes: quotes(memory, &evidence), hits, events })
 }
 
 /// A drawn item in full.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::core_document::Registry;
+use quipu_core::growth::Knobs;
 use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
@@ -62,6 +63,8 @@ pub struct Rules {
     pub policy: Policy,
     /// The knobs of session memory.
     pub sessions: SessionOptions,
+    /// The knobs of growing.
+    pub growth: Knobs,
 }
 
 /// A memory engine over one store. Every verb takes it by reference; it may be shared between threads.
@@ -76,6 +79,7 @@ pub struct Engine {
     pub(crate) policy: Policy,
     pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
     pub(crate) sessions: SessionOptions,
+    pub(crate) growth: Knobs,
     pub(crate) aids: Aids,
     pub(crate) late: Late,
     profiles: RwLock<Arc<Profiles>>,
@@ -105,6 +109,7 @@ impl Engine {
             policy: parts.rules.policy,
             summarizer: parts.summarizer,
             sessions: parts.rules.sessions,
+            growth: parts.rules.growth,
             aids: parts.aids,
             late: Late::default(),
             profiles: RwLock::default(),

@@ -43,6 +43,18 @@ pub fn tell_episodes(engine: &Engine, user: &UserId) -> Result<Vec<Receipt>> {
     Ok(receipts)
 }
 
+/// Sessions that are over and have turns nobody told.
+pub(crate) fn waiting(memory: &Memory, now: Timestamp) -> usize {
+    let options = SegmentOptions::default();
+    let is_due = |session: Option<&str>| {
+        let untold = turns_untold(memory, session);
+        let last = untold.last().and_then(|held| held.source.said_at);
+        last.is_some_and(|last| episode::is_over(last, now, &options))
+    };
+    let sessions = memory.sessions().iter().filter(|session| is_due(Some(&session.id))).count();
+    sessions + usize::from(is_due(None))
+}
+
 /// Looks at what was just added to: when a silence ended, when enough came together, and at the session before, which is
 /// over now.
 pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper) -> Result<()> {

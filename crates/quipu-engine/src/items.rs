@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, ItemMark, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::item::Hits;
 use quipu_core::memory::{Held, Marks};
 use quipu_core::source::{Artifact, Role};
 use serde::Serialize;
@@ -43,6 +44,9 @@ pub struct Item {
     pub content_hash: String,
     /// Pinned and rated.
     pub marks: Marks,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
     /// The event that recorded it.
     pub event_seq: Seq,
 }
@@ -64,6 +68,7 @@ impl Item {
             native_id: source.native_id.as_deref().map(str::to_owned),
             content_hash: source.content_hash().to_hex().to_string(),
             marks: memory.marks(source.id),
+            hits: memory.items().hits(source.id),
             event_seq: held.seq,
         }
     }

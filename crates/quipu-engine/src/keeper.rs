@@ -14,6 +14,7 @@ use quipu_core::recall::{DerivedIndex, Index};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hits::Shown;
 use crate::novelty::Values;
 use crate::ports::UserLedger;
 use crate::study::Studied;
@@ -54,6 +55,8 @@ pub(crate) struct Keeper {
     state: RwLock<State>,
     /// What was recalled lately, oldest first: its echo is not read as news.
     shown: Mutex<VecDeque<String>>,
+    /// What was shown and is not written down.
+    pub(crate) shown_items: Shown,
     /// Vectors of values, for novelty.
     pub(crate) values: Values,
     /// How far what was said has been read.
@@ -75,11 +78,13 @@ impl Keeper {
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
         let unread = Unread::load(ledger.as_mut(), head)?;
         let studied = Studied::load(ledger.as_mut(), head)?;
+        let shown_items = Shown::load(ledger.as_mut(), head)?;
         let writer = Mutex::new(Writer { ledger, snapshot_seq });
         Ok(Self {
             writer,
             state: RwLock::new(State { derived: DerivedIndex::of(memory.items()), memory, history, index }),
             shown: Mutex::default(),
+            shown_items,
             values: Values::default(),
             unread,
             studied,

@@ -136,6 +136,9 @@ pub struct RecallReport {
 pub fn recall(engine: &Engine, user: &UserId, options: &RecallOptions) -> Result<RecallReport> {
     let report = on_version(engine, user, options.at, &mut |sight| recall_in(engine, sight, options))?;
     note_shown(engine, user, &report)?;
+    if options.at == When::Now {
+        engine.keeper(user, false)?.shown_items.count(report.hits.iter().map(|hit| hit.id), engine.now());
+    }
     Ok(report)
 }
 

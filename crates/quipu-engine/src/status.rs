@@ -1,11 +1,13 @@
 //! Status and doctor: what is there, and whether it is well.
 
 use jiff::Timestamp;
+use quipu_core::growth::{ActiveIndex, active_index};
 use quipu_core::id::{Seq, UserId};
 use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::tend::{self, Due};
 
 /// A user's memory in figures.
 #[derive(Debug, Clone, Serialize)]
@@ -41,6 +43,11 @@ pub struct Status {
     pub erased: usize,
     /// Passages that have no vector yet.
     pub passages_waiting: usize,
+    /// What of it is looked at first.
+    pub active_index: ActiveIndex,
+    /// What is due: `quipu tend` does it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub due: Vec<Due>,
     /// The embedding model.
     pub model: String,
     /// Bytes on disk, ledger and projections.
@@ -69,6 +76,7 @@ pub fn users(engine: &Engine) -> Result<Vec<UserId>> {
 /// `NotFound` without such a user.
 pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
     let keeper = engine.keeper(user, false)?;
+    let due = tend::due(engine, user)?;
     let mut writer = keeper.writer();
     let state = keeper.read();
     let memory = &state.memory;
@@ -89,6 +97,8 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         orphans: memory.orphans().len(),
         erased: state.history.erasures().len(),
         passages_waiting: crate::upkeep::waiting(&state.index),
+        active_index: active_index(memory),
+        due,
         model: engine.embedder.model().id.clone(),
         bytes_on_disk: writer.ledger.bytes()?,
         bytes_in_memory: memory.bytes() + state.index.memory_bytes() + state.derived.bytes(),
@@ -115,7 +125,10 @@ pub fn doctor(engine: &Engine) -> Vec<Finding> {
     findings.push(finding(embedder_works(engine)));
     match engine.store.users() {
         Err(error) => findings.push(Finding { ok: false, text: error.to_string() }),
-        Ok(users) => findings.extend(users.iter().map(|user| finding(ledger_is_well(engine, user)))),
+        Ok(users) => {
+            findings.extend(users.iter().map(|user| finding(ledger_is_well(engine, user))));
+            findings.extend(users.iter().filter_map(|user| what_is_due(engine, user).transpose()).map(finding));
+        }
     }
     findings
 }
@@ -129,6 +142,13 @@ fn embedder_works(engine: &Engine) -> std::result::Result<String, String> {
     let (near, far) = (cosine(&vectors[0], &vectors[1]), cosine(&vectors[0], &vectors[2]));
     let seen = format!("embedder {}: {} dimensions, alike {near:.2}, unlike {far:.2}", model.id, model.dimensions);
     if near > far { Ok(seen) } else { Err(format!("{seen}: the model's answers make no sense; check its files")) }
+}
+
+/// What `quipu tend` would do; nothing, if nothing is due.
+fn what_is_due(engine: &Engine, user: &UserId) -> std::result::Result<Option<String>, String> {
+    let due = tend::due(engine, user).map_err(|error| format!("user {user}: what is due cannot be told: {error}"))?;
+    let words: Vec<String> = due.iter().map(|due| format!("{} {}", due.count, due.step.unit())).collect();
+    Ok((!words.is_empty()).then(|| format!("user {user}: due: {} (`quipu tend`)", words.join(", "))))
 }
 
 fn ledger_is_well(engine: &Engine, user: &UserId) -> std::result::Result<String, String> {

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Event, Header};
 use quipu_core::id::{EventId, ItemId, Seq};
 use quipu_core::limit;
@@ -69,6 +70,13 @@ impl Unread {
     pub(crate) fn read_up_to(&self, head: Seq) -> Seq {
         let standing = self.standing();
         standing.running.values().copied().chain(standing.owed).min().unwrap_or(head)
+    }
+
+    /// Sources that may have to be read still.
+    pub(crate) fn waiting(&self, memory: &Memory) -> usize {
+        let Some(owed) = self.standing().owed else { return 0 };
+        let first = memory.sources().partition_point(|held| held.seq <= owed);
+        memory.sources().iter().skip(first).filter(|held| understand::is_read(held)).count()
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {

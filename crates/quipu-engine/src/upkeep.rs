@@ -201,6 +201,7 @@ pub(crate) fn checkpoint(engine: &Engine, keeper: &Keeper, now: bool) -> Result<
         projections: std::iter::once((RECALL, write_image(engine, &state.memory, &state.index)))
             .chain(keeper.unread.position())
             .chain(keeper.studied.position())
+            .chain(keeper.shown_items.position(seq))
             .collect(),
         clear_vectors: complete,
     };

@@ -21,11 +21,12 @@ use quipu_engine::ingest::record_sources;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, FactOptions, PatchOptions, RememberOptions, Utterance, WriteRequest, chosen, consolidate,
-    decide_review, edit_core, end_session, erase, facts, fork, mark, merge, pick, remember, retract, revert, reviews,
-    score_fact, set_base_truth, tell_episodes, unset_base_truth, write,
+    Edit, Engine, FactOptions, GrowOptions, PatchOptions, RecallOptions, RememberOptions, Utterance, WriteRequest,
+    chosen, compact, consolidate, decide_review, edit_core, end_session, erase, facts, flush_hits, fork, mark, merge,
+    pick, recall, reflect, remember, retract, revert, reviews, score_fact, set_base_truth, tell_episodes,
+    unset_base_truth, write,
 };
-use quipu_models::RuleSummarizer;
+use quipu_models::{RuleExtractor, RuleSummarizer};
 use quipu_testkit::{MemoryStore, Rig, engine, golden};
 use serde_json::{Value, json};
 
@@ -43,9 +44,15 @@ fn main() -> ExitCode {
     let engine = engine(Box::new(store.clone()));
     let rig = Rig { summarizer: Some(Arc::new(RuleSummarizer)), ..Rig::new(2) };
     let telling = rig.engine(Box::new(store.clone()));
+    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(3) };
+    let growing = rig.engine(Box::new(store.clone()));
     let mut kept = 0;
     for (name, make) in &LEDGERS {
-        make(if *name == "talked" { &telling } else { &engine });
+        make(match *name {
+            "talked" => &telling,
+            "grown" => &growing,
+            _ => &engine,
+        });
         kept += usize::from(!save(&folder, name, &events_of(&store, &user(name))));
     }
     if kept == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -70,7 +77,7 @@ fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
 type Write = fn(&Engine);
 
 /// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
-const LEDGERS: [(&str, Write); 7] = [
+const LEDGERS: [(&str, Write); 8] = [
     ("everyday", everyday),
     ("unicode", unicode),
     ("erased", erased),
@@ -78,6 +85,7 @@ const LEDGERS: [(&str, Write); 7] = [
     ("picked", picked),
     ("drawn", drawn),
     ("talked", talked),
+    ("grown", grown),
 ];
 
 fn user(name: &str) -> UserId {
@@ -283,4 +291,30 @@ fn talked(engine: &Engine) {
     end_session(engine, &me, trip).expect("it is over");
     let item = EraseTarget::Item(reply);
     erase(engine, &me, &[item], "asked to", &mut |_| {}).expect("it is erased");
+}
+
+/// Every change a memory makes when nobody speaks.
+fn grown(engine: &Engine) {
+    let me = user("grown");
+    let said = |session: &str, day: &str, text: &str| {
+        let said_at = Some(format!("{day}T18:00:00Z").parse().expect("a time"));
+        let said = Utterance { session: Some(session.to_owned()), said_at, ..Utterance::of_user(text) };
+        say(engine, &me, &said, None, None)
+    };
+    said("spring", "2024-03-01", "I love jazz.");
+    said("spring", "2024-03-01", "The band played until midnight and the bar was full.");
+    said("summer", "2024-06-02", "I love jazz.");
+    said("autumn", "2024-09-03", "I love jazz. I love rooftop gardens.");
+    said("autumn", "2024-09-03", "I love a rooftop garden.");
+    tell_episodes(engine, &me).expect("it is told");
+    let asked = |query: &str| {
+        recall(engine, &me, &RecallOptions { k: 1, ..RecallOptions::of(query) }).expect("it is recalled");
+    };
+    asked("who played until midnight");
+    flush_hits(engine, &me).expect("it is counted");
+    reflect(engine, &me, &GrowOptions::default()).expect("it is reflected on");
+    compact(engine, &me, &GrowOptions::default()).expect("it is compacted");
+    asked("who loves jazz");
+    flush_hits(engine, &me).expect("it is counted");
+    take_back(engine, &me, &[1]);
 }

@@ -69,7 +69,7 @@ pub fn json_patch(data: &[u8]) {
         assert_eq!(core_document::replay(&document, &guarded), applied, "replaying gives something else");
     }
     if REGISTRY.validate(&document).is_ok()
-        && let Ok((guarded, result)) = core_document::check(&REGISTRY, &document, &patch)
+        && let Ok((guarded, result)) = core_document::check(&*REGISTRY, &document, &patch)
     {
         assert!(REGISTRY.validate(&result).is_ok(), "a checked patch leads to an invalid document");
         assert_eq!(core_document::replay(&document, &guarded).as_ref(), Ok(&result));

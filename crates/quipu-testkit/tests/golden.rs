@@ -35,7 +35,7 @@ fn goldens() -> Vec<(u16, UserId, String, Value)> {
 #[test]
 fn golden_ledgers_fold_to_what_they_always_did() {
     let goldens = goldens();
-    assert!(goldens.len() >= 7, "golden files are missing");
+    assert!(goldens.len() >= 8, "golden files are missing");
     for (format, user, text, expected) in goldens {
         let events = golden::from_lines(&text).unwrap();
         assert!(events.iter().all(|event| event.format == format), "{user}");
@@ -110,6 +110,9 @@ fn golden_ledgers_of_a_format_hold_every_kind_of_change() {
         "base_truth_merged",
         "base_truth_kept",
         "session_ended",
+        "hits_counted",
+        "fact_promoted",
+        "items_demoted",
     ];
     assert_eq!(words, all.into_iter().collect());
     assert!(keys > 0 && holes > 0 && several > 0, "{keys} keys, {holes} erased, {several} of several changes");

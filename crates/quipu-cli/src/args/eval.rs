@@ -24,7 +24,7 @@ pub(crate) enum Dataset {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
-    /// Made-up worlds: what held then, conflicts, forgetting, what was never said, what was told once
+    /// Made-up worlds: what held then, conflicts, forgetting, what was never said, what was told once, what becomes of a year
     Worlds {
         /// Makes the worlds: the same seed, the same worlds
         #[arg(long, default_value_t = 1, value_name = "N")]
@@ -32,9 +32,12 @@ pub(crate) enum Dataset {
         /// How many worlds are asked what held then
         #[arg(long, default_value_t = 3, value_name = "N")]
         worlds: usize,
-        /// How many short stories every other family has
+        /// How many short stories each of the families has that need one
         #[arg(long, default_value_t = 60, value_name = "N")]
         stories: usize,
+        /// How many years are told to ask what becomes of them
+        #[arg(long, default_value_t = 4, value_name = "N")]
+        lives: usize,
         /// Compare spelling instead of meaning: quicker, and no figure of the product
         #[arg(long)]
         spelling: bool,

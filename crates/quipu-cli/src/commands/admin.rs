@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use quipu_core::id::UserId;
-use quipu_engine::{Engine, Error, Result, Status};
+use quipu_engine::{Engine, Error, Result, Status, TendStep};
 
 use super::{models, render};
 use crate::args::{Backup, Restore};
@@ -60,6 +60,15 @@ fn in_words(status: &Status) -> String {
     if status.unsummarized > 0 {
         let turns = status.unsummarized;
         text.push_str(&format!("  {turns} exchanges not summarised (`quipu catch-up` or `quipu session summarize`)\n"));
+    }
+    let due = status.due.iter().filter(|due| !matches!(due.step, TendStep::Study | TendStep::Summarize));
+    let due: Vec<String> = due.map(|due| format!("{} {}", due.count, due.step.unit())).collect();
+    if !due.is_empty() {
+        text.push_str(&format!("  due: {} (`quipu tend`)\n", due.join(", ")));
+    }
+    let index = status.active_index;
+    if index.active < index.items {
+        text.push_str(&format!("  {} of {} items in the active index\n", index.active, index.items));
     }
     text.push_str(&format!(
         "  {} on disk, {} in memory, model {}\n",

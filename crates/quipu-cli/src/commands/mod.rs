@@ -6,6 +6,7 @@ mod chat;
 mod demo;
 mod eval;
 mod evolve;
+mod growing;
 mod history;
 mod models;
 mod people;
@@ -38,6 +39,15 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// Keeps in mind what was shown. That it cannot be kept, on a full disk for one, is no reason not to have answered.
+    fn keep_hits(&self, at: When) {
+        if at == When::Now
+            && let Err(error) = quipu_engine::keep_hits(&self.engine, &self.user)
+        {
+            self.printer.hint(&format!("what was shown is not counted: {error}"));
+        }
+    }
+
     /// Tells why recall lags behind what was recorded, if it does.
     fn say_lag(&self, lag: Option<&str>) {
         if let Some(lag) = lag {
@@ -139,6 +149,9 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
             Read::Core { pointer } => read::core(session, pointer.as_deref(), at.when)?,
         },
         Command::CatchUp(args) => models::catch_up(session, &args)?,
+        Command::Tend(args) => growing::tend(session, &args)?,
+        Command::Reflect(args) => growing::reflect(session, &args)?,
+        Command::Compact(args) => growing::compact(session, &args)?,
         Command::Chat(args) => chat::chat(session, settings, &args)?,
         Command::Log(args) => history::log(session, &args)?,
         Command::Show(args) => history::show(session, &args.event)?,

@@ -26,6 +26,7 @@ pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<(
     };
     let report = quipu_engine::recall(&session.engine, &session.user, &options)?;
     session.printer.report(&report, answers)?;
+    session.keep_hits(at);
     if report.decision.verdict != Verdict::Answer {
         session.printer.hint(&decided(&report.decision));
     }
@@ -227,6 +228,7 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
     };
     let pack = quipu_engine::context(&session.engine, &session.user, &options)?;
     session.printer.report(&pack, |pack| pack.text.clone())?;
+    session.keep_hits(at);
     session.printer.hint(&format!(
         "for {}: {} tokens ({}), {} items, {} left out; id {}",
         pack.intent.word(),

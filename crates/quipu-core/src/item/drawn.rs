@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::standing::{Demotion, ItemHits};
 use super::{
     Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Promotion, Review, ReviewKind, Task, TaskStatus,
     Tenet, TenetStatus, Truth, TurnSummary,
@@ -116,6 +117,25 @@ pub enum Drawn {
     /// A pattern of the core document became a category. The patches of the same event move what belongs there.
     #[serde(rename = "SCHEMA_PROMOTION")]
     SchemaPromoted(Box<Promotion>),
+    /// Items were shown. Counted outside the ledger and written down now and then; what is gone is passed over.
+    HitsCounted {
+        /// Which, and how often.
+        hits: Vec<ItemHits>,
+    },
+    /// A claim was said on so many days that it is of the profile now.
+    FactPromoted {
+        /// Which.
+        fact: ItemId,
+        /// The days.
+        days: u32,
+    },
+    /// Items left the active index; they are looked for where it has nothing good. What is gone is passed over.
+    ItemsDemoted {
+        /// Which.
+        items: Vec<ItemId>,
+        /// Why.
+        because: Demotion,
+    },
 }
 
 /// What changed about a fact. `None` leaves that aspect as it was.
@@ -249,6 +269,9 @@ impl Drawn {
             Self::BaseTruthKept { .. } => "base_truth_kept",
             Self::SessionEnded { .. } => "session_ended",
             Self::SchemaPromoted(_) => "SCHEMA_PROMOTION",
+            Self::HitsCounted { .. } => "hits_counted",
+            Self::FactPromoted { .. } => "fact_promoted",
+            Self::ItemsDemoted { .. } => "items_demoted",
         }
     }
 
@@ -304,7 +327,10 @@ impl Drawn {
             }
             // What a summary takes out may be gone already; what a person takes out was there.
             Self::BaseTruthRemoved { truth, exchange } => vec![exchange.unwrap_or(*truth)],
-            Self::BaseTruthKept { .. } | Self::SessionEnded { .. } | Self::SchemaPromoted(_) => Vec::new(),
+            Self::BaseTruthKept { .. } | Self::SessionEnded { .. } => Vec::new(),
+            Self::FactPromoted { fact, .. } => vec![*fact],
+            // One item that is gone does not take the others with it.
+            Self::HitsCounted { .. } | Self::ItemsDemoted { .. } | Self::SchemaPromoted(_) => Vec::new(),
         }
     }
 
@@ -333,6 +359,7 @@ impl Drawn {
         let left = match self {
             Self::BaseTruthAdded(truth) => truth.replaces == Some(item),
             Self::BaseTruthRemoved { truth, .. } => *truth == item,
+            Self::ItemsDemoted { items, .. } => items.contains(&item),
             _ => false,
         };
         displaced || left || self.makes() == Some(item) || self.needs().contains(&item)

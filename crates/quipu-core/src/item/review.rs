@@ -23,7 +23,7 @@ pub enum ReviewKind {
 
 impl ReviewKind {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Fact, Self::Conflict, Self::Tenet];
+    pub const ALL: [Self; 4] = [Self::Fact, Self::Conflict, Self::Tenet, Self::SchemaPromotion];
 
     /// Its name, as it is written.
     pub fn word(self) -> &'static str {
@@ -31,6 +31,7 @@ impl ReviewKind {
             Self::Fact => "fact",
             Self::Conflict => "conflict",
             Self::Tenet => "tenet",
+            Self::SchemaPromotion => "schema_promotion",
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use super::Items;
 use crate::evolve::Schema;
 use crate::id::{ItemId, ItemKind, Seq};
-use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange};
+use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange, TimeSpan};
 use crate::limit;
 
 impl Items {
@@ -23,6 +23,7 @@ impl Items {
         if let Some(made) = change.makes() {
             self.made_by.entry(made).or_insert(seq);
         }
+        self.growth.apply(&change);
         match change {
             Drawn::FactAsserted { fact, ends, corrects } => self.assert(*fact, &ends, corrects),
             Drawn::FactSeen { fact, evidence, at } => {
@@ -75,6 +76,12 @@ impl Items {
             Drawn::SchemaPromoted(_) => {}
             Drawn::ItemRetracted { item, .. } => self.retract(item),
             Drawn::ItemsMerged { from, into } => self.merge(&from, into),
+            Drawn::FactPromoted { fact, .. } => {
+                if let Some(fact) = self.facts.get_mut(&fact) {
+                    fact.time_span = TimeSpan::LongTerm;
+                }
+            }
+            Drawn::HitsCounted { .. } | Drawn::ItemsDemoted { .. } => {}
             about_a_session @ (Drawn::TurnSummarized(_)
             | Drawn::BaseTruthAdded(_)
             | Drawn::BaseTruthRemoved { .. }

@@ -4,14 +4,17 @@
 //! a slot that holds one value, at most one is active.
 
 mod apply;
+mod growth;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Episode, Fact, FactStatus, Note, RejectedValue, Review, ReviewKind, Task, Tenet};
+use crate::item::{Episode, Fact, FactStatus, Note, RejectedValue, Review, ReviewKind, Task, Tenet, TenetStatus};
 use crate::session::Sessions;
+
+use growth::Growth;
 
 /// The items of one memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -33,6 +36,9 @@ pub struct Items {
     /// The event that made each.
     made_by: BTreeMap<ItemId, u64>,
     refused_count: u64,
+    /// What was shown, what is of the profile, what left the active index.
+    #[serde(default, skip_serializing_if = "Growth::is_empty")]
+    growth: Growth,
     #[serde(skip)]
     slots: BTreeMap<String, BTreeSet<ItemId>>,
     /// Undecided reviews, by what they are about.
@@ -133,7 +139,9 @@ impl Items {
 
     /// True if a decision is still called for: what it is about may have been settled in another way since.
     pub fn waits(&self, review: &Review) -> bool {
+        let outdated = self.tenets.get(&review.about).is_some_and(|tenet| tenet.status == TenetStatus::Outdated);
         let unsettled = match self.facts.get(&review.about) {
+            None if outdated => false,
             Some(fact) if review.kind == ReviewKind::Conflict && review.against.is_none() => fact.is_active(),
             Some(fact) => matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested),
             None => self.has(review.about),
@@ -225,7 +233,7 @@ impl Items {
             _ => self.episodes.get(&id).map(|episode| format!("{} sources", episode.sources.len())),
         };
         let hidden = if self.is_hidden(id) { ", hidden" } else { "" };
-        stands.unwrap_or_default() + hidden
+        stands.unwrap_or_default() + hidden + self.growth.standing(id)
     }
 
     /// Reads the parts that follow from the rest; call after reading a snapshot.

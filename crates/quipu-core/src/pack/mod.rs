@@ -8,7 +8,7 @@ mod mix;
 mod session;
 mod tokens;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -51,6 +51,10 @@ pub struct Request<'a> {
     pub version: Seq,
     /// The core document.
     pub core: &'a Value,
+    /// Places of it that come first: those of what the user says again and again.
+    pub core_first: BTreeSet<String>,
+    /// What else is of the profile, most important first.
+    pub profile: Vec<Evidence>,
     /// What the answer is for: decides which sections there are and what each may cost.
     pub intent: Intent,
     /// Pinned items, oldest first: always in, before anything else that was said.
@@ -136,10 +140,17 @@ pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
         counted_by: String::new(),
     };
 
-    let facts = profile_lines(request.core);
+    let lines = profile(request);
     let budget = mix::scaled(mix::PROFILE_TOKENS, request.max_tokens).min(left);
-    let fitting = fit(count, "Profile", budget, usize::MAX, facts.iter().map(|(_, line)| line.as_str()));
-    made.omitted_paths = fitting.skipped.iter().map(|&place| facts[place].0.clone()).collect();
+    let fitting = fit(count, "Profile", budget, usize::MAX, lines.iter().map(|(_, line)| line.as_str()));
+    for (place, (from, _)) in lines.iter().enumerate() {
+        match (from, fitting.skipped.contains(&place)) {
+            (Of::Path(path), true) => made.omitted_paths.push(path.clone()),
+            (Of::Path(_), false) => {}
+            (Of::Item(id), true) => made.omitted.push(*id),
+            (Of::Item(id), false) => made.citations.push(*id),
+        }
+    }
     left = left.saturating_sub(append(&mut text, &mut made, "Profile", &fitting));
 
     let pinned: Vec<String> = request.pinned.iter().map(line).collect();
@@ -154,7 +165,10 @@ pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
 
     for share in mix::of(request.intent) {
         let offered = request.offers.get(&share.section).map_or(&[][..], Vec::as_slice);
-        let said = |found: &&Evidence| !request.pinned.iter().any(|kept| kept.id == found.id);
+        let said = |found: &&Evidence| {
+            let kept = request.pinned.iter().chain(&request.profile);
+            !kept.into_iter().any(|kept| kept.id == found.id)
+        };
         let fresh: Vec<Evidence> = offered.iter().filter(said).cloned().collect();
         let all: Vec<String> = fresh.iter().map(line).collect();
         let budget = mix::scaled(share.tokens, request.max_tokens).min(left);
@@ -248,6 +262,22 @@ fn line(item: &Evidence) -> String {
     let remark = item.remark.as_ref().map(|remark| format!(" ({})", neutralise(remark))).unwrap_or_default();
     let (speaker, text) = (neutralise(&item.speaker), neutralise(&item.text));
     format!("- [{} · {date} · {speaker} · {trust}] {likely}{text}{remark}\n", item.id)
+}
+
+/// Where a line of the profile comes from.
+enum Of {
+    Path(String),
+    Item(ItemId),
+}
+
+/// The lines of the profile: what the user says again and again first, in the core document or beside it, then the rest of
+/// the document.
+fn profile(request: &Request<'_>) -> Vec<(Of, String)> {
+    let is_first = |path: &str| request.core_first.iter().any(|first| path.starts_with(first.as_str()));
+    let (first, rest): (Vec<_>, Vec<_>) = profile_lines(request.core).into_iter().partition(|(path, _)| is_first(path));
+    let of_path = |(path, line)| (Of::Path(path), line);
+    let beside = request.profile.iter().map(|item| (Of::Item(item.id), line(item)));
+    first.into_iter().map(of_path).chain(beside).chain(rest.into_iter().map(of_path)).collect()
 }
 
 /// One line a leaf of the core document, `_meta` left out.

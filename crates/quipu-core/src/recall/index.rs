@@ -250,7 +250,18 @@ impl Index {
     }
 
     /// Passages a filter lets through, one bit each.
-    pub(super) fn mask(&self, filter: &Filter) -> Vec<u64> {
+    pub(super) fn mask(&self, filter: &Filter, asleep: &[u32]) -> Vec<u64> {
+        let mut mask = self.admitted(filter);
+        let ordinals = &self.passages.ordinal;
+        for ordinal in asleep {
+            let first = ordinals.partition_point(|other| other < ordinal);
+            let own = (first..ordinals.len()).take_while(|&at| ordinals[at] == *ordinal);
+            own.for_each(|passage| mask[passage / 64] &= !(1 << (passage % 64)));
+        }
+        mask
+    }
+
+    fn admitted(&self, filter: &Filter) -> Vec<u64> {
         let count = self.passage_count();
         let mut mask = vec![0u64; count.div_ceil(64)];
         if filter.is_open() {

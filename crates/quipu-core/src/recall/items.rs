@@ -51,6 +51,8 @@ pub(super) struct Desk<'a> {
     pub(super) evidence: &'a Evidence<'a>,
     pub(super) plan: &'a Plan,
     pub(super) weights: &'a Features,
+    /// What is not looked at.
+    pub(super) out: Option<&'a BTreeSet<ItemId>>,
 }
 
 impl Desk<'_> {
@@ -102,7 +104,8 @@ impl Desk<'_> {
         let of_one =
             id.kind == ItemKind::Episode && self.memory.items().episode(id).is_some_and(|one| one.sources.len() < 2);
         let kind = if filter.kinds.is_empty() { !of_one } else { filter.kinds.contains(&id.kind) };
-        kind && self.plan.validity.admits(self.memory.items(), id) && self.is_of_sessions(id)
+        let asleep = self.out.is_some_and(|out| out.contains(&id));
+        kind && !asleep && self.plan.validity.admits(self.memory.items(), id) && self.is_of_sessions(id)
     }
 
     fn is_of_sessions(&self, id: ItemId) -> bool {

@@ -63,8 +63,10 @@ pub use validity::Validity;
 use candidates::{Candidates, Evidence};
 use dates::Agreements;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::id::{ItemId, ItemKind};
 use crate::limit;
 use crate::memory::Memory;
 
@@ -123,9 +125,13 @@ pub struct Meaning {
     pub goal: Option<Vec<f32>>,
 }
 
+/// From this probability on what the active index has is taken; else everything is looked at.
+const SURE: f64 = 0.8;
+
 /// Finds what answers a question, among the sources of a memory and among what was drawn from them.
 ///
-/// As [`recall`], which looks at sources alone.
+/// As [`recall`], which looks at sources alone. The active index is looked at first, and everything where that is not surely
+/// the answer, or where the question names a time, a session or what held once: nothing is out of reach.
 pub fn recall_all(
     memory: &Memory,
     index: &Index,
@@ -134,17 +140,43 @@ pub fn recall_all(
     meaning: &Meaning,
     options: &Options,
 ) -> Found {
+    let out = memory.items().demoted();
+    if out.is_empty() || plan.reaches_back() {
+        return search((memory, index, derived), plan, meaning, options, None);
+    }
+    let first = search((memory, index, derived), plan, meaning, options, Some(out));
+    // A story that answers best is one whose own words lie further down.
+    let is_story = |group: &Group| matches!(&group.lead, Lead::Derived(hit) if hit.id.kind == ItemKind::Episode);
+    if first.probability >= SURE && !first.groups.first().is_some_and(is_story) {
+        return first;
+    }
+    let mut all = search((memory, index, derived), plan, meaning, options, None);
+    all.trace.fell_back = true;
+    all
+}
+
+/// The same, in everything or in all but what is out of the active index.
+fn search(
+    (memory, index, derived): (&Memory, &Index, &DerivedIndex),
+    plan: &Plan,
+    meaning: &Meaning,
+    options: &Options,
+    out: Option<&BTreeSet<ItemId>>,
+) -> Found {
     let mut drawn = Vec::new();
     // Sources that stand behind a statement take no place of their own.
     let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { 2 * plan.k.max(limit::NOMINEES_PER_ARM) };
     let mut weights = options.profile.matching.first;
-    let (found, terms) = stages(index, plan, places, meaning, options, &mut |evidence, used, scored, hits| {
-        weights = *used;
-        let desk = items::Desk { memory, derived, evidence, plan, weights: used };
-        if !derived.is_empty() {
-            drawn = desk.found(scored, hits);
-        }
-    });
+    let mut asleep: Vec<u32> = out.into_iter().flatten().filter_map(|id| memory.find(*id)).collect();
+    asleep.sort_unstable();
+    let (found, terms) =
+        stages(index, plan, (places, &asleep), meaning, options, &mut |evidence, used, scored, hits| {
+            weights = *used;
+            let desk = items::Desk { memory, derived, evidence, plan, weights: used, out };
+            if !derived.is_empty() {
+                drawn = desk.found(scored, hits);
+            }
+        });
     let mut trace = found.trace;
     trace.derived = derived.len();
     trace.derived_scored = drawn.len();
@@ -174,7 +206,7 @@ pub fn recall_all(
 
 /// Finds the items that answer a question.
 pub fn recall(index: &Index, plan: &Plan, meaning: &Meaning, options: &Options) -> Recall {
-    stages(index, plan, plan.k, meaning, options, &mut |_, _, _, _| {}).0
+    stages(index, plan, (plan.k, &[]), meaning, options, &mut |_, _, _, _| {}).0
 }
 
 /// Looks at what was scored, before it is forgotten.
@@ -183,13 +215,13 @@ type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[select::Scored], &
 fn stages(
     index: &Index,
     plan: &Plan,
-    places: usize,
+    (places, asleep): (usize, &[u32]),
     meaning: &Meaning,
     options: &Options,
     look: Look<'_>,
 ) -> (Recall, Vec<Term>) {
     let matching = &options.profile.matching;
-    let allowed = index.mask(&plan.filter);
+    let allowed = index.mask(&plan.filter, asleep);
     let words = index.words.score(&plan.terms);
     let (first, last) = index.days.unwrap_or_default();
     let mut dates = Agreements::new(&plan.dates, first, last);
@@ -225,6 +257,7 @@ fn stages(
         compared,
         derived: 0,
         derived_scored: 0,
+        fell_back: false,
         without_vector: index.passage_count() - index.vector_count(),
         detail: options.explain.then(|| Detail {
             terms: terms.clone(),

@@ -114,6 +114,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// True if it asks for what may lie anywhere: a time, a session, what held once.
+    pub(super) fn reaches_back(&self) -> bool {
+        let names_time = !self.dates.is_empty() || !self.intervals.is_empty();
+        names_time || self.validity != Validity::Now(None) || !self.filter.sessions.is_empty()
+    }
+
     /// Reads a question.
     ///
     /// # Errors

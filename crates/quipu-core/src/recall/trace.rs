@@ -33,6 +33,9 @@ pub struct Trace {
     pub derived: usize,
     /// Those of them that were scored.
     pub derived_scored: usize,
+    /// True if the active index had no sure answer, and everything was looked at.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fell_back: bool,
     /// What was looked for and what was left out, if asked for.
     pub detail: Option<Detail>,
 }

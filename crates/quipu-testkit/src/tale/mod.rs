@@ -14,7 +14,9 @@
 //!
 //! | step | |
 //! |---|---|
-//! | `said "TEXT" [in SESSION] [key KEY]` | remembers |
+//! | `said "TEXT" [in SESSION] [on DAY] [key KEY]` | remembers |
+//! | `asked "QUESTION"`, `kept`, `counted` | asks for one answer; keeps what was shown; writes it down |
+//! | `told`, `compacted` | tells episodes; compacts |
 //! | `set POINTER JSON`, `unset POINTER`, `patch JSON` | edit the core document |
 //! | `promote PATTERN [NAME]` | makes a pattern of the core document a category |
 //! | `pin N`, `unpin N`, `rate N STARS` | mark an item |
@@ -27,10 +29,12 @@
 //! | `orphans N…`, `skipped N…`, `erased N…`, or `none` | the standing of events |
 //! | `marked N pinned STARS`, `marked N unpinned STARS` | an item's marks |
 //! | `recalls "QUESTION" "TEXT"` | the first answer |
+//! | `hits N COUNT`, `active N of M` | how often an item was shown; how much is looked at first |
 //! | `version N`, `replayed`, `left-out N…`, `intact` | position, last receipt, last pick, verification |
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a tale stops where it does not go as told")]
 
+mod growing;
 mod steps;
 mod words;
 mod world;

@@ -13,10 +13,11 @@ use quipu_engine::{
     erase, fork, mark, pick, promote, rebuild, recall, remember, revert, snapshot, status, verify,
 };
 
+use super::growing;
 use super::words::Words;
 use super::world::World;
 
-type Outcome = Result<(), String>;
+pub(super) type Outcome = Result<(), String>;
 
 /// Takes one step.
 pub(super) fn take(world: &mut World, words: &mut Words<'_>) -> Outcome {
@@ -41,12 +42,12 @@ fn core_now(world: &World, user: &UserId) -> Option<serde_json::Value> {
     core_at(&world.engine, user, When::Now).ok()
 }
 
-fn same<T: PartialEq + Debug>(what: &str, found: &T, wanted: &T) -> Outcome {
+pub(super) fn same<T: PartialEq + Debug>(what: &str, found: &T, wanted: &T) -> Outcome {
     if found == wanted { Ok(()) } else { Err(format!("{what}: found {found:?}, expected {wanted:?}")) }
 }
 
 /// The outer error is the tale's own, the inner one the engine's.
-type Step = Result<Result<(), Error>, String>;
+pub(super) type Step = Result<Result<(), Error>, String>;
 
 fn step(world: &mut World, words: &mut Words<'_>) -> Step {
     let name = if words.takes("of") { words.need("a user")? } else { "me" };
@@ -58,6 +59,7 @@ fn step(world: &mut World, words: &mut Words<'_>) -> Step {
             act(world, &user, verb, words).map(|done| done.map(|receipt| world.receipt = Some(receipt)))
         }
         "erase" | "fork" | "pick" | "reopen" | "rebuild" | "snapshot" => work(world, &user, verb, words),
+        "asked" | "kept" | "counted" | "told" | "compacted" => growing::grow(world, &user, verb, words),
         _ => look(world, &user, at, verb, words).map(Ok),
     }
 }
@@ -75,6 +77,10 @@ fn act(
             let mut said = Utterance::of_user(words.quoted()?);
             if words.takes("in") {
                 said.session = Some(words.need("a session")?.to_owned());
+            }
+            if words.takes("on") {
+                let day = words.need("a day")?;
+                said.said_at = Some(format!("{day}T12:00:00Z").parse().map_err(|_| format!("{day:?} is no day"))?);
             }
             let key = if words.takes("key") { Some(words.need("a key")?.to_owned()) } else { None };
             remember(engine, user, &said, &RememberOptions { idempotency_key: key, ..RememberOptions::default() })
@@ -180,6 +186,7 @@ fn look(world: &World, user: &UserId, at: When, verb: &str, words: &mut Words<'_
             let found = world.picked.iter().flat_map(|picked| picked.left_out.iter().map(|(seq, _)| *seq)).collect();
             same("what the pick left out", &found, &words.numbers()?)
         }
+        "hits" | "active" => growing::look(world, user, verb, words),
         "intact" => {
             let report = verify(engine, user, &[], &mut |_| {}).map_err(broken)?;
             if report.is_intact() { Ok(()) } else { Err(format!("the ledger is not intact: {report:?}")) }

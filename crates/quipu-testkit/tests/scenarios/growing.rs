@@ -1,394 +1,189 @@
-//! Growing: what recurs becomes a category, and everything that was promised of the rest still holds.
+//! What is shown is counted once, and what is compacted can be taken back.
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use quipu_core::event::{Actor, Change};
-use quipu_core::evolve::{Standing, Thresholds};
-use quipu_core::item::{Decision, Drawn, ReviewKind};
-use quipu_engine::erase::EraseTarget;
-use quipu_engine::revert::{RevertOptions, Selection};
-use quipu_engine::versions::{EventRef, When};
+use quipu_core::extract::{Extraction, Reading};
+use quipu_core::id::UserId;
+use quipu_engine::ports::{ExtractError, Extractor};
+use quipu_engine::versions::When;
 use quipu_engine::{
-    Edit, Engine, Error, Evolution, EvolveOptions, FactOptions, PatchOptions, PromoteRequest, RememberOptions,
-    Utterance, core_at, decide_review, edit_core, erase, evolve, facts, log, promote, rebuild, remember, retract,
-    revert, reviews, schema, show, status, undo_review, verify,
+    GrowOptions, RecallOptions, RememberOptions, TendOptions, TendStep, Utterance, compact, due, recall, remember,
+    status, tell_episodes, tend,
 };
-use quipu_models::RuleExtractor;
 use quipu_testkit::tale::check;
-use quipu_testkit::{MemoryStore, Rig};
-use serde_json::{Value, json};
-
-use crate::me;
-
-/// A memory that lives from day to day.
-struct Life {
-    rig: Rig,
-    store: MemoryStore,
-    engine: Engine,
-}
-
-impl Life {
-    fn new() -> Self {
-        let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) };
-        let store = MemoryStore::new();
-        let engine = rig.engine(Box::new(store.clone()));
-        Self { rig, store, engine }
-    }
-
-    /// The morning of a day of March 2026.
-    fn day(&self, number: u32) {
-        let time: Timestamp = format!("2026-03-{number:02}T09:00:00Z").parse().unwrap();
-        self.rig.clock.put(time.as_microsecond());
-    }
-
-    fn says(&self, day: u32, text: &str) -> u64 {
-        self.day(day);
-        remember(&self.engine, &me(), &Utterance::of_user(text), &RememberOptions::default()).unwrap().seq
-    }
-
-    fn sets(&self, day: u32, pointer: &str, value: Value) -> u64 {
-        self.day(day);
-        let edit = Edit::Set(pointer.to_owned(), value);
-        edit_core(&self.engine, &me(), &edit, &PatchOptions::default()).unwrap().seq
-    }
-
-    fn evolves(&self, day: u32, options: &EvolveOptions) -> Evolution {
-        self.day(day);
-        evolve(&self.engine, &me(), options).unwrap()
-    }
-
-    fn promotes(&self, candidate: &str) -> u64 {
-        let request = PromoteRequest { candidate: candidate.to_owned(), ..PromoteRequest::default() };
-        promote(&self.engine, &me(), &request).unwrap().receipt.unwrap().seq
-    }
-
-    fn core(&self) -> Value {
-        let mut core = core_at(&self.engine, &me(), When::Now).unwrap();
-        core.as_object_mut().unwrap().remove("_meta");
-        core
-    }
-
-    fn version(&self) -> u64 {
-        status(&self.engine, &me()).unwrap().version
-    }
-
-    /// The ledger is whole, and a replay and a restart find the same.
-    fn is_sound(&mut self) {
-        assert!(verify(&self.engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
-        assert!(rebuild(&self.engine, &me(), &mut |_| {}).unwrap().identical);
-        let core = self.core();
-        self.engine = self.rig.engine(Box::new(self.store.clone()));
-        assert_eq!(self.core(), core);
-    }
-
-    /// Objects of the active facts of a relation, and where they say they stand.
-    fn held(&self, predicate: &str) -> Vec<(String, String)> {
-        let asked = FactOptions { predicate: Some(predicate.to_owned()), ..FactOptions::default() };
-        let found = facts(&self.engine, &me(), &asked).unwrap().into_iter();
-        let mut all: Vec<_> = found.map(|one| (one.fact.object, one.fact.core_path.unwrap_or_default())).collect();
-        all.sort();
-        all
-    }
-
-    /// Every change of the ledger as it is stored.
-    fn holds(&self, word: &str) -> bool {
-        let every = |seq| show(&self.engine, &me(), EventRef::Seq(seq)).unwrap();
-        (1..=self.version()).map(every).any(|event| format!("{event:?}").contains(word))
-    }
-}
-
-/// The seed's day, told over a week: what helps against stress comes up again and again.
-fn of_stress() -> Life {
-    let life = Life::new();
-    life.says(1, "I do yoga for stress.");
-    life.says(2, "I manage my stress with long walks.");
-    life.says(3, "I handle stress with breathing exercises.");
-    assert_eq!(
-        life.core()["dynamicCategories"]["stressManagement"]["data"]["techniques"],
-        json!(["yoga", "long walks", "breathing exercises"])
-    );
-    life
-}
-
-const AT: &str = "/stressManagement/techniques";
+use quipu_testkit::{MemoryStore, Rig, engine};
 
 #[test]
-fn a_category_that_comes_up_often_is_proposed_and_approved() {
-    let mut life = of_stress();
-    // when nobody asked yet, a dry run says what would be asked, and records nothing
-    let version = life.version();
-    let dry = life.evolves(4, &EvolveOptions { dry_run: true, ..EvolveOptions::default() });
-    let stress = dry.patterns.iter().find(|one| one.survey.candidate.key == "stressManagement").unwrap();
-    assert_eq!(stress.survey.standing, Standing::Due);
-    assert_eq!((stress.survey.candidate.support.instances, stress.survey.candidate.support.days), (3, 3));
-    assert_eq!(stress.preview.as_ref().unwrap().moves[0].to, "/stressManagement");
-    assert_eq!(life.version(), version);
-    assert!(status(&life.engine, &me()).unwrap().categories_due > 0);
-    // then it waits once, and only once
-    life.evolves(4, &EvolveOptions::default());
-    let after = life.version();
-    let again = life.evolves(5, &EvolveOptions::default());
-    assert_eq!(life.version(), after, "{again:?}");
-    assert!(again.patterns.iter().all(|one| one.event_seq.is_none()));
-    let waiting = reviews(&life.engine, &me(), false).unwrap();
-    let asked = waiting.iter().find(|one| one.review.kind == ReviewKind::SchemaPromotion).unwrap();
-    assert_eq!(
-        asked.review.question,
-        "Make stressManagement a category of its own? 1 place of stressManagement would move there."
-    );
-    assert_eq!(asked.preview.as_ref().unwrap().category["techniques"][0], "yoga");
-    // and nobody but a person decides
-    let id = asked.review.id.to_string();
-    for actor in [Actor::System, Actor::Agent] {
-        let refused = decide_review(&life.engine, &me(), &id, &Decision::Approved, actor, None);
-        assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
-    }
-    life.day(6);
-    let decided = decide_review(&life.engine, &me(), &id, &Decision::Approved, Actor::User, None).unwrap();
-    // then one event holds the decision, the promotion and its patches
-    let event = show(&life.engine, &me(), EventRef::Seq(decided.seq)).unwrap();
-    let words: Vec<&str> = event.changes.iter().flatten().map(Change::word).collect();
-    assert_eq!(words.first(), Some(&"SCHEMA_PROMOTION"));
-    assert!(words.contains(&"core_patched") && words.contains(&"review_decided"), "{words:?}");
-    assert_eq!(life.core().pointer(AT), Some(&json!(["yoga", "long walks", "breathing exercises"])));
-    assert!(life.core().pointer("/dynamicCategories/stressManagement").is_none());
-    let evolution = core_at(&life.engine, &me(), When::Now).unwrap()["_meta"]["schemaEvolution"].clone();
-    assert_eq!(evolution[0]["newCategory"], "stressManagement");
-    assert!(evolution[0]["reason"].as_str().unwrap().starts_with("3 instances on 3 days"));
-    assert!(schema(&life.engine, &me(), When::Now).unwrap().iter().any(|one| one.promoted_by == [decided.seq]));
-    // and the facts stand where they stand
-    assert!(life.held("manages_stress_with").iter().all(|(_, at)| at == AT));
-    life.is_sound();
-    // when it is undone, everything is where it was, and the question waits again
-    undo_review(&life.engine, &me(), &id).unwrap();
-    assert!(life.core().get("stressManagement").is_none());
-    assert_eq!(
-        life.core()["dynamicCategories"]["stressManagement"]["data"]["techniques"],
-        json!(["yoga", "long walks", "breathing exercises"])
-    );
-    assert!(reviews(&life.engine, &me(), false).unwrap().iter().any(|one| one.review.id.to_string() == id));
-    life.is_sound();
-}
-
-#[test]
-fn what_is_said_after_a_promotion_goes_to_the_new_place() {
-    let mut life = of_stress();
-    let promoted = life.promotes("stressManagement");
-    life.says(7, "I manage my stress with gardening.");
-    assert_eq!(life.core().pointer(AT).unwrap().as_array().unwrap().len(), 4);
-    assert!(life.core().get("dynamicCategories").is_none_or(|all| all.get("stressManagement").is_none()));
-    // what is taken back leaves it, whenever it was said
-    for object in ["yoga", "gardening"] {
-        let fact = facts(&life.engine, &me(), &FactOptions::default()).unwrap();
-        let fact = fact.iter().find(|one| one.fact.predicate == "manages_stress_with" && one.fact.object == object);
-        retract(&life.engine, &me(), &fact.unwrap().fact.id.to_string(), "no").unwrap();
-    }
-    assert_eq!(life.core().pointer(AT), Some(&json!(["long walks", "breathing exercises"])));
-    // an edit by hand is a fact, there as anywhere
-    life.sets(8, &format!("{AT}/-"), json!("tea"));
-    assert!(life.held("manages_stress_with").contains(&("tea".to_owned(), AT.to_owned())));
-    life.is_sound();
-    // when the promotion is taken back, what counts stands where it stood before, and nothing is said twice
-    life.day(9);
-    let selection = Selection::Events(vec![EventRef::Seq(promoted)]);
-    revert(&life.engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
-    let core = life.core();
-    assert!(core.get("stressManagement").is_none(), "{core}");
-    let old = "/dynamicCategories/stressManagement/data/techniques";
-    let stands = core.pointer(old).cloned().unwrap_or(json!([]));
-    let mut counted: Vec<String> = life
-        .held("manages_stress_with")
-        .into_iter()
-        .map(|(object, at)| {
-            assert_eq!(at, old);
-            object
-        })
-        .collect();
-    let mut stands: Vec<String> = serde_json::from_value(stands).unwrap();
-    counted.sort();
-    stands.sort();
-    assert_eq!(stands, counted, "the document and the facts agree");
-    life.is_sound();
-}
-
-#[test]
-fn an_erasure_reaches_what_moved() {
-    let mut life = of_stress();
-    life.promotes("stressManagement");
-    life.says(7, "I manage my stress with gardening.");
-    // The document is edited around the value that will go, so that later patches test it.
-    life.sets(8, &format!("{AT}/1"), json!("short walks"));
-    erase(&life.engine, &me(), &[EraseTarget::Event(1)], "asked to", &mut |_| {}).unwrap();
-    assert!(!life.holds("yoga"), "a copy of what was erased is left");
-    let core = life.core().to_string();
-    assert!(!core.contains("yoga") && core.contains("gardening"), "{core}");
-    life.is_sound();
-}
-
-#[test]
-fn an_erasure_of_a_note_takes_its_name_along() {
-    let mut life = Life::new();
-    let first = life.sets(1, "/uncategorized/sleep_with_boris", json!("Having trouble staying asleep"));
-    life.sets(2, "/uncategorized/sleep_note_2", json!("Higher BG after poor sleep"));
-    life.sets(3, "/uncategorized/sleep_note_3", json!("Started using sleep mask"));
-    life.promotes("sleep");
-    erase(&life.engine, &me(), &[EraseTarget::Event(first)], "asked to", &mut |_| {}).unwrap();
-    assert!(!life.holds("boris") && !life.holds("trouble"));
-    let sleep = json!({"impact": "Higher BG after poor sleep", "aids": ["Started using sleep mask"]});
-    assert_eq!(life.core(), json!({ "sleepHealth": sleep }));
-    life.is_sound();
-}
-
-#[test]
-fn a_part_that_is_reverted_leaves_the_rest_of_the_category() {
-    let mut life = of_stress();
-    life.promotes("stressManagement");
-    life.says(7, "I manage my stress with gardening.");
-    // The second thing said was a mistake: its words and what was read in them.
-    let log =
-        log(&life.engine, &me(), &quipu_engine::LogOptions { before: None, limit: 100, reference: None }).unwrap();
-    let walks = log.iter().filter(|entry| entry.summary.contains("long walks")).map(|entry| EventRef::Seq(entry.seq));
-    let selection = Selection::Events(walks.collect());
-    revert(&life.engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
-    assert_eq!(life.core().pointer(AT), Some(&json!(["yoga", "breathing exercises", "gardening"])));
-    life.is_sound();
-}
-
-#[test]
-fn no_is_remembered_until_twice_as_much_speaks_for_it() {
-    let life = Life::new();
-    for n in 1..=3 {
-        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!("Bad night"));
-    }
-    life.evolves(3, &EvolveOptions::default());
-    let id = reviews(&life.engine, &me(), false).unwrap()[0].review.id.to_string();
-    decide_review(&life.engine, &me(), &id, &Decision::Declined, Actor::User, None).unwrap();
-    assert!(life.core().get("sleepHealth").is_none());
-    life.sets(4, "/uncategorized/sleep_note_4", json!("Bad night"));
-    let again = life.evolves(4, &EvolveOptions::default());
-    assert!(matches!(again.patterns[0].survey.standing, Standing::Declined { again_at: 6, .. }), "{again:?}");
-    assert!(reviews(&life.engine, &me(), false).unwrap().is_empty());
-    life.sets(5, "/uncategorized/sleep_note_5", json!("Bad night"));
-    life.sets(6, "/uncategorized/sleep_note_6", json!("Bad night"));
-    life.evolves(6, &EvolveOptions::default());
-    let asked = &reviews(&life.engine, &me(), false).unwrap()[0];
-    // Another name is as good.
-    let other = Decision::Edited { text: "nights".to_owned() };
-    decide_review(&life.engine, &me(), &asked.review.id.to_string(), &other, Actor::User, None).unwrap();
-    assert_eq!(life.core()["nights"]["notes"].as_array().unwrap().len(), 6);
-}
-
-#[test]
-fn apply_promotes_what_is_due_and_nothing_else() {
-    let mut life = Life::new();
-    for n in 1..=3 {
-        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!(format!("Bad night {n}")));
-        life.sets(1, &format!("/uncategorized/garden_note_{n}"), json!(format!("Weeds {n}")));
-    }
-    let done = life.evolves(4, &EvolveOptions { apply: true, ..EvolveOptions::default() });
-    assert!(done.applied);
-    assert_eq!(life.core().as_object().unwrap().keys().collect::<Vec<_>>(), ["sleepHealth", "uncategorized"]);
-    let version = life.version();
-    life.evolves(4, &EvolveOptions { apply: true, ..EvolveOptions::default() });
-    assert_eq!(life.version(), version, "what is done is no longer due");
-    let low = Thresholds { days: 1, ..Thresholds::default() };
-    life.evolves(4, &EvolveOptions { apply: true, thresholds: low, ..EvolveOptions::default() });
-    assert!(life.core().get("gardening").is_some());
-    let bad = Thresholds { days: 0, ..Thresholds::default() };
-    let refused = evolve(&life.engine, &me(), &EvolveOptions { thresholds: bad, ..EvolveOptions::default() });
-    assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
-    life.is_sound();
-}
-
-#[test]
-fn a_promotion_asked_for_answers_who_waits_and_is_done_once() {
-    let life = Life::new();
-    for n in 1..=3 {
-        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!(format!("Bad night {n}")));
-    }
-    life.evolves(3, &EvolveOptions::default());
-    let body =
-        json!({"candidate": "sleep", "proposedName": "nights", "rationale": "it matters", "idempotencyKey": "k"});
-    let request: PromoteRequest = serde_json::from_value(body).unwrap();
-    let dry = promote(&life.engine, &me(), &PromoteRequest { dry_run: true, ..request.clone() }).unwrap();
-    assert!(dry.receipt.is_none() && life.core().get("nights").is_none());
-    let first = promote(&life.engine, &me(), &request).unwrap();
-    let again = promote(&life.engine, &me(), &request).unwrap();
-    assert_eq!(again.receipt.as_ref().unwrap().seq, first.receipt.as_ref().unwrap().seq);
-    assert!(again.receipt.unwrap().replayed);
-    assert_eq!(again.promotion, first.promotion);
-    assert!(reviews(&life.engine, &me(), false).unwrap().is_empty(), "who waited is answered");
-    let seq = first.receipt.unwrap().seq;
-    let event = show(&life.engine, &me(), EventRef::Seq(seq)).unwrap();
-    let decided = event.changes.iter().flatten().find_map(|change| match change {
-        Change::Drawn(Drawn::ReviewDecided { decision, .. }) => Some(decision.clone()),
-        _ => None,
-    });
-    assert_eq!(decided, Some(Decision::Edited { text: "nights".to_owned() }));
-    assert_eq!(event.header.rationale.as_deref(), Some("it matters"));
-    for (candidate, name) in [("sleep", "x"), ("bees", "x")] {
-        let (candidate, proposed_name) = (candidate.to_owned(), Some(name.to_owned()));
-        let missing = PromoteRequest { candidate, proposed_name, ..PromoteRequest::default() };
-        assert!(matches!(promote(&life.engine, &me(), &missing), Err(Error::NotFound(_))));
-    }
-}
-
-#[test]
-fn promotions_are_events_like_any_other() {
+fn what_is_shown_is_counted_outside_the_ledger_and_written_down_once() {
     check(
-        "promotions",
+        "hits",
         r#"
-given set /uncategorized/bee_1 "A hive"
-given set /uncategorized/bee_2 "A veil"
-when  promote bee bees
-then  core /bees/notes ["A hive", "A veil"]
-      core /uncategorized nothing
-      refused NotFound promote bee bees
-      refused Refused set /wasps/notes []
-when  set /bees/keeper "Ana"
-then  rebuild
+given said "the violin is at the luthier"
+ and  said "the boat is in the harbour"
+when  asked "where is the violin"
+ and  asked "where is the violin"
+then  version 2
+      hits 1 0
+when  counted
+then  version 3
+      hits 1 2
+      hits 2 0
+when  counted
+then  version 3
+"#,
+    );
+}
+
+#[test]
+fn what_was_kept_outlives_a_restart_and_what_was_not_is_lost() {
+    check(
+        "kept hits",
+        r#"
+given said "the violin is at the luthier"
+when  asked "where is the violin"
+ and  kept
+ and  asked "where is the violin"
+ and  reopen
+ and  counted
+then  hits 1 1
+      version 2
+when  reopen
+ and  counted
+then  hits 1 1
+      version 2
+"#,
+    );
+}
+
+#[test]
+fn hits_of_what_is_erased_vanish_and_come_back_with_nothing() {
+    check(
+        "erased hits",
+        r#"
+given said "the violin is at the luthier"
+ and  said "the boat is in the harbour"
+when  asked "where is the violin"
+ and  asked "where is the boat"
+ and  counted
+then  hits 1 1
+      hits 2 1
+when  erase 1
+then  hits 2 1
+      orphans none
 when  revert 3
-then  core /uncategorized {"bee_1": "A hive", "bee_2": "A veil"}
-      core /bees nothing
-      orphans 4
-      refused Refused set /bees/keeper "Ana"
-when  revert 5
-then  core /bees/keeper "Ana"
-      orphans none
-      at 2 core /bees nothing
-when  revert 1
-then  core /bees {"keeper": "Ana", "notes": ["A veil"]}
-      orphans none
-when  fork twin
-then  of twin core /bees {"keeper": "Ana", "notes": ["A veil"]}
-when  erase 3
-then  core /uncategorized {"bee_2": "A veil"}
-      core /bees nothing
-      orphans 4
+then  hits 2 0
+when  rebuild
+then  hits 2 0
       intact
-      rebuild
 "#,
     );
 }
 
 #[test]
-fn what_a_lost_promotion_leaves_goes_where_things_without_a_category_go() {
+fn what_is_asked_and_erased_before_it_is_written_down_is_not_counted() {
     check(
-        "strays",
+        "erased before it was counted",
         r#"
-given set /uncategorized/bee_1 "A hive"
-given set /uncategorized/bee_2 "A veil"
-given promote bee bees
-given unset /bees
-given set /bees/keeper "Ana"
-when  revert 3
-then  core /bees nothing
-      core /uncategorized {"bee_1": "A hive", "bee_2": "A veil", "bees": {"keeper": "Ana"}}
-      orphans 4
-      rebuild
-when  set /uncategorized/x 1
-then  core /uncategorized/x 1
+given said "the violin is at the luthier"
+ and  said "the boat is in the harbour"
+when  asked "where is the violin"
+ and  asked "where is the boat"
+ and  erase 1
+ and  counted
+then  hits 2 1
+      version 4
+      orphans none
 "#,
     );
+}
+
+#[test]
+fn old_words_leave_the_active_index_and_are_found_all_the_same() {
+    check(
+        "demotion",
+        r#"
+given said "we talked about the violin at the luthier" in monday on 2020-01-06
+ and  said "the luthier said the bow is cracked" in monday on 2020-01-06
+ and  said "the new boat is in the harbour" in today on 2031-01-01
+ and  told
+then  active 4 of 4
+      recalls "what did the luthier say" "We talked about the violin at the luthier: we talked about the violin at the luthier the luthier said the bow is cracked"
+when  compacted
+then  active 2 of 4
+      recalls "what did the luthier say" "We talked about the violin at the luthier: we talked about the violin at the luthier the luthier said the bow is cracked"
+      intact
+when  rebuild
+then  active 2 of 4
+when  revert 5
+then  active 4 of 4
+when  compacted
+then  active 4 of 4
+      skipped 5
+"#,
+    );
+}
+
+#[test]
+fn what_is_out_of_the_active_index_answers_as_before() {
+    let engine = engine(Box::new(MemoryStore::new()));
+    let me = UserId::parse("me").unwrap();
+    let things = ["key", "tent", "lamp", "drill", "map", "scarf", "flute", "kettle"];
+    for (place, thing) in things.iter().enumerate() {
+        for text in [format!("The {thing} lies on shelf {place}."), "It rained again.".into(), "Good night.".into()] {
+            let said_at = Some(format!("2020-0{}-01T20:00:00Z", place + 1).parse().unwrap());
+            let said = Utterance { session: Some(format!("evening {place}")), said_at, ..Utterance::of_user(text) };
+            remember(&engine, &me, &said, &RememberOptions::default()).unwrap();
+        }
+    }
+    tell_episodes(&engine, &me).unwrap();
+    let first = |thing: &&str, at: When| {
+        let options = RecallOptions { at, ..RecallOptions::of(&format!("On which shelf does the {thing} lie?")) };
+        recall(&engine, &me, &options).unwrap().hits.into_iter().next().map(|hit| (hit.id, hit.text))
+    };
+    let version = When::Seq(status(&engine, &me).unwrap().version);
+    let before: Vec<_> = things.iter().map(|thing| first(thing, version)).collect();
+    let report = compact(&engine, &me, &GrowOptions::default()).unwrap();
+    assert_eq!(report.after.items - report.after.active, 24, "{report:?}");
+    let after: Vec<_> = things.iter().map(|thing| first(thing, When::Now)).collect();
+    assert_eq!(after, before);
+}
+
+#[test]
+fn a_step_that_fails_is_due_still_and_keeps_no_other_from_being_taken() {
+    let reader = Arc::new(Away);
+    let rig = Rig { reader: Some(reader), ..Rig::new(5) };
+    let engine = rig.engine(Box::new(MemoryStore::new()));
+    let me = UserId::parse("me").unwrap();
+    for text in ["We talked about the violin.", "The luthier has it."] {
+        let said_at = Some("2020-01-06T20:00:00Z".parse().unwrap());
+        let said = Utterance { session: Some("monday".to_owned()), said_at, ..Utterance::of_user(text) };
+        remember(&engine, &me, &said, &RememberOptions::default()).unwrap();
+    }
+    let dry = tend(&engine, &me, &TendOptions { dry_run: true, ..TendOptions::default() }).unwrap();
+    let version = status(&engine, &me).unwrap().version;
+    assert_eq!(version, 2, "a dry run appends nothing");
+    assert_eq!(dry.steps.iter().map(|step| step.step).collect::<Vec<_>>(), [TendStep::Study, TendStep::Episodes]);
+    let done = tend(&engine, &me, &TendOptions::default()).unwrap();
+    let study = &done.steps[0];
+    assert!(study.fault.as_ref().is_some_and(|fault| fault.contains("away")), "{done:?}");
+    assert_eq!((study.due, study.left), (2, 2), "what failed is not done");
+    let others: Vec<_> = done.steps[1..].iter().map(|step| (step.step, step.left, &step.fault)).collect();
+    assert_eq!(others, [(TendStep::Episodes, 0, &None), (TendStep::Compact, 0, &None)]);
+    assert_eq!(due(&engine, &me).unwrap().iter().map(|due| due.step).collect::<Vec<_>>(), [TendStep::Study]);
+    let version = status(&engine, &me).unwrap().version;
+    tend(&engine, &me, &TendOptions::default()).unwrap();
+    assert_eq!(status(&engine, &me).unwrap().version, version, "nothing is done twice");
+}
+
+/// A reader that cannot be asked.
+struct Away;
+
+impl Extractor for Away {
+    fn id(&self) -> &str {
+        "away"
+    }
+
+    fn read(&self, _: &Reading<'_>) -> Result<Extraction, ExtractError> {
+        Err(ExtractError::Unavailable("the reader is away".to_owned()))
+    }
 }

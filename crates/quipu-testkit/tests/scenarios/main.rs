@@ -4,6 +4,7 @@
 
 mod answering;
 mod deciding;
+mod evolving;
 mod forking;
 mod growing;
 mod knowing;

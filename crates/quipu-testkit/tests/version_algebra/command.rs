@@ -19,6 +19,8 @@ pub(crate) enum Command {
     SetTruth { user: u8, session: u8, text: u8, hard: bool },
     UnsetTruth { user: u8, session: u8, place: u8 },
     EndSession { user: u8, session: u8 },
+    Ask { user: u8, text: u8 },
+    CountHits { user: u8 },
     Travel { user: u8, version: u8 },
     Rebuild { user: u8 },
     Snapshot { user: u8 },
@@ -43,6 +45,8 @@ impl Command {
             | Self::SetTruth { user, .. }
             | Self::UnsetTruth { user, .. }
             | Self::EndSession { user, .. }
+            | Self::Ask { user, .. }
+            | Self::CountHits { user }
             | Self::Travel { user, .. }
             | Self::Rebuild { user }
             | Self::Snapshot { user } => *user,
@@ -82,6 +86,8 @@ pub(crate) fn any_command() -> impl Strategy<Value = Command> {
             .prop_map(|(user, session, text, hard)| Command::SetTruth { user, session, text, hard }),
         2 => (user(), 1..3u8, any::<u8>()).prop_map(|(user, session, place)| Command::UnsetTruth { user, session, place }),
         1 => (user(), 1..3u8).prop_map(|(user, session)| Command::EndSession { user, session }),
+        3 => (user(), any::<u8>()).prop_map(|(user, text)| Command::Ask { user, text }),
+        2 => user().prop_map(|user| Command::CountHits { user }),
         2 => (user(), any::<u8>()).prop_map(|(user, version)| Command::Travel { user, version }),
         1 => user().prop_map(|user| Command::Rebuild { user }),
         3 => user().prop_map(|user| Command::Snapshot { user }),

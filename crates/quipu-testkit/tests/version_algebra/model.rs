@@ -30,6 +30,8 @@ pub(crate) enum Fact {
         id: String,
     },
     SessionEnded(String),
+    /// Items that were shown, and how often.
+    HitsCounted(BTreeMap<String, u64>),
     Reverted(Vec<Seq>),
     /// An erasure or a fork: nothing undoes it, and it changes nothing itself.
     Permanent,
@@ -61,6 +63,8 @@ pub(crate) struct State {
     pub(crate) in_force: Vec<String>,
     /// Sessions something was recorded about, and where each was last ended.
     pub(crate) ended: BTreeMap<String, Seq>,
+    /// How often each item was shown.
+    pub(crate) hits: BTreeMap<String, u64>,
     pub(crate) core: Tree,
     pub(crate) core_seq: Seq,
     /// Categories that were promoted.
@@ -102,6 +106,7 @@ impl Ledger {
             made: BTreeMap::new(),
             in_force: Vec::new(),
             ended: BTreeMap::new(),
+            hits: BTreeMap::new(),
             core: Tree::empty(),
             core_seq: 0,
             grown: BTreeSet::new(),
@@ -245,6 +250,14 @@ impl State {
             }
             Fact::SessionEnded(session) => {
                 self.ended.insert(session.clone(), seq);
+                true
+            }
+            Fact::HitsCounted(shown) => {
+                for (id, count) in shown {
+                    if self.has(id) {
+                        *self.hits.entry(id.clone()).or_default() += count;
+                    }
+                }
                 true
             }
             Fact::Reverted(_) | Fact::Permanent => true,

@@ -43,6 +43,8 @@ pub(crate) struct World<'a> {
     rig: Rig,
     pub(crate) engine: Engine,
     model: BTreeMap<&'static str, Ledger>,
+    /// What was shown to each and is not written down.
+    pub(crate) shown: BTreeMap<&'static str, BTreeMap<String, u64>>,
     /// How often each outcome came about.
     pub(crate) seen: BTreeMap<&'static str, u64>,
 }
@@ -63,7 +65,8 @@ fn kind(error: &Error) -> &'static str {
 impl<'a> World<'a> {
     pub(crate) fn new(store: &'a dyn Fn() -> Box<dyn LedgerStore>) -> Self {
         let rig = Rig::new(1);
-        Self { store, engine: rig.engine(store()), rig, model: BTreeMap::new(), seen: BTreeMap::new() }
+        let (model, shown, seen) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { store, engine: rig.engine(store()), rig, model, shown, seen }
     }
 
     pub(crate) fn live_through(&mut self, commands: &[Command]) {
@@ -133,11 +136,16 @@ impl<'a> World<'a> {
         match command {
             Command::Say { text, session, key, .. } => self.say(user, *text, *session, *key),
             Command::Set { path, value, .. } => self.set(user, *path, *value),
-            Command::Reopen => self.engine = self.rig.engine((self.store)()),
+            Command::Reopen => {
+                self.keep_hits();
+                self.engine = self.rig.engine((self.store)());
+            }
             _ if !started => {}
             Command::SetTruth { session, text, hard, .. } => self.set_truth(user, *session, *text, *hard),
             Command::UnsetTruth { session, place, .. } => self.unset_truth(user, *session, *place),
             Command::EndSession { session, .. } => self.end_session(user, *session),
+            Command::Ask { text, .. } => self.ask(user, *text),
+            Command::CountHits { .. } => self.count_hits(user),
             Command::Unset { path, .. } => self.unset(user, *path),
             Command::Promote { path, .. } => self.promote(user, *path),
             Command::Mark { event, pinned, rating, .. } => self.mark(user, *event, *pinned, *rating),
@@ -422,11 +430,14 @@ impl<'a> World<'a> {
             .map(|item| {
                 (
                     (item.id.to_string(), item.text, item.session_id, item.event_seq),
-                    (item.marks.pinned, item.marks.rating),
+                    (item.marks.pinned, item.marks.rating, item.hits.hits),
                 )
             })
             .collect();
-        let marks = |id: &String| state.marks.get(id).copied().unwrap_or_default();
+        let marks = |id: &String| {
+            let (pinned, rating) = state.marks.get(id).copied().unwrap_or_default();
+            (pinned, rating, state.hits.get(id).copied().unwrap_or_default())
+        };
         let expected: Vec<_> = state.items.iter().map(|item| (item.clone(), marks(&item.0))).collect();
         assert_eq!(found, expected, "items of {user} at {version}");
         self.compare_sessions(engine, user, version, &state);

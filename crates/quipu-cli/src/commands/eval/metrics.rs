@@ -105,12 +105,13 @@ impl Figures {
     pub(super) fn of(names: &[&str], rows: &[&Scores]) -> Self {
         let column = |name: &&str| rows.iter().map(|row| row.get(*name).copied()).collect::<Vec<_>>();
         let columns: Vec<Vec<Option<f64>>> = names.iter().map(column).collect();
-        let mean = |column: &Vec<Option<f64>>| bootstrap::mean(column.iter().copied().flatten()).unwrap_or(0.0);
+        // What no row speaks of has no mean, and none is made up.
+        let mean = |column: &Vec<Option<f64>>| bootstrap::mean(column.iter().copied().flatten());
         let named = || names.iter().map(|&name| name.to_owned());
         let intervals = named().zip(bootstrap::intervals(&columns));
         Self {
             questions: rows.len(),
-            means: named().zip(columns.iter().map(mean)).collect(),
+            means: named().zip(&columns).filter_map(|(name, column)| Some((name, mean(column)?))).collect(),
             intervals: intervals.filter_map(|(name, interval)| Some((name, interval?))).collect(),
         }
     }

@@ -34,8 +34,8 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         Dataset::Efficiency { file, questions, conversations } => {
             efficiency::efficiency(settings, printer, file, *questions, conversations)
         }
-        Dataset::Worlds { seed, worlds, stories, spelling, out } => {
-            families::worlds(settings, printer, (*seed, *worlds, *stories), *spelling, out.as_deref())
+        Dataset::Worlds { seed, worlds, stories, lives, spelling, out } => {
+            families::worlds(settings, printer, (*seed, *worlds, *stories, *lives), *spelling, out.as_deref())
         }
         Dataset::Calibrate { file, out, plot } => {
             calibrate::calibrate(settings, printer, file, out.as_deref(), plot.as_deref())

@@ -77,6 +77,8 @@ fn a_pack() -> String {
         user: &user,
         version: 7,
         core: &core,
+        core_first: Default::default(),
+        profile: Vec::new(),
         pinned: Vec::new(),
         questions: Vec::new(),
         intent: Intent::Recall,

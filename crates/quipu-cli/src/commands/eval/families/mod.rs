@@ -2,7 +2,10 @@
 //!
 //! *Temporal*: what held then, in people's words, and how long. *Conflicts*: both sides and a question. *Forgetting*: nothing
 //! is left after erasing. *Silence*: nothing is asserted of whom nothing was told. *Learning*: told once, used at once.
+//! *Promotion*: what comes up on three days is of the profile. *Reflection*: what helped is noted and used. *Folding*: one
+//! thing in two spellings is one. *Compaction*: what was said once is found as before.
 
+mod growing;
 mod short;
 mod temporal;
 
@@ -23,7 +26,8 @@ use crate::output::Printer;
 use crate::settings::Settings;
 
 /// The families, in the order in which they are shown.
-const FAMILIES: [&str; 5] = ["temporal", "conflicts", "forgetting", "silence", "learning"];
+const FAMILIES: [&str; 9] =
+    ["temporal", "conflicts", "forgetting", "silence", "learning", "promotion", "reflection", "folding", "compaction"];
 
 /// Wrong answers shown; the file of details has all.
 const EXAMPLES: usize = 5;
@@ -89,6 +93,7 @@ struct Report {
     seed: u64,
     worlds: usize,
     stories: usize,
+    lives: usize,
     questions: usize,
     set_aside: usize,
     by_family: BTreeMap<&'static str, Family>,
@@ -108,7 +113,7 @@ struct Family {
 pub(in super::super) fn worlds(
     settings: &Settings,
     printer: &Printer,
-    (seed, worlds, stories): (u64, usize, usize),
+    (seed, worlds, stories, lives): (u64, usize, usize, usize),
     spelling: bool,
     out: Option<&Path>,
 ) -> Result<()> {
@@ -117,6 +122,9 @@ pub(in super::super) fn worlds(
     let mut verdicts = temporal::ask(&embedder, seed, worlds)?;
     for number in 0..stories {
         verdicts.extend(short::ask(&embedder, seed, number)?);
+    }
+    for number in 0..lives {
+        verdicts.extend(growing::ask(&embedder, seed, number)?);
     }
     verdicts.iter().try_for_each(|verdict| out.push(verdict))?;
     out.finish()?;
@@ -128,6 +136,7 @@ pub(in super::super) fn worlds(
         seed,
         worlds,
         stories,
+        lives,
         questions: verdicts.iter().filter(|verdict| !verdict.set_aside).count(),
         set_aside: verdicts.iter().filter(|verdict| verdict.set_aside).count(),
         by_family: FAMILIES.map(family).into(),
@@ -183,12 +192,13 @@ fn in_words(report: &Report) -> String {
         examples.extend(family.examples.iter().map(|example| format!("  {example}\n")));
     }
     format!(
-        "{}\n{} questions over {} worlds and {} short stories of each other family, seed {}; percent, with 95 % intervals; {} set aside because a \
+        "{}\n{} questions over {} worlds and {} short stories of each of the next four families, {} years of the others, seed {}; percent, with 95 % intervals; {} set aside because a \
          sentence was not read as it was meant\nModel: {}\n{}{examples}",
         render::table(&["", "questions", "right", "parts", "set aside"], &rows),
         report.questions,
         report.worlds,
         report.stories,
+        report.lives,
         report.seed,
         report.set_aside,
         report.model,

@@ -6,6 +6,7 @@
 mod day;
 mod dice;
 mod language;
+mod life;
 mod many;
 mod past;
 mod questions;
@@ -18,6 +19,7 @@ use quipu_engine::Result;
 
 pub(super) use day::{Day, at, date_of};
 pub(super) use dice::Dice;
+pub(super) use life::Life;
 pub(super) use past::{Asking, FACTS_AT, Past, about as about_the_past};
 pub(super) use questions::{Ask, Question};
 pub(super) use short::{Plot, Short};

@@ -1,0 +1,63 @@
+//! Commands for what a memory makes of itself.
+
+use clap::{Args, ValueEnum};
+use quipu_engine::TendStep;
+
+#[derive(Debug, Args)]
+pub(crate) struct Grow {
+    /// Only show what it would do
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// At most so many events; what is left waits for the next time
+    #[arg(long, value_name = "N")]
+    pub(crate) events: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Tend {
+    /// Only show what is due
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Only this step, several times for several [default: all]
+    #[arg(long = "step", value_enum, value_name = "STEP")]
+    pub(crate) steps: Vec<Step>,
+    /// At most so many events of reflection and compaction; what is left waits for the next time
+    #[arg(long, value_name = "N")]
+    pub(crate) events: Option<usize>,
+    /// Let the model read at most so many messages now [default: all that wait]
+    #[arg(long, value_name = "N")]
+    pub(crate) sources: Option<usize>,
+}
+
+/// A step of tending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Step {
+    /// Rules read what was recorded and not read.
+    Read,
+    /// The model that reads goes on.
+    Study,
+    /// Exchanges of sessions are summarised.
+    Summarize,
+    /// Sessions that are over are told.
+    Episodes,
+    /// What was shown is counted.
+    Hits,
+    /// Notes are taken and lines of the self-model proposed.
+    Reflect,
+    /// Duplicates, patterns, what is cold.
+    Compact,
+}
+
+impl From<Step> for TendStep {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Read => Self::Read,
+            Step::Study => Self::Study,
+            Step::Summarize => Self::Summarize,
+            Step::Episodes => Self::Episodes,
+            Step::Hits => Self::Hits,
+            Step::Reflect => Self::Reflect,
+            Step::Compact => Self::Compact,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Growing: reflect, compact, and tend to everything that is due.
+
+use quipu_core::growth::ActiveIndex;
+use quipu_core::limit;
+use quipu_engine::{CompactReport, GrowOptions, GrowReport, Result, TendOptions, TendReport};
+
+use super::{Session, render};
+use crate::args::growing::{Grow, Tend};
+
+/// Lines shown of what was done; the rest is counted.
+const LINES_MAX: usize = 40;
+/// Longest text in a line, in characters.
+const TEXT_CHARS: usize = 100;
+
+fn options(args: &Grow) -> GrowOptions {
+    GrowOptions { dry_run: args.dry_run, events_max: args.events.unwrap_or(limit::GROWTH_EVENTS_MAX) }
+}
+
+pub(super) fn reflect(session: &Session<'_>, args: &Grow) -> Result<()> {
+    let report = quipu_engine::reflect(&session.engine, &session.user, &options(args))?;
+    session.printer.report(&report, |report| done(report, "there is nothing to note"))
+}
+
+pub(super) fn compact(session: &Session<'_>, args: &Grow) -> Result<()> {
+    let report = quipu_engine::compact(&session.engine, &session.user, &options(args))?;
+    session.printer.report(&report, compacted)
+}
+
+fn compacted(report: &CompactReport) -> String {
+    let mut text = done(&report.grown, "there is nothing to compact");
+    let share = |of: ActiveIndex| format!("{} of {} items", of.active, of.items);
+    match report.before == report.after {
+        true => text.push_str(&format!("active index: {}\n", share(report.after))),
+        false => text.push_str(&format!("active index: {}, before {}\n", share(report.after), share(report.before))),
+    }
+    text
+}
+
+fn done(report: &GrowReport, nothing: &str) -> String {
+    let mut text = String::new();
+    for one in report.done.iter().take(LINES_MAX) {
+        let seq = one.event_seq.map(|seq| format!("{seq:>5}  ")).unwrap_or_default();
+        let (what, said) = (one.what.word(), render::excerpt(&one.text, TEXT_CHARS));
+        text.push_str(&format!("{seq}{what}: {said} ({})\n", one.because));
+    }
+    if report.done.len() > LINES_MAX {
+        text.push_str(&format!("       and {} more\n", report.done.len() - LINES_MAX));
+    }
+    if report.done.is_empty() {
+        text.push_str(&format!("{nothing}\n"));
+    }
+    if report.dry_run && !report.done.is_empty() {
+        text.push_str("nothing was changed: this is what it would do\n");
+    }
+    if report.left > 0 {
+        text.push_str(&format!("{} left for the next time\n", report.left));
+    }
+    if let Some(reference) = &report.reference {
+        text.push_str(&format!("take it back with: quipu revert --source {reference}\n"));
+    }
+    text
+}
+
+pub(super) fn tend(session: &Session<'_>, args: &Tend) -> Result<()> {
+    let options = TendOptions {
+        dry_run: args.dry_run,
+        steps: args.steps.iter().map(|&step| step.into()).collect(),
+        events_max: args.events.unwrap_or(limit::GROWTH_EVENTS_MAX),
+        sources_max: args.sources.unwrap_or(usize::MAX),
+    };
+    let report = quipu_engine::tend(&session.engine, &session.user, &options)?;
+    session.printer.report(&report, tended)?;
+    for step in &report.steps {
+        if let Some(fault) = &step.fault {
+            session.printer.hint(&format!("{} could not be done now and stays due: {fault}", step.step.word()));
+        }
+    }
+    Ok(())
+}
+
+fn tended(report: &TendReport) -> String {
+    if report.steps.is_empty() {
+        return "nothing is due\n".to_owned();
+    }
+    let mut text = String::new();
+    for step in &report.steps {
+        let (word, due, unit) = (step.step.word(), step.due, step.step.unit());
+        let outcome = match (&step.fault, step.left) {
+            _ if report.dry_run => "due".to_owned(),
+            (Some(_), left) => format!("FAILED, {left} left"),
+            (None, 0) => "done".to_owned(),
+            (None, left) => format!("{left} left"),
+        };
+        text.push_str(&format!("{word:<10} {due} {unit}: {outcome}\n"));
+        if let Some(reference) = &step.reference {
+            text.push_str(&format!("           take it back with: quipu revert --source {reference}\n"));
+        }
+    }
+    text
+}

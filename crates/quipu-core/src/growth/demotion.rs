@@ -1,0 +1,143 @@
+//! Demotion: what is old and told elsewhere leaves the active index. It stays in the ledger and in the memory, and is found
+//! where the active index has nothing good.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::{Desk, Growth, Proposal, priority};
+use crate::event::Change;
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Demotion, Drawn, Fact, FactStatus, FactType, TenetChange, TenetStatus};
+use crate::limit;
+use crate::memory::{Held, Memory};
+
+impl Desk<'_> {
+    /// What leaves the active index, some hundred items an event.
+    pub fn demotions(&self) -> Vec<Proposal> {
+        [(Demotion::Cold, self.cold()), (Demotion::Idle, self.idle()), (Demotion::History, self.history())]
+            .into_iter()
+            .flat_map(|(because, items)| {
+                items.chunks(limit::DEMOTED_PER_EVENT).map(|part| left(because, part)).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// Old turns that an episode of several tells.
+    fn cold(&self) -> Vec<ItemId> {
+        let items = self.memory().items();
+        let told = |held: &&Held| {
+            let by = items.told_by(held.source.id).filter(|episode| !items.is_hidden(episode.id));
+            by.is_some_and(|episode| episode.sources.len() > 1)
+        };
+        let turns = self.memory().sources().iter().filter(|held| held.source.kind() == ItemKind::Turn);
+        let cold = turns.filter(|held| self.is_older(held.source.said_at, self.knobs.warm_days)).filter(told);
+        cold.map(|held| held.source.id).filter(|id| self.may_leave(*id)).collect()
+    }
+
+    /// Claims of little weight, gone quiet, without a place in the profile, of which an episode tells.
+    fn idle(&self) -> Vec<ItemId> {
+        let items = self.memory().items();
+        let told = |fact: &Fact| {
+            let mut by = fact.evidence.iter().filter_map(|at| items.told_by(at.source));
+            by.any(|episode| episode.sources.len() > 1 && !items.is_hidden(episode.id))
+        };
+        let light = |fact: &&Fact| {
+            fact.is_active()
+                && fact.core_path.is_none()
+                && fact.user_fact_score.is_none()
+                && !matches!(fact.fact_type, FactType::Constraint | FactType::Identity)
+                && !items.is_promoted(fact.id)
+                && !items.is_hidden(fact.id)
+                && self.is_older(priority::last_used(self.memory(), fact.id), self.knobs.warm_days)
+                && priority::priority(self.memory(), fact.id, self.now()) < self.knobs.idle_priority_max
+                && told(fact)
+        };
+        items.facts().filter(light).map(|fact| fact.id).filter(|id| self.may_leave(*id)).collect()
+    }
+
+    /// Past values of a relation beyond the last few.
+    fn history(&self) -> Vec<ItemId> {
+        let items = self.memory().items();
+        let mut slots: BTreeMap<&str, Vec<&Fact>> = BTreeMap::new();
+        for fact in items.facts().filter(|fact| fact.status == FactStatus::Superseded && !items.is_hidden(fact.id)) {
+            slots.entry(&fact.slot).or_default().push(fact);
+        }
+        let mut old = Vec::new();
+        for mut versions in slots.into_values() {
+            versions.sort_by_key(|fact| (fact.valid_to, fact.last_seen, fact.id));
+            let beyond = versions.len().saturating_sub(self.knobs.versions_kept);
+            old.extend(versions[..beyond].iter().map(|fact| fact.id).filter(|id| self.may_leave(*id)));
+        }
+        old
+    }
+
+    /// False for what is out already, what a person marked, and what was shown not long ago.
+    fn may_leave(&self, id: ItemId) -> bool {
+        let items = self.memory().items();
+        let marks = self.memory().marks(id);
+        let shown = items.hits(id).last_hit_at.is_some_and(|at| !self.is_older(Some(at), self.knobs.warm_days));
+        !items.is_demoted(id) && !self.taken_back.has_demoted(id) && !marks.pinned && marks.rating <= 0 && !shown
+    }
+
+    /// Lines of the self-model that rest on claims of which none holds any longer: kept for history, not shown by default.
+    pub fn outdated(&self) -> Vec<Proposal> {
+        let items = self.memory().items();
+        // What became part of another holds as long as that one does.
+        let last = |id: ItemId| {
+            std::iter::successors(Some(id), |id| items.merged_into(*id)).take(limit::MERGES_FOLLOWED_MAX).last()
+        };
+        let holds = |id: &ItemId| last(*id).and_then(|id| items.fact(id)).is_some_and(Fact::is_active);
+        let groundless = |evidence: &[ItemId]| {
+            let mut facts = evidence.iter().filter(|id| id.kind == ItemKind::Fact).peekable();
+            facts.peek().is_some() && !facts.any(holds)
+        };
+        let standing = items.tenets().filter(|tenet| tenet.status != TenetStatus::Outdated);
+        let found = standing.filter(|tenet| !items.is_hidden(tenet.id) && !self.memory().marks(tenet.id).pinned);
+        found
+            .filter(|tenet| groundless(&tenet.evidence))
+            .map(|tenet| {
+                let change = TenetChange { tenet: tenet.id, status: Some(TenetStatus::Outdated), text: None };
+                Proposal {
+                    what: Growth::Outdated,
+                    items: vec![tenet.id],
+                    text: tenet.text.clone(),
+                    because: "what it was drawn from holds no longer".to_owned(),
+                    changes: vec![Change::Drawn(Drawn::TenetChanged(change))],
+                }
+            })
+            .collect()
+    }
+}
+
+fn left(because: Demotion, items: &[ItemId]) -> Proposal {
+    let (count, items) = (items.len(), items.to_vec());
+    let (text, why) = match because {
+        Demotion::Cold => (format!("{count} old turns"), "episodes tell them"),
+        Demotion::Idle => {
+            (format!("{count} statements of little weight"), "episodes tell of them, and nobody came back")
+        }
+        Demotion::History => (format!("{count} past values"), "newer ones are kept at hand"),
+    };
+    let changes = vec![Change::Drawn(Drawn::ItemsDemoted { items: items.clone(), because })];
+    Proposal { what: Growth::Demoted, items, text, because: why.to_owned(), changes }
+}
+
+/// How much of a memory is looked at first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ActiveIndex {
+    /// Items recall can return: what was said and what was drawn from it.
+    pub items: usize,
+    /// Those of them that are looked at first.
+    pub active: usize,
+}
+
+/// Counts what recall can return, and what of it is looked at first.
+pub fn active_index(memory: &Memory) -> ActiveIndex {
+    const DRAWN: [ItemKind; 5] = [ItemKind::Fact, ItemKind::Episode, ItemKind::Task, ItemKind::Note, ItemKind::Tenet];
+    let said = memory.sources().iter().filter(|held| held.source.is_item()).map(|held| held.source.id);
+    let drawn = memory.items().ids().filter(|id| DRAWN.contains(&id.kind) && !memory.items().is_hidden(*id));
+    let all: BTreeSet<ItemId> = said.chain(drawn).collect();
+    let out = all.iter().filter(|id| memory.items().is_demoted(**id)).count();
+    ActiveIndex { items: all.len(), active: all.len() - out }
+}

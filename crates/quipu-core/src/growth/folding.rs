@@ -1,0 +1,162 @@
+//! Near-duplicates: items that say the same in other spellings become one.
+//!
+//! Strict on purpose: a pair that is missed costs a line, a pair that is joined wrongly costs the truth. Facts are compared
+//! within their slot, so never across people or relations, and word by word.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::{Desk, Growth, Proposal};
+use crate::event::{Change, Trust};
+use crate::extract::TaskKind;
+use crate::id::ItemId;
+use crate::item::{Drawn, Fact, FactStatus, Note, Task, TaskStatus};
+
+/// Words in front of a value that do not change it. "The Office" is a name, "the office" is not.
+const LEADING: [&str; 7] = ["a", "an", "the", "my", "our", "some", "to"];
+
+impl Desk<'_> {
+    /// Items that say the same, each group as one event.
+    pub fn duplicates(&self) -> Vec<Proposal> {
+        let mut found = self.facts_alike();
+        found.extend(self.notes_alike());
+        found.extend(self.tasks_alike());
+        found
+    }
+
+    fn facts_alike(&self) -> Vec<Proposal> {
+        let items = self.memory().items();
+        let mut groups: BTreeMap<(&str, Vec<String>, String), Vec<&Fact>> = BTreeMap::new();
+        for fact in items.facts().filter(|fact| fact.is_active() && !items.is_hidden(fact.id)) {
+            // What somebody disputes is for a person to settle.
+            let disputed = items.in_slot(&fact.slot).any(|other| other.status == FactStatus::Contested);
+            if disputed || items.waiting_about(fact.id).next().is_some() {
+                continue;
+            }
+            let value = worded(&fact.object);
+            if !value.is_empty() {
+                let besides = serde_json::to_string(&fact.qualifiers).unwrap_or_default();
+                groups.entry((&fact.slot, value, besides)).or_default().push(fact);
+            }
+        }
+        let weight = |fact: &Fact| {
+            let scored = (self.memory().marks(fact.id).pinned, fact.user_fact_score.is_some());
+            (Reverse(fact.trust), Reverse(scored), Reverse(fact.seen_count), fact.first_seen, fact.id)
+        };
+        let named = |fact: &&Fact| self.is_named(fact.id) || fact.user_fact_score.is_some();
+        groups
+            .into_values()
+            .filter_map(|mut alike| {
+                alike.sort_by_key(|fact| weight(fact));
+                let (kept, rest) = alike.split_first()?;
+                // What a person pinned, rated or scored stays what it is; and what holds from another time is another claim.
+                let from = rest.iter().filter(|fact| !named(fact) && overlaps(kept, fact));
+                let from: Vec<ItemId> = from.map(|fact| fact.id).collect();
+                let changes = (!from.is_empty()).then(|| self.base.merge(&from, kept.id).ok()).flatten()?;
+                Some(proposal(kept.id, from, &kept.text, changes))
+            })
+            .collect()
+    }
+
+    fn notes_alike(&self) -> Vec<Proposal> {
+        let items = self.memory().items();
+        let mut groups: BTreeMap<Vec<String>, Vec<&Note>> = BTreeMap::new();
+        for note in items.notes().filter(|note| !items.is_hidden(note.id)) {
+            let said = worded(&note.text);
+            if !said.is_empty() {
+                groups.entry(said).or_default().push(note);
+            }
+        }
+        groups.into_values().filter_map(|alike| self.notes_as_one(alike)).collect()
+    }
+
+    fn notes_as_one(&self, mut alike: Vec<&Note>) -> Option<Proposal> {
+        alike.sort_by_key(|note| {
+            (!self.memory().marks(note.id).pinned, !note.is_agreed(), Reverse(note.votes), note.id)
+        });
+        let (kept, rest) = alike.split_first()?;
+        let from: Vec<&&Note> = rest.iter().filter(|note| !self.is_named(note.id)).collect();
+        let ids: Vec<ItemId> = from.iter().map(|note| note.id).collect();
+        let mut changes = (!ids.is_empty()).then(|| self.base.merge(&ids, kept.id).ok()).flatten()?;
+        // Another voice that says the same agrees; the same voice twice does not.
+        let another = |note: &&&&Note| {
+            let elsewhere = note.evidence.first().filter(|at| kept.evidence.iter().all(|own| own.source != at.source));
+            elsewhere.is_some() && (note.origin != kept.origin || note.trust == Trust::User)
+        };
+        if let Some(voice) = from.iter().find(another) {
+            let second = Drawn::NoteSeconded { note: kept.id, evidence: voice.evidence.first().copied() };
+            changes.push(Change::Drawn(second));
+        }
+        Some(proposal(kept.id, ids, &kept.text, changes))
+    }
+
+    fn tasks_alike(&self) -> Vec<Proposal> {
+        let items = self.memory().items();
+        let open = |task: &&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
+        let mut groups: BTreeMap<(TaskKind, Vec<String>), Vec<&Task>> = BTreeMap::new();
+        for task in items.tasks().filter(open).filter(|task| !items.is_hidden(task.id)) {
+            let titled = worded(&task.title);
+            if !titled.is_empty() {
+                groups.entry((task.kind, titled)).or_default().push(task);
+            }
+        }
+        groups
+            .into_values()
+            .filter_map(|mut alike| {
+                alike.sort_by_key(|task| (Reverse(task.trust), Reverse(task.attempts.len()), task.created_at, task.id));
+                let (kept, rest) = alike.split_first()?;
+                // Attempts, a term and another weight would be lost.
+                let bare = |task: &&&Task| {
+                    task.attempts.is_empty() && (task.due.is_none() || task.due == kept.due) && !self.is_named(task.id)
+                };
+                let from: Vec<ItemId> = rest.iter().filter(bare).map(|task| task.id).collect();
+                let changes = (!from.is_empty()).then(|| self.base.merge(&from, kept.id).ok()).flatten()?;
+                Some(proposal(kept.id, from, &kept.title, changes))
+            })
+            .collect()
+    }
+
+    /// True if a person said something about it.
+    fn is_named(&self, id: ItemId) -> bool {
+        self.memory().marks(id) != Default::default()
+    }
+}
+
+fn proposal(kept: ItemId, from: Vec<ItemId>, text: &str, changes: Vec<Change>) -> Proposal {
+    let because = format!("{} say the same", from.len() + 1);
+    let items = std::iter::once(kept).chain(from).collect();
+    Proposal { what: Growth::Folded, items, text: text.to_owned(), because, changes }
+}
+
+/// False for values of which one ended before the other began.
+fn overlaps(one: &Fact, other: &Fact) -> bool {
+    let before = |a: &Fact, b: &Fact| a.valid_to.zip(b.valid_from).is_some_and(|(end, start)| end <= start);
+    !before(one, other) && !before(other, one) && (one.valid_to.is_some() == other.valid_to.is_some())
+}
+
+/// A text word by word, as it is compared: without what stands in front, without the ending of a plural where it is no name.
+/// Order, numbers, names and every other word count.
+fn worded(text: &str) -> Vec<String> {
+    let bare = text.split_whitespace().map(|word| word.trim_matches(|c: char| ".,;:!?\"()".contains(c)));
+    let mut words: Vec<&str> = bare.filter(|word| !word.is_empty()).collect();
+    while words.len() > 1 && LEADING.contains(&words[0]) {
+        words.remove(0);
+    }
+    let compared = |word: &&str| match word.chars().all(char::is_lowercase) {
+        true => singular(word),
+        false => word.to_lowercase(),
+    };
+    words.iter().map(compared).collect()
+}
+
+/// A word without the ending of a plural: "walks" as "walk", "hobbies" as "hobby"; not "bus", "news" or "chess".
+fn singular(word: &str) -> String {
+    const WHOLE: [&str; 4] = ["ss", "us", "is", "ws"];
+    if word.len() <= 3 || WHOLE.iter().any(|end| word.ends_with(end)) {
+        return word.to_owned();
+    }
+    match word.strip_suffix("ies") {
+        Some(stem) if stem.len() > 2 => format!("{stem}y"),
+        _ => word.strip_suffix('s').unwrap_or(word).to_owned(),
+    }
+}

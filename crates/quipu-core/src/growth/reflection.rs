@@ -1,0 +1,239 @@
+//! Reflection by rules: what worked for this person and what did not, and what comes up again and again in one mood.
+//!
+//! A note is taken once, with its evidence, and gets a vote for every further day that says the same; before that it is used
+//! with care. What later turns out otherwise is taken back.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Desk, Growth, Name, Proposal, priority};
+use crate::event::{Change, Trust};
+use crate::extract::TaskKind;
+use crate::guard;
+use crate::id::{ItemId, ItemKind};
+use crate::item::episode::Sentiment;
+use crate::item::{Attempt, Drawn, Episode, Evidence, FactType, Note, NoteOrigin, Task};
+use crate::limit;
+use crate::memory::Memory;
+use crate::predicate::normal;
+use crate::time::day_number;
+
+/// How sure a reflected note is (seed 3, §8).
+const CONFIDENCE: f64 = 0.7;
+/// Share of the episodes of a topic that must sound alike.
+const ALIKE_MIN: f64 = 0.75;
+
+/// A note that could be taken, and the days that speak for it, the first place of each.
+struct Insight {
+    text: String,
+    tags: Vec<String>,
+    days: BTreeMap<i32, Evidence>,
+    /// What it is about turned out otherwise on a later day.
+    refuted: bool,
+    /// The latest of the days, for the order.
+    weight: (usize, i32),
+}
+
+impl Desk<'_> {
+    /// Notes to take, votes to add and notes to take back: those with the most behind them first.
+    pub fn reflections(&self, name: Name<'_>) -> Vec<Proposal> {
+        let mut insights = self.from_problems();
+        insights.extend(self.from_moods());
+        insights.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.text.cmp(&b.text)));
+        let mut room = Room::of(self.memory(), limit::NOTES_MAX);
+        let mut taken = 0;
+        let mut found = Vec::new();
+        for insight in insights {
+            let known = self.known(&insight.text);
+            match known {
+                Some(note) => found.extend(self.seconded(note, &insight)),
+                None if insight.refuted || taken == self.knobs.notes_max => {}
+                None if self.was_taken_back(&insight.text) => {}
+                None => {
+                    let Some(made) = room.make() else { continue };
+                    found.extend(made);
+                    found.push(self.noted(insight, name));
+                    taken += 1;
+                }
+            }
+        }
+        found
+    }
+
+    /// The note that says this, if it is kept.
+    fn known(&self, text: &str) -> Option<&Note> {
+        let items = self.memory().items();
+        items.notes().find(|note| !items.is_hidden(note.id) && normal(&note.text) == normal(text))
+    }
+
+    /// True if such a note was there and was taken back, or made room: it is not taken again by itself.
+    fn was_taken_back(&self, text: &str) -> bool {
+        let items = self.memory().items();
+        items.notes().any(|note| items.is_hidden(note.id) && normal(&note.text) == normal(text))
+    }
+
+    /// What follows from what is known of an insight that is a note already.
+    fn seconded(&self, note: &Note, insight: &Insight) -> Option<Proposal> {
+        let (items, text) = (vec![note.id], note.text.clone());
+        if insight.refuted {
+            if note.origin != NoteOrigin::Rule || self.memory().marks(note.id).pinned {
+                return None;
+            }
+            let reason = "it turned out otherwise later";
+            let change = Drawn::ItemRetracted { item: note.id, reason: reason.to_owned() };
+            let changes = vec![Change::Drawn(change)];
+            return Some(Proposal { what: Growth::Pruned, items, text, because: reason.to_owned(), changes });
+        }
+        let said = |at: &Evidence| self.memory().get(at.source).and_then(|held| held.source.said_at).map(day_number);
+        let known: BTreeSet<i32> = note.evidence.iter().filter_map(said).collect();
+        let fresh: Vec<Evidence> =
+            insight.days.iter().filter(|(day, _)| !known.contains(day)).map(|(_, at)| *at).collect();
+        let second = |at: &Evidence| Change::Drawn(Drawn::NoteSeconded { note: note.id, evidence: Some(*at) });
+        let room = limit::EVIDENCE_PER_ITEM_MAX.saturating_sub(note.evidence.len());
+        let changes: Vec<Change> = fresh.iter().take(room).map(second).collect();
+        let because = format!("{} more days say the same", changes.len());
+        (!changes.is_empty()).then_some(Proposal { what: Growth::Seconded, items, text, because, changes })
+    }
+
+    fn noted(&self, insight: Insight, name: Name<'_>) -> Proposal {
+        let days = insight.days.len();
+        let evidence: Vec<Evidence> = insight.days.into_values().take(limit::EVIDENCE_PER_ITEM_MAX).collect();
+        let least = evidence.iter().filter_map(|at| self.memory().get(at.source)).map(|held| held.trust).min();
+        let note = Note {
+            id: name(ItemKind::Note),
+            text: insight.text.clone(),
+            origin: NoteOrigin::Rule,
+            confidence_base: CONFIDENCE,
+            votes: u32::try_from(days.saturating_sub(1)).unwrap_or(u32::MAX),
+            evidence,
+            // What is inferred reaches as far as an agent's word at most.
+            trust: least.unwrap_or(Trust::Web).min(Trust::Agent),
+            tags: insight.tags,
+        };
+        let because = if days > 1 { format!("on {days} days") } else { "once so far".to_owned() };
+        let (items, changes) = (vec![note.id], vec![Change::Drawn(Drawn::NoteRecorded(Box::new(note)))]);
+        Proposal { what: Growth::Noted, items, text: insight.text, because, changes }
+    }
+
+    /// What helped with each problem, and what did not.
+    fn from_problems(&self) -> Vec<Insight> {
+        let items = self.memory().items();
+        let problems = items.tasks().filter(|task| task.kind == TaskKind::Problem && !items.is_hidden(task.id));
+        problems.flat_map(|problem| self.from_problem(problem)).collect()
+    }
+
+    fn from_problem(&self, problem: &Task) -> Vec<Insight> {
+        let mut approaches: BTreeMap<String, Vec<&Attempt>> = BTreeMap::new();
+        for attempt in problem.attempts.iter().filter(|attempt| attempt.successful.is_some()) {
+            approaches.entry(normal(&attempt.approach)).or_default().push(attempt);
+        }
+        let of = |tried: &Vec<&Attempt>, helped: bool| {
+            let (alike, other): (Vec<&Attempt>, Vec<&Attempt>) =
+                tried.iter().partition(|attempt| attempt.successful == Some(helped));
+            let days = self.days(alike.iter().flat_map(|attempt| attempt.evidence.iter()));
+            let against = self.days(other.iter().flat_map(|attempt| attempt.evidence.iter()));
+            let approach = alike.first()?.approach.trim();
+            let text = match helped {
+                true => format!("What helped with {}: {approach}", problem.title),
+                false => format!("What did not help with {}: {approach}", problem.title),
+            };
+            let last = *days.keys().last()?;
+            let refuted = against.keys().last().is_some_and(|other| *other >= last);
+            let strange = guard::looks_like_instructions(&text) || guard::sensitivity(&text).is_some();
+            let tags = vec![if helped { "strategy" } else { "pitfall" }.to_owned()];
+            let weight = (days.len() + usize::from(helped), last);
+            (!strange).then_some(Insight { text, tags, days, refuted, weight })
+        };
+        approaches.values().flat_map(|tried| [of(tried, true), of(tried, false)]).flatten().collect()
+    }
+
+    /// Topics that come up on several days, nearly always in the same mood.
+    fn from_moods(&self) -> Vec<Insight> {
+        let items = self.memory().items();
+        let mut topics: BTreeMap<String, Vec<&Episode>> = BTreeMap::new();
+        for episode in items.episodes().filter(|episode| !items.is_hidden(episode.id)) {
+            for topic in &episode.topics {
+                topics.entry(topic.to_lowercase()).or_default().push(episode);
+            }
+        }
+        // What somebody likes is known, and no insight.
+        let liked = items.facts().filter(|fact| fact.is_active() && fact.fact_type == FactType::Preference);
+        let liked: Vec<String> = liked.map(|fact| format!(" {} ", normal(&fact.object))).collect();
+        let known = |topic: &str| liked.iter().any(|object| object.contains(&format!(" {} ", normal(topic))));
+        let insights = topics.iter().filter(|(topic, _)| !known(topic));
+        insights.filter_map(|(topic, told)| self.from_mood(topic, told)).collect()
+    }
+
+    fn from_mood(&self, topic: &str, told: &[&Episode]) -> Option<Insight> {
+        let of = |mood: Sentiment| told.iter().filter(|one| one.sentiment == mood).count();
+        let (mood, word) = match of(Sentiment::Negative) >= of(Sentiment::Positive) {
+            true => (Sentiment::Negative, "a low"),
+            false => (Sentiment::Positive, "a good"),
+        };
+        let own = |one: &&&Episode| {
+            one.sources.iter().filter_map(|id| self.memory().get(*id)).any(|held| held.trust == Trust::User)
+        };
+        let alike: Vec<&Episode> = told.iter().filter(|one| one.sentiment == mood).filter(own).copied().collect();
+        let first = |one: &&Episode| one.sources.first().and_then(|id| self.whole(*id));
+        let places: Vec<Evidence> = alike.iter().filter_map(first).collect();
+        let days = self.days(places.iter());
+        let enough = days.len() >= self.knobs.insight_days_min && alike.len() as f64 >= ALIKE_MIN * told.len() as f64;
+        let last = *days.keys().last()?;
+        let text = format!("When {topic} comes up, it is mostly in {word} mood");
+        let strange = guard::looks_like_instructions(&text) || guard::sensitivity(&text).is_some();
+        let (weight, tags) = ((days.len(), last), vec!["insight".to_owned()]);
+        (enough && !strange).then_some(Insight { text, tags, days, refuted: false, weight })
+    }
+
+    /// A source as a whole.
+    fn whole(&self, source: ItemId) -> Option<Evidence> {
+        let held = self.memory().get(source)?;
+        Some(Evidence { source, start: 0, end: u32::try_from(held.source.text.len()).unwrap_or(u32::MAX) })
+    }
+
+    /// The days of some places, with the first place of each.
+    fn days<'e>(&self, places: impl Iterator<Item = &'e Evidence>) -> BTreeMap<i32, Evidence> {
+        let mut days = BTreeMap::new();
+        for at in places {
+            if let Some(said_at) = self.memory().get(at.source).and_then(|held| held.source.said_at) {
+                days.entry(day_number(said_at)).or_insert(*at);
+            }
+        }
+        days
+    }
+}
+
+/// Room for notes: there are as many as are kept, and the least of them makes room.
+struct Room {
+    kept: usize,
+    max: usize,
+    /// Notes nobody agreed with, the least last.
+    weakest: Vec<(ItemId, String)>,
+}
+
+impl Room {
+    fn of(memory: &Memory, max: usize) -> Self {
+        let items = memory.items();
+        let kept: Vec<&Note> = items.notes().filter(|note| !items.is_hidden(note.id)).collect();
+        let mut idle: Vec<&&Note> =
+            kept.iter().filter(|note| !note.is_agreed() && memory.marks(note.id) == Default::default()).collect();
+        let last = |note: &Note| priority::last_used(memory, note.id);
+        // Of notes, importance and aging are alike: what was used last, and most, has the higher priority.
+        idle.sort_by_key(|note| (Reverse(last(note)), Reverse(items.hits(note.id).hits), Reverse(note.id)));
+        let weakest = idle.into_iter().map(|note| (note.id, note.text.clone())).collect();
+        Self { kept: kept.len(), max, weakest }
+    }
+
+    /// What has to go for one more note; `None` if nothing may.
+    fn make(&mut self) -> Option<Option<Proposal>> {
+        if self.kept < self.max {
+            self.kept += 1;
+            return Some(None);
+        }
+        let (id, text) = self.weakest.pop()?;
+        let reason = "made room for another note";
+        let changes = vec![Change::Drawn(Drawn::ItemRetracted { item: id, reason: reason.to_owned() })];
+        let because = reason.to_owned();
+        Some(Some(Proposal { what: Growth::Pruned, items: vec![id], text, because, changes }))
+    }
+}

@@ -1,0 +1,91 @@
+//! Lines of the self-model that a pattern suggests. Nobody but the user confirms one, and what was declined is not asked
+//! again.
+
+use super::promotion::days_said;
+use super::{Desk, Growth, Name, Proposal};
+use crate::event::{Actor, Change, Trust};
+use crate::extract::USER;
+use crate::guard;
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Drawn, Fact, FactType, RejectedValue, Review, ReviewKind, Tenet, TenetKind, TenetStatus, TimeSpan};
+use crate::limit;
+use crate::predicate::normal;
+
+impl Desk<'_> {
+    /// Lines to put to the user.
+    pub fn tenet_proposals(&self, name: Name<'_>) -> Vec<Proposal> {
+        let items = self.memory().items();
+        let asked = items.waiting().filter(|review| review.kind == ReviewKind::Tenet).count();
+        let mut found = Vec::new();
+        for fact in items.facts().filter(|fact| self.is_pattern(fact)) {
+            if asked + found.len() >= limit::TENETS_WAITING_MAX {
+                break;
+            }
+            let kind = if fact.fact_type == FactType::Preference { TenetKind::Preference } else { TenetKind::Policy };
+            if !self.was_asked(&fact.text) && !self.was_rejected(fact) {
+                found.push(self.proposed(fact, kind, name));
+            }
+        }
+        found
+    }
+
+    /// True for what the user said they like or always do, on enough days.
+    fn is_pattern(&self, fact: &Fact) -> bool {
+        let items = self.memory().items();
+        matches!(fact.fact_type, FactType::Preference | FactType::Constraint)
+            && fact.is_active()
+            && fact.subject == USER
+            && fact.trust == Trust::User
+            && fact.time_span != TimeSpan::Future
+            && !items.is_hidden(fact.id)
+            && self.memory().marks(fact.id).rating >= 0
+            && days_said(self.memory(), &fact.evidence).len() >= self.knobs.promote_days_min as usize
+            && guard::sensitivity(&fact.text).is_none()
+    }
+
+    /// True if such a line is there, or was: waiting, confirmed, declined, outdated or taken back.
+    fn was_asked(&self, text: &str) -> bool {
+        self.memory().items().tenets().any(|tenet| normal(&tenet.text) == normal(text))
+    }
+
+    fn was_rejected(&self, fact: &Fact) -> bool {
+        let (subject, value) = (normal(&fact.subject), normal(&fact.object));
+        let value = RejectedValue { subject, predicate: fact.predicate.clone(), value };
+        self.memory().items().rejected_at(&value).is_some()
+    }
+
+    fn proposed(&self, fact: &Fact, kind: TenetKind, name: Name<'_>) -> Proposal {
+        let days = days_said(self.memory(), &fact.evidence).len();
+        let mut evidence: Vec<ItemId> = vec![fact.id];
+        evidence.extend(fact.evidence.iter().map(|at| at.source));
+        evidence.dedup();
+        let tenet = Tenet {
+            id: name(ItemKind::Tenet),
+            kind,
+            text: fact.text.clone(),
+            status: TenetStatus::Proposed,
+            evidence,
+            domain: Some(fact.domain.clone()),
+            topic: fact.topic.clone(),
+            version: 1,
+        };
+        let review = Review {
+            id: name(ItemKind::Review),
+            kind: ReviewKind::Tenet,
+            about: tenet.id,
+            against: None,
+            promotion: None,
+            question: format!("Is this something you live by: {}?", fact.text),
+            reason: format!("you said so on {days} days; only you can confirm what you live by"),
+            proposer: Actor::System,
+            opened_at: Some(self.now()),
+            decided: None,
+        };
+        let (items, because) = (vec![tenet.id, review.id], format!("you said so on {days} days"));
+        let changes = vec![
+            Change::Drawn(Drawn::TenetRecorded(Box::new(tenet))),
+            Change::Drawn(Drawn::ReviewOpened(Box::new(review))),
+        ];
+        Proposal { what: Growth::Proposed, items, text: fact.text.clone(), because, changes }
+    }
+}

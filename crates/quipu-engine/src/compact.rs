@@ -1,0 +1,42 @@
+//! Compact: near-duplicates become one, what is said again and again becomes part of the profile, what nobody comes back to
+//! leaves the active index. Nothing is deleted, and one revert takes it all back.
+
+use quipu_core::growth::{ActiveIndex, active_index};
+use quipu_core::id::UserId;
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::grow::{self, Decide, GrowOptions, GrowReport};
+use crate::upkeep;
+
+/// What a compaction decides, in order.
+pub(crate) const DECIDES: [Decide; 4] =
+    [|desk, _| desk.duplicates(), |desk, _| desk.promotions(), |desk, _| desk.outdated(), |desk, _| desk.demotions()];
+
+/// What a compaction did.
+#[derive(Debug, Clone, Serialize)]
+pub struct CompactReport {
+    /// What was done.
+    #[serde(flatten)]
+    pub grown: GrowReport,
+    /// What was looked at first before.
+    pub before: ActiveIndex,
+    /// What is looked at first now.
+    pub after: ActiveIndex,
+}
+
+/// Compacts a memory.
+///
+/// Returns once everything is durable. Taking back its events leaves the memory as it was, to the byte.
+///
+/// # Errors
+/// `NotFound` without such a user; else as for every append.
+pub fn compact(engine: &Engine, user: &UserId, options: &GrowOptions) -> Result<CompactReport> {
+    let keeper = engine.keeper(user, false)?;
+    let before = active_index(&keeper.read().memory);
+    let grown = grow::grow(engine, &keeper, "compact", &DECIDES, options)?;
+    let after = active_index(&keeper.read().memory);
+    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    Ok(CompactReport { grown, before, after })
+}
