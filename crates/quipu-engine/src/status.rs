@@ -30,9 +30,6 @@ pub struct Status {
     /// Sources the second reader could not read, ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_up: Option<u64>,
-    /// Patterns of the core document that could be categories of their own, and nobody was asked about.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub categories_due: usize,
     /// The earliest and latest time something was said.
     pub said_between: Option<(Timestamp, Timestamp)>,
     /// Events that do not count.
@@ -56,10 +53,6 @@ pub struct Status {
     pub bytes_in_memory: usize,
     /// The newest snapshot.
     pub snapshot: Option<Seq>,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// Every user with a memory here.
@@ -91,7 +84,6 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         unsummarized: crate::sessions::unsummarized(memory),
         unstudied: engine.aids.reader.as_ref().map(|_| keeper.studied.waiting(memory)),
         given_up: engine.aids.reader.as_ref().map(|_| keeper.studied.given_up()),
-        categories_due: crate::evolve::due(engine, memory),
         said_between: times.first().copied().zip(times.last().copied()),
         reverted: memory.skipped().len(),
         orphans: memory.orphans().len(),

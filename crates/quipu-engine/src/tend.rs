@@ -12,6 +12,7 @@ use crate::compact;
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::Result;
+use crate::evolve::{self, EvolveOptions};
 use crate::grow::{self, GrowOptions};
 use crate::hits;
 use crate::keeper::Keeper;
@@ -35,6 +36,8 @@ pub enum TendStep {
     Episodes,
     /// What was shown is written down.
     Hits,
+    /// What recurs in the core document is proposed as a category.
+    Evolve,
     /// Notes are taken, and lines of the self-model proposed.
     Reflect,
     /// Duplicates become one, patterns part of the profile, and what is cold leaves the active index.
@@ -43,8 +46,16 @@ pub enum TendStep {
 
 impl TendStep {
     /// Every step, in order.
-    pub const ALL: [Self; 7] =
-        [Self::Read, Self::Study, Self::Summarize, Self::Episodes, Self::Hits, Self::Reflect, Self::Compact];
+    pub const ALL: [Self; 8] = [
+        Self::Read,
+        Self::Study,
+        Self::Summarize,
+        Self::Episodes,
+        Self::Hits,
+        Self::Evolve,
+        Self::Reflect,
+        Self::Compact,
+    ];
 
     /// Its name.
     pub fn word(self) -> &'static str {
@@ -54,6 +65,7 @@ impl TendStep {
             Self::Summarize => "summarize",
             Self::Episodes => "episodes",
             Self::Hits => "hits",
+            Self::Evolve => "evolve",
             Self::Reflect => "reflect",
             Self::Compact => "compact",
         }
@@ -66,6 +78,7 @@ impl TendStep {
             Self::Summarize => "exchanges to summarise",
             Self::Episodes => "sessions to tell",
             Self::Hits => "items shown, to be counted",
+            Self::Evolve => "categories to propose",
             Self::Reflect => "notes and proposals",
             Self::Compact => "changes to compact",
         }
@@ -148,6 +161,7 @@ fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBac
         TendStep::Summarize => engine.summarizer.as_ref().map_or(0, |_| sessions::unsummarized(memory)),
         TendStep::Episodes => episodes::waiting(memory, engine.now()),
         TendStep::Hits => keeper.shown_items.waiting(),
+        TendStep::Evolve => evolve::due(engine, memory),
         TendStep::Reflect => grows(&reflect::DECIDES),
         TendStep::Compact => grows(&compact::DECIDES),
     }
@@ -208,6 +222,10 @@ fn take(
         }
         TendStep::Hits => {
             hits::flush_hits(engine, user)?;
+            None
+        }
+        TendStep::Evolve => {
+            evolve::evolve(engine, user, &EvolveOptions::default())?;
             None
         }
         TendStep::Reflect => {

@@ -45,6 +45,27 @@ pub(crate) enum Dataset {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// A year of one made-up life, twenty turns a day: what the memory makes of it by itself, and recall before and after
+    Year {
+        /// Makes the life: the same seed, the same life
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        seed: u64,
+        /// How long it is
+        #[arg(long, default_value_t = 365, value_name = "N", value_parser = clap::value_parser!(i32).range(30..=365))]
+        days: i32,
+        /// How many details are asked for, spread evenly
+        #[arg(long, default_value_t = 300, value_name = "N")]
+        questions: usize,
+        /// Compare spelling instead of meaning: quicker, and no figure of the product
+        #[arg(long)]
+        spelling: bool,
+        /// Write every question and whether it was found to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        /// Keep the grown memory in this new folder, as a backup makes one, and take nothing back
+        #[arg(long, value_name = "DIR")]
+        keep: Option<PathBuf>,
+    },
     /// LoCoMo: long conversations with questions and the turns that answer them
     Locomo {
         /// A file in LoCoMo's own shape

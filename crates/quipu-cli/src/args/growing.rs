@@ -42,6 +42,8 @@ pub(crate) enum Step {
     Episodes,
     /// What was shown is counted.
     Hits,
+    /// What recurs in the core document is proposed as a category.
+    Evolve,
     /// Notes are taken and lines of the self-model proposed.
     Reflect,
     /// Duplicates, patterns, what is cold.
@@ -56,6 +58,7 @@ impl From<Step> for TendStep {
             Step::Summarize => Self::Summarize,
             Step::Episodes => Self::Episodes,
             Step::Hits => Self::Hits,
+            Step::Evolve => Self::Evolve,
             Step::Reflect => Self::Reflect,
             Step::Compact => Self::Compact,
         }

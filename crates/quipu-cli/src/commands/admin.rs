@@ -44,7 +44,6 @@ fn in_words(status: &Status) -> String {
         (status.reverted, "events reverted"),
         (status.orphans, "events that no longer apply"),
         (status.erased, "payloads erased on record"),
-        (status.categories_due, "patterns that could be categories of their own (`quipu evolve --dry-run`)"),
         (status.passages_waiting, "passages waiting for their vector (`quipu rebuild` or the next `add` makes them)"),
     ] {
         if count > 0 {

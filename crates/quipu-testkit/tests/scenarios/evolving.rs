@@ -11,8 +11,8 @@ use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
     Edit, Engine, Error, Evolution, EvolveOptions, FactOptions, PatchOptions, PromoteRequest, RememberOptions,
-    Utterance, core_at, decide_review, edit_core, erase, evolve, facts, log, promote, rebuild, remember, retract,
-    revert, reviews, schema, show, status, undo_review, verify,
+    TendStep, Utterance, core_at, decide_review, edit_core, erase, evolve, facts, log, promote, rebuild, remember,
+    retract, revert, reviews, schema, show, status, undo_review, verify,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::tale::check;
@@ -124,7 +124,8 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     assert_eq!((stress.survey.candidate.support.instances, stress.survey.candidate.support.days), (3, 3));
     assert_eq!(stress.preview.as_ref().unwrap().moves[0].to, "/stressManagement");
     assert_eq!(life.version(), version);
-    assert!(status(&life.engine, &me()).unwrap().categories_due > 0);
+    let due = status(&life.engine, &me()).unwrap().due;
+    assert!(due.iter().any(|due| due.step == TendStep::Evolve && due.count > 0), "{due:?}");
     // then it waits once, and only once
     life.evolves(4, &EvolveOptions::default());
     let after = life.version();

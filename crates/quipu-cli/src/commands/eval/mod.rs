@@ -12,6 +12,7 @@ mod metrics;
 mod report;
 mod updates;
 mod worlds;
+mod year;
 
 use quipu_engine::Result;
 
@@ -37,6 +38,18 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         Dataset::Worlds { seed, worlds, stories, lives, spelling, out } => {
             families::worlds(settings, printer, (*seed, *worlds, *stories, *lives), *spelling, out.as_deref())
         }
+        Dataset::Year { seed, days, questions, spelling, out, keep } => year::year(
+            settings,
+            printer,
+            &year::Wanted {
+                seed: *seed,
+                days: *days,
+                questions: *questions,
+                spelling: *spelling,
+                out: out.as_deref(),
+                keep: keep.as_deref(),
+            },
+        ),
         Dataset::Calibrate { file, out, plot } => {
             calibrate::calibrate(settings, printer, file, out.as_deref(), plot.as_deref())
         }

@@ -24,23 +24,23 @@ impl Dice {
     }
 
     /// A number of days from `least` to `most`.
-    pub(super) fn days(&mut self, least: i32, most: i32) -> i32 {
+    pub(in super::super) fn days(&mut self, least: i32, most: i32) -> i32 {
         let span = usize::try_from(most - least + 1).unwrap_or(1);
         least + i32::try_from(self.below(span)).unwrap_or(0)
     }
 
     /// True once in `times`.
-    pub(super) fn once_in(&mut self, times: usize) -> bool {
+    pub(in super::super) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
 
     /// One of these, if there is one.
-    pub(super) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+    pub(in super::super) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
         from.get(self.below(from.len()))
     }
 
     /// Puts these in another order.
-    pub(super) fn shuffle<T>(&mut self, all: &mut [T]) {
+    pub(in super::super) fn shuffle<T>(&mut self, all: &mut [T]) {
         for at in (1..all.len()).rev() {
             all.swap(at, self.below(at + 1));
         }

@@ -1,0 +1,98 @@
+//! Growing: everything a memory makes of itself, and taking it back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quipu_core::growth::{ActiveIndex, Growth};
+use quipu_core::id::{Seq, UserId};
+use quipu_core::predicate::normal;
+use quipu_engine::revert::{RevertOptions, Selection};
+use quipu_engine::versions::When;
+use quipu_engine::{Engine, Error, EvolveOptions, FactOptions, GrowOptions, Result};
+
+use super::super::lines::written;
+use super::life;
+
+/// Growing is run until nothing is left to do, and not more often than this.
+const PASSES_MAX: usize = 64;
+
+/// What growing came to.
+pub(super) struct Grown {
+    /// Claims in the profile, in words.
+    pub(super) promoted: BTreeSet<String>,
+    /// Notes that became a category: what their keys begin with.
+    pub(super) categories: BTreeSet<String>,
+    pub(super) folded: usize,
+    pub(super) folded_wrong: Vec<String>,
+    pub(super) noted: usize,
+    pub(super) active: ActiveIndex,
+}
+
+pub(super) fn grow(engine: &Engine, user: &UserId) -> Result<Grown> {
+    let evolved = quipu_engine::evolve(engine, user, &EvolveOptions { apply: true, ..EvolveOptions::default() })?;
+    let done = evolved.patterns.iter().filter(|pattern| pattern.event_seq.is_some());
+    let moved = done.filter_map(|pattern| pattern.preview.as_ref()).flat_map(|preview| &preview.moves);
+    let categories =
+        moved.filter_map(|moved| Some(moved.from.rsplit('/').next()?.split('_').next()?.to_owned())).collect();
+    let values: BTreeMap<_, _> =
+        quipu_engine::facts(engine, user, &FactOptions { all: true, ..FactOptions::default() })?
+            .into_iter()
+            .map(|shown| (shown.fact.id, (shown.fact.slot.clone(), normal(&shown.fact.object))))
+            .collect();
+    let (mut folded, mut folded_wrong, mut noted) = (0, Vec::new(), 0);
+    for _ in 0..PASSES_MAX {
+        let reflected = quipu_engine::reflect(engine, user, &GrowOptions::default())?;
+        let compacted = quipu_engine::compact(engine, user, &GrowOptions::default())?;
+        noted += reflected.done.iter().filter(|one| one.what == Growth::Noted).count();
+        for one in compacted.grown.done.iter().filter(|one| one.what == Growth::Folded) {
+            folded += 1;
+            let said: BTreeSet<_> = one.items.iter().filter_map(|id| values.get(id)).collect();
+            if said.len() > 1 {
+                folded_wrong.push(one.text.clone());
+            }
+        }
+        if compacted.grown.done.is_empty() {
+            let shown = quipu_engine::facts(engine, user, &FactOptions::default())?;
+            let promoted = shown.into_iter().filter(|shown| shown.promoted);
+            let claim = |shown: quipu_engine::FactShown| life::in_words(&(shown.fact.predicate, shown.fact.object));
+            let active = compacted.after;
+            return Ok(Grown {
+                promoted: promoted.map(claim).collect(),
+                categories,
+                folded,
+                folded_wrong,
+                noted,
+                active,
+            });
+        }
+    }
+    Err(Error::Bug(format!("after {PASSES_MAX} passes there is still something to compact")))
+}
+
+/// Everything there is to see of a memory, a line each.
+pub(super) fn seen(engine: &Engine, user: &UserId) -> Result<BTreeSet<String>> {
+    let mut lines = BTreeSet::from([quipu_engine::core_at(engine, user, When::Now)?.to_string()]);
+    let facts = quipu_engine::facts(engine, user, &FactOptions { all: true, ..FactOptions::default() })?;
+    lines.extend(facts.iter().map(written).collect::<Result<Vec<_>>>()?);
+    lines.extend(quipu_engine::episodes(engine, user, None)?.iter().map(written).collect::<Result<Vec<_>>>()?);
+    lines.extend(quipu_engine::tasks(engine, user, None, true)?.iter().map(written).collect::<Result<Vec<_>>>()?);
+    lines.extend(quipu_engine::notes(engine, user, None)?.iter().map(written).collect::<Result<Vec<_>>>()?);
+    lines.extend(quipu_engine::tenets(engine, user, None, true)?.iter().map(written).collect::<Result<Vec<_>>>()?);
+    Ok(lines)
+}
+
+/// Takes back everything after a version with one revert: how many events, and how much of what is seen differs from then.
+pub(super) fn take_back(
+    engine: &Engine,
+    user: &UserId,
+    version: Seq,
+    before: &BTreeSet<String>,
+) -> Result<(usize, usize)> {
+    let events = quipu_engine::status(engine, user)?.version - version;
+    let since = Selection::Since(When::Seq(version));
+    quipu_engine::revert(engine, user, &since, &RevertOptions::default(), &mut |_| {})?;
+    let left = quipu_engine::diff(engine, user, When::Seq(version), When::Now)?;
+    let differing = left.items.len() + left.core_changes.len() + left.orphans_new.len() + left.orphans_healed.len();
+    let after = seen(engine, user)?;
+    let unlike = before.symmetric_difference(&after).count();
+    Ok((usize::try_from(events).unwrap_or(usize::MAX), differing + unlike))
+}

@@ -1,0 +1,92 @@
+//! Telling a year to an engine, day by day, and how the memory grows while it is told.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use quipu_core::id::{ItemId, UserId};
+use quipu_core::source::Role;
+use quipu_engine::versions::When;
+use quipu_engine::{Edit, Error, FactOptions, PatchOptions, RememberOptions, Result, Utterance};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::updates::place::Place;
+use super::super::worlds::{Day, at};
+use super::life::{Exchange, Life, Noted};
+
+/// How often it is looked at.
+const MONTH: Day = 30;
+/// Notes are written down in the evening.
+const EVENING: i32 = 22 * 60;
+
+/// How large it was.
+#[derive(Debug, Serialize)]
+pub(super) struct Month {
+    pub(super) days: Day,
+    pub(super) turns: usize,
+    pub(super) facts: usize,
+    pub(super) core_bytes: usize,
+}
+
+/// What came of telling.
+pub(super) struct Told {
+    /// The turn that answers a question, by its number.
+    pub(super) answers: BTreeMap<usize, ItemId>,
+    pub(super) months: Vec<Month>,
+    /// The morning after the last day.
+    pub(super) end: Timestamp,
+}
+
+pub(super) fn tell(place: &Place, user: &UserId, life: &Life) -> Result<Told> {
+    let mut told = Told { answers: BTreeMap::new(), months: Vec::new(), end: Timestamp::default() };
+    let mut notes = life.notes.iter().peekable();
+    let mut turns = 0;
+    for (number, exchange) in life.exchanges.iter().enumerate() {
+        let ends_the_day = life.exchanges.get(number + 1).is_none_or(|next| next.day != exchange.day);
+        let turn = say(place, user, exchange)?;
+        turns += 2;
+        told.answers.extend(exchange.answers.map(|question| (question, turn)));
+        if !ends_the_day {
+            continue;
+        }
+        while let Some(noted) = notes.next_if(|noted| noted.day <= exchange.day) {
+            note(place, user, noted)?;
+        }
+        let days = exchange.day + 1;
+        told.end = at(days, 8 * 60);
+        if days % MONTH == 0 || number + 1 == life.exchanges.len() {
+            let core_bytes = quipu_engine::core_at(&place.engine, user, When::Now)?.to_string().len();
+            let facts = quipu_engine::facts(&place.engine, user, &FactOptions::default())?.len();
+            told.months.push(Month { days, turns, facts, core_bytes });
+        }
+    }
+    place.put(told.end);
+    Ok(told)
+}
+
+/// The user's words and the answer; the turn of the words.
+fn say(place: &Place, user: &UserId, exchange: &Exchange) -> Result<ItemId> {
+    let mut turn = None;
+    for (role, text, minute) in
+        [(Role::User, &exchange.said, exchange.minute), (Role::Assistant, &exchange.answered, exchange.minute + 1)]
+    {
+        let now = at(exchange.day, minute);
+        place.put(now);
+        let said = Utterance {
+            role,
+            session: Some(exchange.session.clone()),
+            said_at: Some(now),
+            ..Utterance::of_user(text.clone())
+        };
+        let receipt = quipu_engine::remember(&place.engine, user, &said, &RememberOptions::default())?;
+        receipt.lag.map_or(Ok(()), |lag| Err(Error::Bug(lag)))?;
+        turn = turn.or(receipt.items.first().copied());
+    }
+    turn.ok_or_else(|| Error::Bug("a turn was recorded without a name".to_owned()))
+}
+
+fn note(place: &Place, user: &UserId, noted: &Noted) -> Result<()> {
+    place.put(at(noted.day, EVENING));
+    let set = Edit::Set(format!("/uncategorized/{}", noted.key), Value::from(noted.text.as_str()));
+    quipu_engine::edit_core(&place.engine, user, &set, &PatchOptions::default()).map(drop)
+}
