@@ -340,6 +340,9 @@ impl Memory {
         {
             return Err(Refusal::refused(format!("{} names no evidence", truth.id)));
         }
+        if let Drawn::SchemaPromoted(promotion) = drawn {
+            self.schema.may_promote(&promotion.name)?;
+        }
         if let Drawn::ReviewDecided { review, .. } = drawn
             && self.items.review(*review).is_some_and(|found| found.decided.is_some())
         {

@@ -29,4 +29,4 @@ pub use guard::guarded;
 pub use json_patch::Patch;
 pub use patch::{apply, parse, replay};
 pub use registry::{Categories, Registry, SchemaFault};
-pub(crate) use schemas::{DYNAMIC, UNCATEGORIZED};
+pub(crate) use schemas::{DYNAMIC, META, UNCATEGORIZED};

@@ -5,7 +5,7 @@ pub(crate) const DYNAMIC: &str = "dynamicCategories";
 /// Where things without a category go.
 pub(crate) const UNCATEGORIZED: &str = "uncategorized";
 /// What Quipu says about the document when it is shown; never stored in it.
-pub(super) const META: &str = "_meta";
+pub(crate) const META: &str = "_meta";
 
 /// Name and JSON Schema of each.
 pub(super) const DEFAULT: [(&str, &str); 14] = [

@@ -4,13 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::mine::Candidate;
+use super::schema::CATEGORY_NAME_BYTES_MAX;
 use super::words::{camel, english, key_words};
 use crate::core_document::{Categories, DYNAMIC, UNCATEGORIZED};
 use crate::memory::Memory;
 use crate::refusal::Refusal;
 
-/// Longest name of a category, in bytes.
-const NAME_BYTES_MAX: usize = 64;
 /// Longest description of a category, in bytes.
 pub(super) const DESCRIPTION_BYTES_MAX: usize = 1024;
 
@@ -68,7 +67,7 @@ fn cut(text: &str) -> String {
 /// registry or a place with a meaning of its own has that name, or something stands there that was never promoted.
 pub fn check_name(memory: &Memory, categories: Categories<'_>, name: &str) -> Result<(), Refusal> {
     let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-');
-    if name.is_empty() || name.len() > NAME_BYTES_MAX || !plain || !name.starts_with(char::is_alphabetic) {
+    if name.is_empty() || name.len() > CATEGORY_NAME_BYTES_MAX || !plain || !name.starts_with(char::is_alphabetic) {
         let shown: String = name.chars().take(80).collect();
         let rule = "1 to 64 bytes of letters, digits, _ and -, starting with a letter";
         return Err(Refusal::invalid(format!("{shown:?} cannot name a category: {rule}")));
@@ -81,5 +80,5 @@ pub fn check_name(memory: &Memory, categories: Categories<'_>, name: &str) -> Re
     if memory.schema().category(name).is_none() && memory.core().get(name).is_some_and(|value| *value != Value::Null) {
         return Err(Refusal::refused(format!("something stands at /{name} already; choose another name")));
     }
-    Ok(())
+    memory.schema().may_promote(name)
 }

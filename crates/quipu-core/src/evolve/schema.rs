@@ -8,10 +8,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::written::{Written, token};
-use crate::core_document::{DYNAMIC, Patch, UNCATEGORIZED};
+use crate::core_document::{DYNAMIC, META, Patch, UNCATEGORIZED};
 use crate::id::Seq;
 use crate::item::Promotion;
+use crate::limit;
 use crate::predicate::slug;
+use crate::refusal::Refusal;
+
+/// Longest name of a category, in bytes.
+pub(super) const CATEGORY_NAME_BYTES_MAX: usize = 64;
 
 /// The part of a memory that grew: folded from promotions, and from when places were written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +67,24 @@ impl Schema {
     pub fn promoted_from(&self, candidate: &str) -> Option<&str> {
         let from = |category: &Category| category.promotions.iter().any(|one| one.promotion.candidate == candidate);
         self.categories.iter().find(|(_, category)| from(category)).map(|(name, _)| name.as_str())
+    }
+
+    /// Says whether a category may be promoted under this name, whatever the registry has.
+    ///
+    /// # Errors
+    /// `Refused`: the name has no or more than 64 bytes or a meaning of its own, or the memory has grown as many categories as
+    /// it may.
+    pub(crate) fn may_promote(&self, name: &str) -> Result<(), Refusal> {
+        if name.is_empty() || name.len() > CATEGORY_NAME_BYTES_MAX || [DYNAMIC, UNCATEGORIZED, META].contains(&name) {
+            return Err(Refusal::refused("a category cannot have this name"));
+        }
+        if self.category(name).is_none() && self.categories.len() >= limit::CATEGORIES_PROMOTED_MAX {
+            let most = limit::CATEGORIES_PROMOTED_MAX;
+            return Err(Refusal::refused(format!(
+                "a memory grows at most {most} categories; promote into one of them"
+            )));
+        }
+        Ok(())
     }
 
     /// True if the schema is as it came.

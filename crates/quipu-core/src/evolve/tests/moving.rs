@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::world::World;
 use crate::Refusal;
 use crate::core_document::Categories;
+use crate::limit;
 
 #[test]
 fn the_seeds_notes_on_sleep_become_a_category_of_the_seeds_shape() {
@@ -204,6 +205,24 @@ fn a_part_that_no_longer_counts_is_passed_over() {
     let orphans: Vec<u64> = empty.orphans().iter().map(|orphan| orphan.seq).collect();
     assert_eq!(orphans, [4, 5]);
     assert_eq!(*empty.core(), json!({}));
+}
+
+#[test]
+fn a_memory_grows_so_many_categories() {
+    let mut world = World::new();
+    for n in 0..limit::CATEGORIES_PROMOTED_MAX {
+        world.set(0, "/uncategorized/bee", "A hive");
+        world.promote(1, "bee", Some(&format!("bees{n}")));
+    }
+    world.set(0, "/uncategorized/bee", "A hive");
+    let refusal = world.plan("bee", Some("more")).unwrap_err();
+    assert!(refusal.to_string().contains("at most 64 categories"), "{refusal}");
+    world.promote(2, "bee", Some("bees0"));
+    assert_eq!(world.memory.core()["bees0"], json!({"notes": ["A hive", "A hive"]}));
+    // What somebody else wrote into a ledger is held to the same.
+    let mut forged = World::of_sleep().plan("sleep", None).unwrap();
+    forged.promotion.name = "uncategorized".to_owned();
+    assert!(World::of_sleep().memory.check(forged.changes().iter()).is_err());
 }
 
 #[test]
