@@ -37,8 +37,8 @@ struct Insight {
 impl Desk<'_> {
     /// Notes to take, votes to add and notes to take back: those with the most behind them first.
     pub fn reflections(&self, name: Name<'_>) -> Vec<Proposal> {
-        let mut insights = self.from_problems();
-        insights.extend(self.from_moods());
+        let mut insights = self.problems_tell();
+        insights.extend(self.moods_tell());
         insights.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.text.cmp(&b.text)));
         let mut room = Room::of(self.memory(), limit::NOTES_MAX);
         let mut taken = 0;
@@ -116,13 +116,13 @@ impl Desk<'_> {
     }
 
     /// What helped with each problem, and what did not.
-    fn from_problems(&self) -> Vec<Insight> {
+    fn problems_tell(&self) -> Vec<Insight> {
         let items = self.memory().items();
         let problems = items.tasks().filter(|task| task.kind == TaskKind::Problem && !items.is_hidden(task.id));
-        problems.flat_map(|problem| self.from_problem(problem)).collect()
+        problems.flat_map(|problem| self.problem_tells(problem)).collect()
     }
 
-    fn from_problem(&self, problem: &Task) -> Vec<Insight> {
+    fn problem_tells(&self, problem: &Task) -> Vec<Insight> {
         let mut approaches: BTreeMap<String, Vec<&Attempt>> = BTreeMap::new();
         for attempt in problem.attempts.iter().filter(|attempt| attempt.successful.is_some()) {
             approaches.entry(normal(&attempt.approach)).or_default().push(attempt);
@@ -148,7 +148,7 @@ impl Desk<'_> {
     }
 
     /// Topics that come up on several days, nearly always in the same mood.
-    fn from_moods(&self) -> Vec<Insight> {
+    fn moods_tell(&self) -> Vec<Insight> {
         let items = self.memory().items();
         let mut topics: BTreeMap<String, Vec<&Episode>> = BTreeMap::new();
         for episode in items.episodes().filter(|episode| !items.is_hidden(episode.id)) {
@@ -161,10 +161,10 @@ impl Desk<'_> {
         let liked: Vec<String> = liked.map(|fact| format!(" {} ", normal(&fact.object))).collect();
         let known = |topic: &str| liked.iter().any(|object| object.contains(&format!(" {} ", normal(topic))));
         let insights = topics.iter().filter(|(topic, _)| !known(topic));
-        insights.filter_map(|(topic, told)| self.from_mood(topic, told)).collect()
+        insights.filter_map(|(topic, told)| self.mood_tells(topic, told)).collect()
     }
 
-    fn from_mood(&self, topic: &str, told: &[&Episode]) -> Option<Insight> {
+    fn mood_tells(&self, topic: &str, told: &[&Episode]) -> Option<Insight> {
         let of = |mood: Sentiment| told.iter().filter(|one| one.sentiment == mood).count();
         let (mood, word) = match of(Sentiment::Negative) >= of(Sentiment::Positive) {
             true => (Sentiment::Negative, "a low"),
