@@ -19,7 +19,7 @@ use crate::predicate::normal;
 use crate::time::day_number;
 
 /// How sure a reflected note is (seed 3, §8).
-const CONFIDENCE: f64 = 0.7;
+pub(super) const CONFIDENCE: f64 = 0.7;
 /// Share of the episodes of a topic that must sound alike.
 const ALIKE_MIN: f64 = 0.75;
 
@@ -61,13 +61,13 @@ impl Desk<'_> {
     }
 
     /// The note that says this, if it is kept.
-    fn known(&self, text: &str) -> Option<&Note> {
+    pub(super) fn known(&self, text: &str) -> Option<&Note> {
         let items = self.memory().items();
         items.notes().find(|note| !items.is_hidden(note.id) && normal(&note.text) == normal(text))
     }
 
     /// True if such a note was there and was taken back, or made room: it is not taken again by itself.
-    fn was_taken_back(&self, text: &str) -> bool {
+    pub(super) fn was_taken_back(&self, text: &str) -> bool {
         let items = self.memory().items();
         items.notes().any(|note| items.is_hidden(note.id) && normal(&note.text) == normal(text))
     }
@@ -186,7 +186,7 @@ impl Desk<'_> {
     }
 
     /// A source as a whole.
-    fn whole(&self, source: ItemId) -> Option<Evidence> {
+    pub(super) fn whole(&self, source: ItemId) -> Option<Evidence> {
         let held = self.memory().get(source)?;
         Some(Evidence { source, start: 0, end: u32::try_from(held.source.text.len()).unwrap_or(u32::MAX) })
     }
@@ -204,7 +204,7 @@ impl Desk<'_> {
 }
 
 /// Room for notes: there are as many as are kept, and the least of them makes room.
-struct Room {
+pub(super) struct Room {
     kept: usize,
     max: usize,
     /// Notes nobody agreed with, the least last.
@@ -212,7 +212,7 @@ struct Room {
 }
 
 impl Room {
-    fn of(memory: &Memory, max: usize) -> Self {
+    pub(super) fn of(memory: &Memory, max: usize) -> Self {
         let items = memory.items();
         let kept: Vec<&Note> = items.notes().filter(|note| !items.is_hidden(note.id)).collect();
         let mut idle: Vec<&&Note> =
@@ -225,7 +225,7 @@ impl Room {
     }
 
     /// What has to go for one more note; `None` if nothing may.
-    fn make(&mut self) -> Option<Option<Proposal>> {
+    pub(super) fn make(&mut self) -> Option<Option<Proposal>> {
         if self.kept < self.max {
             self.kept += 1;
             return Some(None);
