@@ -52,7 +52,7 @@ pub struct Knobs {
     pub notes_max: usize,
     /// Messages of the user's after which a model looks back, if one is configured; default 16.
     pub reflect_turns: usize,
-    /// Episodes on so many days that sound alike make an insight; default 3.
+    /// Episodes on so many days that sound alike make an insight; default 5.
     pub insight_days_min: usize,
 }
 
@@ -67,7 +67,7 @@ impl Default for Knobs {
             versions_kept: 3,
             notes_max: 3,
             reflect_turns: 16,
-            insight_days_min: 3,
+            insight_days_min: 5,
         }
     }
 }

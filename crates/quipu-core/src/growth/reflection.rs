@@ -20,8 +20,9 @@ use crate::time::day_number;
 
 /// How sure a reflected note is (seed 3, §8).
 pub(super) const CONFIDENCE: f64 = 0.7;
-/// Share of the episodes of a topic that must sound alike.
+/// Share of the episodes of a topic that must sound alike, and by how much it must be more than among the others.
 const ALIKE_MIN: f64 = 0.75;
+const ALIKE_MORE_MIN: f64 = 0.3;
 
 /// A note that could be taken, and the days that speak for it, the first place of each.
 struct Insight {
@@ -177,12 +178,26 @@ impl Desk<'_> {
         let first = |one: &&Episode| one.sources.first().and_then(|id| self.whole(*id));
         let places: Vec<Evidence> = alike.iter().filter_map(first).collect();
         let days = self.days(places.iter());
-        let enough = days.len() >= self.knobs.insight_days_min && alike.len() as f64 >= ALIKE_MIN * told.len() as f64;
+        let share = alike.len() as f64 / told.len() as f64;
+        let enough = days.len() >= self.knobs.insight_days_min && share >= ALIKE_MIN;
+        let enough = enough && share - self.usual(mood, told) >= ALIKE_MORE_MIN;
         let last = *days.keys().last()?;
         let text = format!("When {topic} comes up, it is mostly in {word} mood");
         let strange = guard::looks_like_instructions(&text) || guard::sensitivity(&text).is_some();
         let (weight, tags) = ((days.len(), last), vec!["insight".to_owned()]);
         (enough && !strange).then_some(Insight { text, tags, days, refuted: false, weight })
+    }
+
+    /// The share of a mood among all other episodes; 0 if there are none.
+    fn usual(&self, mood: Sentiment, told: &[&Episode]) -> f64 {
+        let items = self.memory().items();
+        let others = items.episodes().filter(|one| told.iter().all(|of_topic| of_topic.id != one.id));
+        let (mut all, mut alike) = (0.0, 0.0);
+        for other in others {
+            all += 1.0;
+            alike += f64::from(u8::from(other.sentiment == mood));
+        }
+        if all > 0.0 { alike / all } else { 0.0 }
     }
 
     /// A source as a whole.
