@@ -6,10 +6,12 @@ use std::sync::Arc;
 use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
-use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reranker, Summarizer};
+use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
 use quipu_models::language::{Book, RemoteModel};
-use quipu_models::{CrossEncoder, MiniLm, ModelExtractor, ModelFolder, ModelSummarizer, RuleExtractor, RuleSummarizer};
+use quipu_models::{
+    CrossEncoder, MiniLm, ModelExtractor, ModelFolder, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
+};
 use quipu_sqlite::SqliteStore;
 
 use crate::settings::{ModelRole, Settings};
@@ -43,6 +45,7 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) ->
         aids: Aids {
             tokenizers: quipu_models::tokenizers(),
             reader: reader_of(settings, book)?,
+            reflector: reflector(settings, book)?,
             reranker: reranker(settings)?,
         },
     });
@@ -69,6 +72,12 @@ fn summarizer(settings: &Settings, book: &Arc<Book>) -> Result<Arc<dyn Summarize
         Some(model) => Arc::new(ModelSummarizer::new(model)),
         None => Arc::new(RuleSummarizer),
     })
+}
+
+/// The configured model that looks back, if there is one.
+fn reflector(settings: &Settings, book: &Arc<Book>) -> Result<Option<Arc<dyn Reflector>>> {
+    let model = model(settings, book, ModelRole::Reflector)?;
+    Ok(model.map(|model| Arc::new(ModelReflector::new(model)) as Arc<dyn Reflector>))
 }
 
 /// The configured model that reads once more, if there is one.

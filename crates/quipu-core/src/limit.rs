@@ -68,6 +68,14 @@ pub const CATEGORIES_PROMOTED_MAX: usize = 64;
 pub const CANDIDATES_MAX: usize = 16;
 /// Most notes kept at a time.
 pub const NOTES_MAX: usize = 100;
+/// Longest note somebody proposes, in bytes.
+pub const NOTE_TEXT_BYTES_MAX: usize = 300;
+/// Messages shown to whoever looks back, the last ones, and how much of each, in characters.
+pub const REFLECTED_SOURCES_MAX: usize = 48;
+/// As above.
+pub const REFLECTED_CHARS_MAX: usize = 600;
+/// How long looking back may take, in seconds.
+pub const REFLECT_SECONDS_MAX: u64 = 60;
 /// Lines of the self-model that a pattern suggested and that wait for the user at a time.
 pub const TENETS_WAITING_MAX: usize = 8;
 /// Items that became part of another, and that of the next, as far as this is followed.

@@ -18,7 +18,7 @@ use quipu_core::writing::{Desk, Policy};
 use crate::error::Result;
 use crate::keeper::Keeper;
 use crate::late::Late;
-use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Reranker, Summarizer, Tokenizer};
+use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -48,6 +48,9 @@ pub struct Aids {
     /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
     /// [`study`](crate::study()) and [`catch_up`](crate::catch_up()).
     pub reader: Option<Arc<dyn Extractor>>,
+    /// Looks back and proposes notes, beside the rules: a language model. Nobody waits for it but
+    /// [`reflect`](crate::reflect()) and [`tend`](crate::tend()).
+    pub reflector: Option<Arc<dyn Reflector>>,
     /// Orders the best answers anew.
     pub reranker: Option<Arc<dyn Reranker>>,
 }

@@ -4,6 +4,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
 use quipu_core::growth::{self, Desk, Growth, Name, Proposal, TakenBack};
 use quipu_core::id::{ItemId, Seq};
+use quipu_core::writing::Rejection;
 use quipu_core::{ledger, limit};
 use serde::Serialize;
 
@@ -57,6 +58,12 @@ pub struct GrowReport {
     pub done: Vec<Grown>,
     /// What is left for the next time, as far as it is known now.
     pub left: usize,
+    /// What a model proposed that was not taken, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Rejection>,
+    /// Why a model that was asked did not answer, if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// What can be decided, each on the memory as the one before left it.
@@ -155,7 +162,7 @@ fn grow_for(
     Ok(report)
 }
 
-fn draft(one: &Proposal, reference: &str) -> Draft {
+pub(crate) fn draft(one: &Proposal, reference: &str) -> Draft {
     let origin = Origin { reference: Some(reference.to_owned()), ..Origin::of(SourceKind::Inferred) };
     Draft {
         origin,
@@ -164,7 +171,7 @@ fn draft(one: &Proposal, reference: &str) -> Draft {
     }
 }
 
-fn grown(one: Proposal, event_seq: Option<Seq>) -> Grown {
+pub(crate) fn grown(one: Proposal, event_seq: Option<Seq>) -> Grown {
     let Proposal { what, items, text, because, .. } = one;
     Grown { what, items, text, because, event_seq }
 }

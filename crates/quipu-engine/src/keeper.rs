@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::hits::Shown;
 use crate::novelty::Values;
 use crate::ports::UserLedger;
+use crate::reflect::Reflected;
 use crate::study::Studied;
 use crate::summarize::Desk;
 use crate::unread::Unread;
@@ -63,6 +64,8 @@ pub(crate) struct Keeper {
     pub(crate) unread: Unread,
     /// How far the second reader has come.
     pub(crate) studied: Studied,
+    /// How far a model has looked back.
+    pub(crate) reflected: Reflected,
     /// Whose turn it is to tell a session's exchanges.
     pub(crate) sessions: Desk,
 }
@@ -79,6 +82,7 @@ impl Keeper {
         let unread = Unread::load(ledger.as_mut(), head)?;
         let studied = Studied::load(ledger.as_mut(), head)?;
         let shown_items = Shown::load(ledger.as_mut(), head)?;
+        let reflected = Reflected::load(ledger.as_mut(), head)?;
         let writer = Mutex::new(Writer { ledger, snapshot_seq });
         Ok(Self {
             writer,
@@ -88,6 +92,7 @@ impl Keeper {
             values: Values::default(),
             unread,
             studied,
+            reflected,
             sessions: Desk::default(),
         })
     }

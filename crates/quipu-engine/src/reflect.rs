@@ -1,26 +1,167 @@
 //! Reflect: a few notes on what works for this person, with their evidence, and lines of the self-model that a pattern
-//! suggests, put to the user.
+//! suggests, put to the user. By rules; and a language model, where one is configured, proposes notes beside them.
 
-use quipu_core::id::UserId;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use quipu_core::Memory;
+use quipu_core::event::Trust;
+use quipu_core::growth::Desk;
+use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::limit;
+use quipu_core::memory::Held;
+
+use crate::commit;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::grow::{self, Decide, GrowOptions, GrowReport};
+use crate::keeper::Keeper;
+use crate::ports::{Checkpoint, Looked, Projection, ReflectError, Reflector, Said, UserLedger};
 use crate::upkeep;
 
 /// What a reflection decides, in order.
 pub(crate) const DECIDES: [Decide; 2] = [|desk, name| desk.reflections(name), |desk, name| desk.tenet_proposals(name)];
 
+/// Name of the position among a ledger's projections.
+const REFLECTED: &str = "reflected";
+
+/// Up to where a model has looked back. Without a position it begins with the last few messages.
+pub(crate) struct Reflected {
+    position: Mutex<Option<Seq>>,
+    /// Whose turn it is to ask.
+    turn: Mutex<()>,
+}
+
+impl Reflected {
+    pub(crate) fn load(ledger: &mut dyn UserLedger, head: Seq) -> Result<Self> {
+        let saved = ledger.projection(REFLECTED)?.map(|saved| saved.seq).filter(|&seq| seq <= head);
+        Ok(Self { position: Mutex::new(saved), turn: Mutex::default() })
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Option<Seq>> {
+        // Every change of it is one assignment.
+        self.position.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The position as a checkpoint keeps it, if there is one.
+    pub(crate) fn position(&self) -> Option<(&'static str, Projection)> {
+        self.standing().map(projection)
+    }
+
+    /// What was said since, oldest first.
+    fn since<'a>(&self, memory: &'a Memory) -> impl Iterator<Item = &'a Held> {
+        let position = self.standing().unwrap_or(0);
+        let first = memory.sources().partition_point(|held| held.seq <= position);
+        memory.sources().iter().skip(first).filter(|held| held.source.kind() == ItemKind::Turn)
+    }
+}
+
+fn projection(seq: Seq) -> (&'static str, Projection) {
+    (REFLECTED, Projection { seq, tag: "1".to_owned(), bytes: Vec::new() })
+}
+
+/// True if enough was said since a model looked back, and one is configured.
+pub(crate) fn is_due(engine: &Engine, keeper: &Keeper, memory: &Memory) -> bool {
+    let own = || keeper.reflected.since(memory).filter(|held| held.trust == Trust::User);
+    engine.aids.reflector.is_some() && own().take(engine.growth.reflect_turns).count() >= engine.growth.reflect_turns
+}
+
 /// Looks back once.
 ///
 /// Takes at most as many notes as the knobs say; what else there is waits for the next time. A note is used strongly only
-/// once another day, another note or a person agrees; a line of the self-model only once the user confirmed it.
+/// once another day, another note or a person agrees; a line of the self-model only once the user confirmed it. A model is
+/// asked if one is configured and something was said since it was last asked; what it proposes is judged, and a model that
+/// does not answer is no error: the report says so.
 ///
 /// # Errors
 /// `NotFound` without such a user; else as for every append.
 pub fn reflect(engine: &Engine, user: &UserId, options: &GrowOptions) -> Result<GrowReport> {
     let keeper = engine.keeper(user, false)?;
-    let report = grow::grow_once(engine, &keeper, "reflect", &DECIDES, options)?;
+    let mut report = grow::grow_once(engine, &keeper, "reflect", &DECIDES, options)?;
+    if let Some(reflector) = engine.aids.reflector.clone().filter(|_| !options.dry_run) {
+        let turn = keeper.reflected.turn.lock();
+        let _order = turn.unwrap_or_else(PoisonError::into_inner);
+        ask(engine, &keeper, reflector.as_ref(), options, &mut report)?;
+    }
     upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(report)
+}
+
+/// Lets a model look back, and decides on what it says with what is known by then.
+fn ask(
+    engine: &Engine,
+    keeper: &Keeper,
+    reflector: &dyn Reflector,
+    options: &GrowOptions,
+    report: &mut GrowReport,
+) -> Result<()> {
+    let (looked, head) = {
+        let state = keeper.read();
+        (look(engine, keeper, &state.memory), state.memory.seq())
+    };
+    if looked.said.is_empty() || report.done.len() >= options.events_max {
+        return Ok(());
+    }
+    // The model works while nobody holds the memory.
+    let proposed = match reflector.reflect(&looked) {
+        Ok(proposed) => proposed,
+        Err(ReflectError::Unavailable(fault)) => {
+            report.fault = Some(fault);
+            return Ok(());
+        }
+        Err(ReflectError::Malformed(fault)) => {
+            // The same would be asked, and paid for, again and again.
+            report.fault = Some(fault);
+            return save(keeper, head);
+        }
+    };
+    let shown: BTreeSet<ItemId> = looked.said.iter().map(|said| said.id).collect();
+    let taken_back = grow::taken_back(keeper)?;
+    let reference = report.reference.clone().unwrap_or_else(|| format!("reflect:{head}"));
+    let room = options.events_max - report.done.len();
+    let mut taken = Vec::new();
+    let receipts = commit::commit(engine, keeper, None, &mut |state| {
+        let desk = Desk { base: engine.desk(&state.memory), knobs: &engine.growth, taken_back: &taken_back };
+        let (found, refused) = desk.judged(&proposed, &shown, &mut |kind| engine.new_item_id(kind));
+        report.refused = refused;
+        taken = desk.fresh(found);
+        taken.truncate(room);
+        for one in &mut taken {
+            one.because = format!("{} ({})", one.because, reflector.id());
+        }
+        Ok(taken.iter().map(|one| grow::draft(one, &reference)).collect())
+    })?;
+    if !receipts.is_empty() {
+        report.reference = Some(reference);
+    }
+    report.done.extend(taken.into_iter().zip(receipts).map(|(one, receipt)| grow::grown(one, Some(receipt.seq))));
+    save(keeper, head)
+}
+
+fn look(engine: &Engine, keeper: &Keeper, memory: &Memory) -> Looked {
+    let said: Vec<&Held> = keeper.reflected.since(memory).collect();
+    let last = said.len().saturating_sub(limit::REFLECTED_SOURCES_MAX);
+    let shown = |held: &&Held| Said {
+        id: held.source.id,
+        speaker: held.source.speaker().to_owned(),
+        said_at: held.source.said_at,
+        text: held.source.text.chars().take(limit::REFLECTED_CHARS_MAX).collect(),
+    };
+    let items = memory.items();
+    let own = said.iter().any(|held| held.trust == Trust::User);
+    Looked {
+        whose: memory.user().clone(),
+        said: if own { said[last..].iter().map(shown).collect() } else { Vec::new() },
+        notes: items.notes().filter(|note| !items.is_hidden(note.id)).map(|note| note.text.clone()).collect(),
+        notes_max: engine.growth.notes_max,
+        within: Duration::from_secs(limit::REFLECT_SECONDS_MAX),
+    }
+}
+
+fn save(keeper: &Keeper, position: Seq) -> Result<()> {
+    let projections = vec![projection(position)];
+    keeper.writer().ledger.checkpoint(&Checkpoint { projections, ..Checkpoint::default() })?;
+    *keeper.reflected.standing() = Some(position);
+    Ok(())
 }

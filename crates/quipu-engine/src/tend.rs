@@ -162,7 +162,7 @@ fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBac
         TendStep::Episodes => episodes::waiting(memory, engine.now()),
         TendStep::Hits => keeper.shown_items.waiting(),
         TendStep::Evolve => evolve::due(engine, memory),
-        TendStep::Reflect => grows(&reflect::DECIDES),
+        TendStep::Reflect => grows(&reflect::DECIDES) + usize::from(reflect::is_due(engine, keeper, memory)),
         TendStep::Compact => grows(&compact::DECIDES),
     }
 }
@@ -231,7 +231,7 @@ fn take(
         TendStep::Reflect => {
             let done = reflect::reflect(engine, user, &limited)?;
             *budget = budget.saturating_sub(done.done.len());
-            return Ok((done.reference, None));
+            return Ok((done.reference, done.fault));
         }
         TendStep::Compact => {
             let done = compact::compact(engine, user, &limited)?.grown;

@@ -202,6 +202,7 @@ pub(crate) fn checkpoint(engine: &Engine, keeper: &Keeper, now: bool) -> Result<
             .chain(keeper.unread.position())
             .chain(keeper.studied.position())
             .chain(keeper.shown_items.position(seq))
+            .chain(keeper.reflected.position())
             .collect(),
         clear_vectors: complete,
     };

@@ -41,6 +41,7 @@ mod hashed_ngrams;
 
 pub mod language;
 mod model_extractor;
+mod model_reflector;
 mod model_summarizer;
 
 mod grounding;
@@ -56,6 +57,7 @@ pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
 pub use model_extractor::ModelExtractor;
 pub use model_folder::ModelFolder;
+pub use model_reflector::ModelReflector;
 pub use model_summarizer::ModelSummarizer;
 pub use prompt::{CHAT, Prompt};
 pub use rule_extractor::RuleExtractor;

@@ -12,6 +12,7 @@ pub struct Prompt {
 pub(crate) const SUMMARIZER: Prompt = Prompt { id: "summarizer/v1", text: include_str!("../prompts/summarizer.v1.md") };
 pub(crate) const CONSOLIDATOR: Prompt =
     Prompt { id: "consolidator/v1", text: include_str!("../prompts/consolidator.v1.md") };
+pub(crate) const REFLECTOR: Prompt = Prompt { id: "reflector/v1", text: include_str!("../prompts/reflector.v1.md") };
 pub(crate) const EXTRACTOR: Prompt = Prompt { id: "extractor/v1", text: include_str!("../prompts/extractor.v1.md") };
 
 /// What an assistant with memory is told, before its memory.
@@ -37,7 +38,7 @@ mod tests {
 
     #[test]
     fn every_prompt_shows_two_examples_or_says_what_nothing_looks_like() {
-        for prompt in [SUMMARIZER, EXTRACTOR] {
+        for prompt in [SUMMARIZER, EXTRACTOR, REFLECTOR] {
             assert!(prompt.text.contains("Example 1") && prompt.text.contains("Example 2"), "{}", prompt.id);
         }
         assert!(CONSOLIDATOR.text.contains("Example"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore, Reranker, Summarizer};
+use quipu_engine::ports::{Extractor, LedgerStore, Reflector, Reranker, Summarizer};
 use quipu_engine::{Aids, Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
@@ -25,6 +25,8 @@ pub struct Rig {
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// Reads once more, if the test wants that.
     pub reader: Option<Arc<dyn Extractor>>,
+    /// Looks back, if the test wants that.
+    pub reflector: Option<Arc<dyn Reflector>>,
     /// Orders answers anew, if the test wants that.
     pub reranker: Option<Arc<dyn Reranker>>,
 }
@@ -39,6 +41,7 @@ impl Rig {
             extractor: None,
             summarizer: None,
             reader: None,
+            reflector: None,
             reranker: None,
         }
     }
@@ -53,7 +56,12 @@ impl Rig {
             extractor: self.extractor.clone(),
             summarizer: self.summarizer.clone(),
             rules: Rules::default(),
-            aids: Aids { reader: self.reader.clone(), reranker: self.reranker.clone(), ..Aids::default() },
+            aids: Aids {
+                reader: self.reader.clone(),
+                reflector: self.reflector.clone(),
+                reranker: self.reranker.clone(),
+                ..Aids::default()
+            },
         })
     }
 }

@@ -18,7 +18,11 @@ fn options(args: &Grow) -> GrowOptions {
 
 pub(super) fn reflect(session: &Session<'_>, args: &Grow) -> Result<()> {
     let report = quipu_engine::reflect(&session.engine, &session.user, &options(args))?;
-    session.printer.report(&report, |report| done(report, "there is nothing to note"))
+    session.printer.report(&report, |report| done(report, "there is nothing to note"))?;
+    if let Some(fault) = &report.fault {
+        session.printer.hint(&format!("the model that looks back did not answer, and is asked another time: {fault}"));
+    }
+    Ok(())
 }
 
 pub(super) fn compact(session: &Session<'_>, args: &Grow) -> Result<()> {
@@ -51,6 +55,9 @@ fn done(report: &GrowReport, nothing: &str) -> String {
     }
     if report.dry_run && !report.done.is_empty() {
         text.push_str("nothing was changed: this is what it would do\n");
+    }
+    for one in &report.refused {
+        text.push_str(&format!("not noted: {} ({})\n", render::excerpt(&one.item, TEXT_CHARS), one.reason));
     }
     if report.left > 0 {
         text.push_str(&format!("{} left for the next time\n", report.left));

@@ -136,7 +136,10 @@ pub struct ActiveIndex {
 pub fn active_index(memory: &Memory) -> ActiveIndex {
     const DRAWN: [ItemKind; 5] = [ItemKind::Fact, ItemKind::Episode, ItemKind::Task, ItemKind::Note, ItemKind::Tenet];
     let said = memory.sources().iter().filter(|held| held.source.is_item()).map(|held| held.source.id);
+    // A story of one source is that source.
+    let of_one = |id: &ItemId| memory.items().episode(*id).is_some_and(|one| one.sources.len() < 2);
     let drawn = memory.items().ids().filter(|id| DRAWN.contains(&id.kind) && !memory.items().is_hidden(*id));
+    let drawn = drawn.filter(|id| !of_one(id));
     let all: BTreeSet<ItemId> = said.chain(drawn).collect();
     let out = all.iter().filter(|id| memory.items().is_demoted(**id)).count();
     ActiveIndex { items: all.len(), active: all.len() - out }

@@ -7,6 +7,7 @@
 
 mod demotion;
 mod folding;
+mod judging;
 mod priority;
 mod promotion;
 mod reflection;
@@ -29,6 +30,7 @@ use crate::predicate::normal;
 use crate::writing;
 
 pub use demotion::{ActiveIndex, active_index};
+pub use judging::NoteProposed;
 pub use priority::{FULL_USE, priority};
 
 /// The knobs of growing, with their defaults.
@@ -48,7 +50,9 @@ pub struct Knobs {
     pub versions_kept: usize,
     /// Notes taken in one reflection; default 3.
     pub notes_max: usize,
-    /// Episodes on so many days that sound alike make an insight; default 3.
+    /// Messages of the user's after which a model looks back, if one is configured; default 16.
+    pub reflect_turns: usize,
+    /// Episodes on so many days that sound alike make an insight; default 5.
     pub insight_days_min: usize,
 }
 
@@ -62,7 +66,8 @@ impl Default for Knobs {
             idle_priority_max: 0.2,
             versions_kept: 3,
             notes_max: 3,
-            insight_days_min: 3,
+            reflect_turns: 16,
+            insight_days_min: 5,
         }
     }
 }

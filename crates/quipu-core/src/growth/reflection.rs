@@ -19,9 +19,10 @@ use crate::predicate::normal;
 use crate::time::day_number;
 
 /// How sure a reflected note is (seed 3, §8).
-const CONFIDENCE: f64 = 0.7;
-/// Share of the episodes of a topic that must sound alike.
+pub(super) const CONFIDENCE: f64 = 0.7;
+/// Share of the episodes of a topic that must sound alike, and by how much it must be more than among the others.
 const ALIKE_MIN: f64 = 0.75;
+const ALIKE_MORE_MIN: f64 = 0.3;
 
 /// A note that could be taken, and the days that speak for it, the first place of each.
 struct Insight {
@@ -37,8 +38,8 @@ struct Insight {
 impl Desk<'_> {
     /// Notes to take, votes to add and notes to take back: those with the most behind them first.
     pub fn reflections(&self, name: Name<'_>) -> Vec<Proposal> {
-        let mut insights = self.from_problems();
-        insights.extend(self.from_moods());
+        let mut insights = self.problems_tell();
+        insights.extend(self.moods_tell());
         insights.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.text.cmp(&b.text)));
         let mut room = Room::of(self.memory(), limit::NOTES_MAX);
         let mut taken = 0;
@@ -61,13 +62,13 @@ impl Desk<'_> {
     }
 
     /// The note that says this, if it is kept.
-    fn known(&self, text: &str) -> Option<&Note> {
+    pub(super) fn known(&self, text: &str) -> Option<&Note> {
         let items = self.memory().items();
         items.notes().find(|note| !items.is_hidden(note.id) && normal(&note.text) == normal(text))
     }
 
     /// True if such a note was there and was taken back, or made room: it is not taken again by itself.
-    fn was_taken_back(&self, text: &str) -> bool {
+    pub(super) fn was_taken_back(&self, text: &str) -> bool {
         let items = self.memory().items();
         items.notes().any(|note| items.is_hidden(note.id) && normal(&note.text) == normal(text))
     }
@@ -116,13 +117,13 @@ impl Desk<'_> {
     }
 
     /// What helped with each problem, and what did not.
-    fn from_problems(&self) -> Vec<Insight> {
+    fn problems_tell(&self) -> Vec<Insight> {
         let items = self.memory().items();
         let problems = items.tasks().filter(|task| task.kind == TaskKind::Problem && !items.is_hidden(task.id));
-        problems.flat_map(|problem| self.from_problem(problem)).collect()
+        problems.flat_map(|problem| self.problem_tells(problem)).collect()
     }
 
-    fn from_problem(&self, problem: &Task) -> Vec<Insight> {
+    fn problem_tells(&self, problem: &Task) -> Vec<Insight> {
         let mut approaches: BTreeMap<String, Vec<&Attempt>> = BTreeMap::new();
         for attempt in problem.attempts.iter().filter(|attempt| attempt.successful.is_some()) {
             approaches.entry(normal(&attempt.approach)).or_default().push(attempt);
@@ -148,7 +149,7 @@ impl Desk<'_> {
     }
 
     /// Topics that come up on several days, nearly always in the same mood.
-    fn from_moods(&self) -> Vec<Insight> {
+    fn moods_tell(&self) -> Vec<Insight> {
         let items = self.memory().items();
         let mut topics: BTreeMap<String, Vec<&Episode>> = BTreeMap::new();
         for episode in items.episodes().filter(|episode| !items.is_hidden(episode.id)) {
@@ -161,10 +162,10 @@ impl Desk<'_> {
         let liked: Vec<String> = liked.map(|fact| format!(" {} ", normal(&fact.object))).collect();
         let known = |topic: &str| liked.iter().any(|object| object.contains(&format!(" {} ", normal(topic))));
         let insights = topics.iter().filter(|(topic, _)| !known(topic));
-        insights.filter_map(|(topic, told)| self.from_mood(topic, told)).collect()
+        insights.filter_map(|(topic, told)| self.mood_tells(topic, told)).collect()
     }
 
-    fn from_mood(&self, topic: &str, told: &[&Episode]) -> Option<Insight> {
+    fn mood_tells(&self, topic: &str, told: &[&Episode]) -> Option<Insight> {
         let of = |mood: Sentiment| told.iter().filter(|one| one.sentiment == mood).count();
         let (mood, word) = match of(Sentiment::Negative) >= of(Sentiment::Positive) {
             true => (Sentiment::Negative, "a low"),
@@ -177,7 +178,9 @@ impl Desk<'_> {
         let first = |one: &&Episode| one.sources.first().and_then(|id| self.whole(*id));
         let places: Vec<Evidence> = alike.iter().filter_map(first).collect();
         let days = self.days(places.iter());
-        let enough = days.len() >= self.knobs.insight_days_min && alike.len() as f64 >= ALIKE_MIN * told.len() as f64;
+        let share = alike.len() as f64 / told.len() as f64;
+        let enough = days.len() >= self.knobs.insight_days_min && share >= ALIKE_MIN;
+        let enough = enough && share - self.usual(mood, told) >= ALIKE_MORE_MIN;
         let last = *days.keys().last()?;
         let text = format!("When {topic} comes up, it is mostly in {word} mood");
         let strange = guard::looks_like_instructions(&text) || guard::sensitivity(&text).is_some();
@@ -185,8 +188,20 @@ impl Desk<'_> {
         (enough && !strange).then_some(Insight { text, tags, days, refuted: false, weight })
     }
 
+    /// The share of a mood among all other episodes; 0 if there are none.
+    fn usual(&self, mood: Sentiment, told: &[&Episode]) -> f64 {
+        let items = self.memory().items();
+        let others = items.episodes().filter(|one| told.iter().all(|of_topic| of_topic.id != one.id));
+        let (mut all, mut alike) = (0.0, 0.0);
+        for other in others {
+            all += 1.0;
+            alike += f64::from(u8::from(other.sentiment == mood));
+        }
+        if all > 0.0 { alike / all } else { 0.0 }
+    }
+
     /// A source as a whole.
-    fn whole(&self, source: ItemId) -> Option<Evidence> {
+    pub(super) fn whole(&self, source: ItemId) -> Option<Evidence> {
         let held = self.memory().get(source)?;
         Some(Evidence { source, start: 0, end: u32::try_from(held.source.text.len()).unwrap_or(u32::MAX) })
     }
@@ -204,7 +219,7 @@ impl Desk<'_> {
 }
 
 /// Room for notes: there are as many as are kept, and the least of them makes room.
-struct Room {
+pub(super) struct Room {
     kept: usize,
     max: usize,
     /// Notes nobody agreed with, the least last.
@@ -212,7 +227,7 @@ struct Room {
 }
 
 impl Room {
-    fn of(memory: &Memory, max: usize) -> Self {
+    pub(super) fn of(memory: &Memory, max: usize) -> Self {
         let items = memory.items();
         let kept: Vec<&Note> = items.notes().filter(|note| !items.is_hidden(note.id)).collect();
         let mut idle: Vec<&&Note> =
@@ -225,7 +240,7 @@ impl Room {
     }
 
     /// What has to go for one more note; `None` if nothing may.
-    fn make(&mut self) -> Option<Option<Proposal>> {
+    pub(super) fn make(&mut self) -> Option<Option<Proposal>> {
         if self.kept < self.max {
             self.kept += 1;
             return Some(None);

@@ -7,6 +7,7 @@ use crate::extract::{TaskCandidate, TaskKind, TaskNews};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Attempt, Drawn, Task, TaskChange, TaskStatus};
 use crate::recall::tokens;
+use crate::time::day_number;
 
 /// From this share of common stems on, two titles name one task.
 const SAME_TITLE_MIN: f64 = 0.5;
@@ -117,7 +118,14 @@ impl Work<'_> {
                     successful: *successful,
                     evidence: vec![evidence],
                 };
-                let same = |before: &Attempt| before.approach == attempt.approach && before.outcome == attempt.outcome;
+                // What helped again on another day is news.
+                let day = |attempt: &Attempt| attempt.date.map(day_number);
+                let same = |before: &Attempt| {
+                    before.approach == attempt.approach
+                        && before.outcome == attempt.outcome
+                        && (day(before) == day(&attempt)
+                            || before.evidence.iter().any(|at| at.source == self.case.source))
+                };
                 if task.attempts.iter().any(same) {
                     return;
                 }

@@ -6,6 +6,7 @@ pub mod extractor;
 pub mod language_model;
 pub mod ledger_store;
 pub mod model_watch;
+pub mod reflector;
 pub mod reranker;
 pub mod summarizer;
 pub mod tokenizer;
@@ -18,6 +19,7 @@ pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
 pub use model_watch::{Asked, ModelWatch};
+pub use reflector::{Looked, ReflectError, Reflector, Said};
 pub use reranker::Reranker;
 pub use summarizer::{SummarizeError, Summarizer, Telling};
 pub use tokenizer::Tokenizer;

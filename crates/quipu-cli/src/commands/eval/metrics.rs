@@ -105,13 +105,14 @@ impl Figures {
     pub(super) fn of(names: &[&str], rows: &[&Scores]) -> Self {
         let column = |name: &&str| rows.iter().map(|row| row.get(*name).copied()).collect::<Vec<_>>();
         let columns: Vec<Vec<Option<f64>>> = names.iter().map(column).collect();
-        // What no row speaks of has no mean, and none is made up.
+        // What no row speaks of has no mean, unless there are no rows at all.
+        let nothing = rows.is_empty().then_some(0.0);
         let mean = |column: &Vec<Option<f64>>| bootstrap::mean(column.iter().copied().flatten());
         let named = || names.iter().map(|&name| name.to_owned());
         let intervals = named().zip(bootstrap::intervals(&columns));
         Self {
             questions: rows.len(),
-            means: named().zip(&columns).filter_map(|(name, column)| Some((name, mean(column)?))).collect(),
+            means: named().zip(&columns).filter_map(|(name, column)| Some((name, mean(column).or(nothing)?))).collect(),
             intervals: intervals.filter_map(|(name, interval)| Some((name, interval?))).collect(),
         }
     }

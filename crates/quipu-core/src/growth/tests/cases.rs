@@ -240,12 +240,27 @@ fn a_mood_on_three_days_is_an_insight() {
         (vec![Neutral, Neutral, Neutral], vec![1, 2, 3], None),
     ] {
         let mut world = World::new();
+        world.knobs.insight_days_min = 3;
         for (mood, on) in moods.iter().zip(&days) {
             let source = world.hears(*on, SourceKind::UserSaid, "About work.").source;
             world.episode(*on, vec![source], &["work"], *mood);
         }
         let found = world.desk(9, |desk, name| desk.reflections(name));
         assert_eq!(found.first().map(|one| one.text.as_str()), expected, "{moods:?} on {days:?}");
+    }
+}
+
+#[test]
+fn a_mood_that_is_the_usual_one_is_no_insight() {
+    for (others, found) in [(Sentiment::Negative, 0), (Sentiment::Neutral, 1)] {
+        let mut world = World::new();
+        for on in 1..12 {
+            let source = world.hears(on, SourceKind::UserSaid, "About it.").source;
+            let (topic, mood) = if on < 6 { ("work", Sentiment::Negative) } else { ("rain", others) };
+            world.episode(on, vec![source], &[topic], mood);
+        }
+        let noted = world.desk(20, |desk, name| desk.reflections(name));
+        assert_eq!(noted.len(), found, "{others:?}: {:?}", World::told(&noted));
     }
 }
 
@@ -336,7 +351,7 @@ fn what_is_cold_and_told_leaves_the_active_index() {
     assert!(world.desk(310, |desk, _| desk.demotions()).is_empty());
     assert_eq!(world.bytes_without(&events), before);
     let counted = super::super::active_index(&world.memory);
-    assert_eq!((counted.items, counted.active), (10, 9));
+    assert_eq!((counted.items, counted.active), (9, 8), "a story of one source is that source");
     world.shown(old[0], 1, 311);
     assert!(!world.memory.items().is_demoted(old[0]), "what is asked for comes back");
 }

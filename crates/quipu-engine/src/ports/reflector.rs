@@ -1,0 +1,59 @@
+//! Looks back at what was said and proposes notes. It decides nothing.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use quipu_core::growth::NoteProposed;
+use quipu_core::id::{ItemId, UserId};
+use thiserror::Error;
+
+/// Why nothing is proposed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ReflectError {
+    /// Not now; the same is asked another time.
+    #[error("{0}")]
+    Unavailable(String),
+    /// It answered, and the answer is none.
+    #[error("{0}")]
+    Malformed(String),
+}
+
+/// Something that was said, as whoever looks back is shown it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Its name, to be given as evidence.
+    pub id: ItemId,
+    /// Who said it.
+    pub speaker: String,
+    /// When.
+    pub said_at: Option<Timestamp>,
+    /// The words.
+    pub text: String,
+}
+
+/// What to look back at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Looked {
+    /// Whose memory it is, and who pays for it.
+    pub whose: UserId,
+    /// What was said since the last time, oldest first.
+    pub said: Vec<Said>,
+    /// Notes that are kept already.
+    pub notes: Vec<String>,
+    /// At most so many notes.
+    pub notes_max: usize,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+/// Proposes notes.
+pub trait Reflector: Send + Sync {
+    /// What proposes, with its version: recorded with everything that came of it.
+    fn id(&self) -> &str;
+
+    /// Looks back once. Blocks, but not longer than `within`.
+    ///
+    /// # Errors
+    /// Any [`ReflectError`]; nothing is lost then.
+    fn reflect(&self, looked: &Looked) -> Result<Vec<NoteProposed>, ReflectError>;
+}
