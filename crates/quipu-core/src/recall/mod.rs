@@ -131,7 +131,8 @@ const SURE: f64 = 0.8;
 /// Finds what answers a question, among the sources of a memory and among what was drawn from them.
 ///
 /// As [`recall`], which looks at sources alone. The active index is looked at first, and everything where that is not surely
-/// the answer, or where the question names a time, a session or what held once: nothing is out of reach.
+/// the answer, where something else has more of the question's words, or where the question names a time, a session or what
+/// held once: nothing is out of reach.
 pub fn recall_all(
     memory: &Memory,
     index: &Index,
@@ -147,7 +148,7 @@ pub fn recall_all(
     let first = search((memory, index, derived), plan, meaning, options, Some(out));
     // A story that answers best is one whose own words lie further down.
     let is_story = |group: &Group| matches!(&group.lead, Lead::Derived(hit) if hit.id.kind == ItemKind::Episode);
-    if first.probability >= SURE && !first.groups.first().is_some_and(is_story) {
+    if first.probability >= SURE && !first.trace.deeper && !first.groups.first().is_some_and(is_story) {
         return first;
     }
     let mut all = search((memory, index, derived), plan, meaning, options, None);
@@ -209,6 +210,15 @@ pub fn recall(index: &Index, plan: &Plan, meaning: &Meaning, options: &Options) 
     stages(index, plan, (plan.k, &[]), meaning, options, &mut |_, _, _, _| {}).0
 }
 
+/// True if something that may be found, and is not looked at, has more of the question's words than all that is.
+fn is_deeper(words: &[f32], looked_at: &[u64], all: &[u64]) -> bool {
+    let best = |mask: &dyn Fn(usize) -> u64| {
+        let of = |(passage, score): (usize, &f32)| (mask(passage / 64) >> (passage % 64) & 1 == 1).then_some(*score);
+        words.iter().enumerate().filter_map(of).fold(0.0, f32::max)
+    };
+    best(&|word| all[word] & !looked_at[word]) > best(&|word| looked_at[word])
+}
+
 /// Looks at what was scored, before it is forgotten.
 type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[select::Scored], &[Hit]);
 
@@ -257,6 +267,7 @@ fn stages(
         compared,
         derived: 0,
         derived_scored: 0,
+        deeper: !asleep.is_empty() && is_deeper(&words.passages, &allowed, &index.mask(&plan.filter, &[])),
         fell_back: false,
         without_vector: index.passage_count() - index.vector_count(),
         detail: options.explain.then(|| Detail {

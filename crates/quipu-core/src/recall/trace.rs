@@ -36,6 +36,9 @@ pub struct Trace {
     /// True if the active index had no sure answer, and everything was looked at.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fell_back: bool,
+    /// True if something out of the active index has more of the question's words than anything in it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deeper: bool,
     /// What was looked for and what was left out, if asked for.
     pub detail: Option<Detail>,
 }

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_core::growth::{ActiveIndex, Growth};
 use quipu_core::id::{Seq, UserId};
+use quipu_core::item::TimeSpan;
 use quipu_core::predicate::normal;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, EvolveOptions, FactOptions, GrowOptions, Result};
+use quipu_engine::{Engine, Error, EvolveOptions, FactOptions, FactShown, GrowOptions, Result};
 
 use super::super::lines::written;
 use super::life;
@@ -17,9 +18,11 @@ const PASSES_MAX: usize = 64;
 
 /// What growing came to.
 pub(super) struct Grown {
-    /// Claims in the profile, in words.
+    /// Claims that became part of the profile, in words.
     pub(super) promoted: BTreeSet<String>,
-    /// Notes that became a category: what their keys begin with.
+    /// Claims that were of the profile when they were first said, by what they are.
+    pub(super) by_nature: BTreeSet<String>,
+    /// Patterns that became a category, by name.
     pub(super) categories: BTreeSet<String>,
     pub(super) folded: usize,
     pub(super) folded_wrong: Vec<String>,
@@ -30,9 +33,7 @@ pub(super) struct Grown {
 pub(super) fn grow(engine: &Engine, user: &UserId) -> Result<Grown> {
     let evolved = quipu_engine::evolve(engine, user, &EvolveOptions { apply: true, ..EvolveOptions::default() })?;
     let done = evolved.patterns.iter().filter(|pattern| pattern.event_seq.is_some());
-    let moved = done.filter_map(|pattern| pattern.preview.as_ref()).flat_map(|preview| &preview.moves);
-    let categories =
-        moved.filter_map(|moved| Some(moved.from.rsplit('/').next()?.split('_').next()?.to_owned())).collect();
+    let categories = done.map(|pattern| pattern.survey.candidate.key.clone()).collect();
     let values: BTreeMap<_, _> =
         quipu_engine::facts(engine, user, &FactOptions { all: true, ..FactOptions::default() })?
             .into_iter()
@@ -52,16 +53,19 @@ pub(super) fn grow(engine: &Engine, user: &UserId) -> Result<Grown> {
         }
         if compacted.grown.done.is_empty() {
             let shown = quipu_engine::facts(engine, user, &FactOptions::default())?;
-            let promoted = shown.into_iter().filter(|shown| shown.promoted);
-            let claim = |shown: quipu_engine::FactShown| life::in_words(&(shown.fact.predicate, shown.fact.object));
-            let active = compacted.after;
+            let of_profile = shown.into_iter().filter(|shown| shown.fact.time_span == TimeSpan::LongTerm);
+            let (promoted, by_nature): (Vec<_>, Vec<_>) = of_profile.partition(|shown| shown.promoted);
+            let claims = |all: Vec<FactShown>| {
+                all.into_iter().map(|shown| life::in_words(&(shown.fact.predicate, shown.fact.object))).collect()
+            };
             return Ok(Grown {
-                promoted: promoted.map(claim).collect(),
+                promoted: claims(promoted),
+                by_nature: claims(by_nature),
                 categories,
                 folded,
                 folded_wrong,
                 noted,
-                active,
+                active: compacted.after,
             });
         }
     }

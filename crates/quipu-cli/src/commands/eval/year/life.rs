@@ -46,6 +46,8 @@ struct Statement {
     first: Vec<String>,
     again: Vec<String>,
     ended: Vec<String>,
+    /// The dynamic category its values stand in, if they have no other place.
+    category: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -105,7 +107,7 @@ pub(super) struct Life {
     pub(super) patterns: BTreeSet<Claim>,
     /// Those of them that still hold at the end.
     pub(super) holding: BTreeSet<Claim>,
-    /// Words of notes that came back for months: what should become categories.
+    /// What came back for months without a category of its own: words of notes, and dynamic categories.
     pub(super) themes: BTreeSet<String>,
 }
 
@@ -124,7 +126,8 @@ impl Life {
         language.statement.iter().for_each(|statement| teller.states(statement));
         language.moving.iter().for_each(|moving| teller.moves(moving));
         let Teller { told, patterns, holding, .. } = teller;
-        let (notes, themes) = notes(&language, &mut dice, days);
+        let (notes, mut themes) = notes(&language, &mut dice, days);
+        themes.extend(language.statement.iter().filter_map(|statement| statement.category.clone()));
         let exchanges = exchanges(&language, &mut dice, told)?;
         Ok(Self { exchanges, notes, questions, patterns, holding, themes })
     }
@@ -249,13 +252,13 @@ fn notes(language: &Language, dice: &mut Dice, days: Day) -> (Vec<Noted>, BTreeS
     for notes in &language.notes {
         let on = if notes.often {
             themes.insert(notes.word.clone());
-            some_days(dice, notes.texts.len() * 2, 0, days)
+            some_days(dice, notes.texts.len(), 0, days)
         } else {
             // All of them on one day.
             vec![dice.days(0, days - 1); notes.texts.len()]
         };
         for (number, day) in on.into_iter().enumerate() {
-            let Some(text) = notes.texts.get(number % notes.texts.len()) else { continue };
+            let Some(text) = notes.texts.get(number) else { continue };
             all.push(Noted { day, key: format!("{}_note_{}", notes.word, number + 1), text: text.clone() });
         }
     }
@@ -327,6 +330,6 @@ mod tests {
                 assert_eq!(days.len() >= 3, is_pattern, "{value}: {days:?}");
             }
         }
-        assert_eq!(life.themes.len(), 3);
+        assert_eq!(life.themes.len(), 4);
     }
 }

@@ -83,7 +83,7 @@ struct Report {
     grown_in_s: f64,
     /// Claims that became part of the profile.
     promoted: Picked,
-    /// Patterns of notes that became categories of the core document.
+    /// Patterns that became categories of the core document.
     categories: Picked,
     folded: usize,
     /// What became one with something it does not say.
@@ -138,7 +138,7 @@ pub(in super::super) fn year(settings: &Settings, printer: &Printer, wanted: &Wa
     };
     let (mean_before, mean_after) = (mean(&before), mean(&after));
     let differences = before.iter().zip(&after).map(|(before, after)| Some(after - before)).collect();
-    let Grown { promoted, categories, folded, folded_wrong, noted, active } = grown;
+    let Grown { promoted, by_nature, categories, folded, folded_wrong, noted, active } = grown;
     let names = |claims: &BTreeSet<life::Claim>| claims.iter().map(life::in_words).collect::<BTreeSet<_>>();
     let report = Report {
         seed: wanted.seed,
@@ -146,7 +146,7 @@ pub(in super::super) fn year(settings: &Settings, printer: &Printer, wanted: &Wa
         told_in_s,
         months: told.months,
         grown_in_s,
-        promoted: Picked::of(&promoted, &names(&life.patterns), &names(&life.holding)),
+        promoted: Picked::of(&promoted, &names(&life.patterns), &(&names(&life.holding) - &by_nature)),
         categories: Picked::of(&categories, &life.themes, &life.themes),
         folded,
         folded_wrong,
