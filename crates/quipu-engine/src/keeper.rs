@@ -65,6 +65,8 @@ pub(crate) struct Keeper {
     pub(crate) studied: Studied,
     /// Whose turn it is to tell a session's exchanges.
     pub(crate) sessions: Desk,
+    /// Held while plain files are written; taken before the writer.
+    pub(crate) files: Mutex<()>,
 }
 
 impl Keeper {
@@ -89,6 +91,7 @@ impl Keeper {
             unread,
             studied,
             sessions: Desk::default(),
+            files: Mutex::default(),
         })
     }
 

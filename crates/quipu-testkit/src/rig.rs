@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore, Reranker, Summarizer};
+use quipu_engine::ports::{Extractor, LedgerStore, Reranker, Summarizer, Vault};
 use quipu_engine::{Aids, Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
@@ -27,6 +27,8 @@ pub struct Rig {
     pub reader: Option<Arc<dyn Extractor>>,
     /// Orders answers anew, if the test wants that.
     pub reranker: Option<Arc<dyn Reranker>>,
+    /// Where plain files go, if the test wants that.
+    pub vault: Option<Arc<dyn Vault>>,
 }
 
 impl Rig {
@@ -40,6 +42,7 @@ impl Rig {
             summarizer: None,
             reader: None,
             reranker: None,
+            vault: None,
         }
     }
 
@@ -53,7 +56,12 @@ impl Rig {
             extractor: self.extractor.clone(),
             summarizer: self.summarizer.clone(),
             rules: Rules::default(),
-            aids: Aids { reader: self.reader.clone(), reranker: self.reranker.clone(), ..Aids::default() },
+            aids: Aids {
+                reader: self.reader.clone(),
+                reranker: self.reranker.clone(),
+                vault: self.vault.clone(),
+                ..Aids::default()
+            },
         })
     }
 }

@@ -7,8 +7,10 @@ pub mod language_model;
 pub mod ledger_store;
 pub mod model_watch;
 pub mod reranker;
+pub mod signer;
 pub mod summarizer;
 pub mod tokenizer;
+pub mod vault;
 
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
@@ -19,5 +21,7 @@ pub use ledger_store::{
 };
 pub use model_watch::{Asked, ModelWatch};
 pub use reranker::Reranker;
+pub use signer::{PublicKey, Signature, Signer};
 pub use summarizer::{SummarizeError, Summarizer, Telling};
 pub use tokenizer::Tokenizer;
+pub use vault::{Named, UserVault, Vault, VaultError};
