@@ -8,6 +8,7 @@ use tracing::field::Empty;
 use super::endpoint::Endpoint;
 
 /// Asks, and tells of it. `ask` leaves what it cost in its argument, also where it fails.
+#[expect(clippy::disallowed_methods, reason = "a figure of how long it took; nothing is decided by it")]
 pub(super) fn observed(
     (endpoint, model, watch): (&Endpoint, &str, Option<&dyn ModelWatch>),
     request: &Request,

@@ -12,8 +12,8 @@ use quipu_engine::ports::{ExtractError, Extractor, Looked, ReflectError, Reflect
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    GrowOptions, RecallOptions, RememberOptions, TendOptions, TendStep, Utterance, compact, due, recall, remember,
-    status, tell_episodes, tend,
+    GrowOptions, RecallOptions, RememberOptions, TendOptions, TendStep, Utterance, compact, due, notes, rebuild,
+    recall, reflect, remember, revert, status, tell_episodes, tend,
 };
 use quipu_testkit::tale::check;
 use quipu_testkit::{MemoryStore, Rig, engine};

@@ -93,16 +93,17 @@ impl Tree {
             members.insert((*to).to_owned(), Self::empty());
         }
         let whole = promotion.elements.is_none();
-        if whole && tree.at(&["uncategorized", from]).is_some() && tree.at(&[to, &promotion.name]).is_none() {
-            if let (Some(Self::Map(_)), Some(Self::Map(members))) =
+        if whole
+            && tree.at(&["uncategorized", from]).is_some()
+            && tree.at(&[to, &promotion.name]).is_none()
+            && let (Some(Self::Map(_)), Some(Self::Map(members))) =
                 (self.at(&["uncategorized"]), tree.at_mut(&["uncategorized"]))
-            {
-                let value = members.remove(*from)?;
-                if let Some(Self::Map(category)) = tree.at_mut(&[to]) {
-                    category.insert(promotion.name.clone(), value);
-                } else {
-                    return None;
-                }
+        {
+            let value = members.remove(*from)?;
+            if let Some(Self::Map(category)) = tree.at_mut(&[to]) {
+                category.insert(promotion.name.clone(), value);
+            } else {
+                return None;
             }
         }
         for _ in 0..promotion.elements.unwrap_or(0) {

@@ -107,6 +107,7 @@ struct Report {
     model: String,
 }
 
+#[expect(clippy::disallowed_methods, reason = "a timing report")]
 pub(in super::super) fn year(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>) -> Result<()> {
     let embedder: Arc<dyn Embedder> =
         if wanted.spelling { Arc::new(HashedNgrams::new()) } else { app::embedder(settings)? };
