@@ -22,7 +22,7 @@ use crate::upkeep;
 use crate::versions::{self, When};
 
 /// How to evolve.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct EvolveOptions {
     /// How much must speak for a category.
     pub thresholds: Thresholds,
@@ -30,6 +30,15 @@ pub struct EvolveOptions {
     pub dry_run: bool,
     /// Promote what is due at once, as the user's own word, and ask nobody.
     pub apply: bool,
+    /// At most so many events, and never more than [`limit::CANDIDATES_MAX`].
+    pub events_max: usize,
+}
+
+impl Default for EvolveOptions {
+    fn default() -> Self {
+        let (dry_run, apply) = (false, false);
+        Self { thresholds: Thresholds::default(), dry_run, apply, events_max: limit::CANDIDATES_MAX }
+    }
 }
 
 /// What a promotion makes of the document.
@@ -105,7 +114,7 @@ pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result
         evolution.applied = options.apply;
         let mut refused: BTreeMap<String, String> = BTreeMap::new();
         let mut made = 0;
-        while made < limit::CANDIDATES_MAX {
+        while made < options.events_max.min(limit::CANDIDATES_MAX) {
             let mut key = None;
             let receipts = commit::commit(engine, &keeper, None, &mut |state| {
                 key = None;

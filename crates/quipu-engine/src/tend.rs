@@ -92,7 +92,7 @@ pub struct TendOptions {
     pub dry_run: bool,
     /// Only these steps; all if empty.
     pub steps: Vec<TendStep>,
-    /// At most so many events of reflection and compaction.
+    /// At most so many events of evolution, reflection and compaction.
     pub events_max: usize,
     /// At most so many sources for the second reader. What a model may cost besides is its endpoint's own budget.
     pub sources_max: usize,
@@ -225,7 +225,9 @@ fn take(
             None
         }
         TendStep::Evolve => {
-            evolve::evolve(engine, user, &EvolveOptions::default())?;
+            let within = EvolveOptions { events_max: *budget, ..EvolveOptions::default() };
+            let done = evolve::evolve(engine, user, &within)?;
+            *budget = budget.saturating_sub(done.patterns.iter().filter(|one| one.event_seq.is_some()).count());
             None
         }
         TendStep::Reflect => {

@@ -11,7 +11,7 @@ use crate::args::evolve::{Evolve, SchemaAction};
 pub(super) fn evolve(session: &Session<'_>, args: &Evolve) -> Result<()> {
     let thresholds =
         Thresholds { instances: args.instances, days: args.days, recent_days: args.recent_days, links: args.links };
-    let options = EvolveOptions { thresholds, dry_run: args.dry_run, apply: args.apply };
+    let options = EvolveOptions { thresholds, dry_run: args.dry_run, apply: args.apply, ..EvolveOptions::default() };
     let found = quipu_engine::evolve(&session.engine, &session.user, &options)?;
     session.printer.report(&found, evolution)?;
     session.say_lag(found.lag.as_deref());

@@ -1,4 +1,4 @@
-//! Growing: what recurs becomes a category, and everything that was promised of the rest still holds.
+//! Evolving: what recurs becomes a category, and everything that was promised of the rest still holds.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
     Edit, Engine, Error, Evolution, EvolveOptions, FactOptions, PatchOptions, PromoteRequest, RememberOptions,
-    TendStep, Utterance, core_at, decide_review, edit_core, erase, evolve, facts, log, promote, rebuild, remember,
-    retract, revert, reviews, schema, show, status, undo_review, verify,
+    TendOptions, TendStep, Utterance, core_at, decide_review, edit_core, erase, evolve, facts, promote, rebuild,
+    remember, retract, revert, reviews, schema, show, status, tend, undo_review, verify,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::tale::check;
@@ -125,10 +125,14 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     assert_eq!(stress.preview.as_ref().unwrap().moves[0].to, "/stressManagement");
     assert_eq!(life.version(), version);
     let due = status(&life.engine, &me()).unwrap().due;
-    assert!(due.iter().any(|due| due.step == TendStep::Evolve && due.count > 0), "{due:?}");
+    assert!(due.iter().any(|one| one.step == TendStep::Evolve), "{due:?}");
     // then it waits once, and only once
-    life.evolves(4, &EvolveOptions::default());
+    life.day(4);
+    let steps = vec![TendStep::Evolve];
+    let tended = tend(&life.engine, &me(), &TendOptions { steps, ..TendOptions::default() }).unwrap();
+    assert_eq!(tended.steps.iter().map(|one| (one.step, one.left)).collect::<Vec<_>>(), [(TendStep::Evolve, 0)]);
     let after = life.version();
+    assert!(after > version);
     let again = life.evolves(5, &EvolveOptions::default());
     assert_eq!(life.version(), after, "{again:?}");
     assert!(again.patterns.iter().all(|one| one.event_seq.is_none()));
@@ -230,6 +234,7 @@ fn an_erasure_reaches_what_moved() {
 #[test]
 fn an_erasure_of_a_note_takes_its_name_along() {
     let mut life = Life::new();
+    life.sets(1, "/uncategorized/zebra", json!(1));
     let first = life.sets(1, "/uncategorized/sleep_with_boris", json!("Having trouble staying asleep"));
     life.sets(2, "/uncategorized/sleep_note_2", json!("Higher BG after poor sleep"));
     life.sets(3, "/uncategorized/sleep_note_3", json!("Started using sleep mask"));
@@ -237,22 +242,26 @@ fn an_erasure_of_a_note_takes_its_name_along() {
     erase(&life.engine, &me(), &[EraseTarget::Event(first)], "asked to", &mut |_| {}).unwrap();
     assert!(!life.holds("boris") && !life.holds("trouble"));
     let sleep = json!({"impact": "Higher BG after poor sleep", "aids": ["Started using sleep mask"]});
-    assert_eq!(life.core(), json!({ "sleepHealth": sleep }));
+    assert_eq!(life.core(), json!({"sleepHealth": sleep, "uncategorized": {"zebra": 1}}));
     life.is_sound();
 }
 
 #[test]
 fn a_part_that_is_reverted_leaves_the_rest_of_the_category() {
-    let mut life = of_stress();
-    life.promotes("stressManagement");
-    life.says(7, "I manage my stress with gardening.");
-    // The second thing said was a mistake: its words and what was read in them.
-    let log =
-        log(&life.engine, &me(), &quipu_engine::LogOptions { before: None, limit: 100, reference: None }).unwrap();
-    let walks = log.iter().filter(|entry| entry.summary.contains("long walks")).map(|entry| EventRef::Seq(entry.seq));
-    let selection = Selection::Events(walks.collect());
+    let mut life = Life::new();
+    let routine = |life: &Life, day: u32, what: &str, often: &str| {
+        life.sets(day, &format!("/dynamicCategories/exerciseRoutine/data/{what}"), json!(often))
+    };
+    routine(&life, 1, "swimming", "daily");
+    let mistake = routine(&life, 2, "yoga", "weekly");
+    routine(&life, 3, "rowing", "on Sundays");
+    life.promotes("exerciseRoutine");
+    life.sets(4, "/exerciseRoutine/cycling", json!("to work"));
+    let selection = Selection::Events(vec![EventRef::Seq(mistake)]);
     revert(&life.engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
-    assert_eq!(life.core().pointer(AT), Some(&json!(["yoga", "breathing exercises", "gardening"])));
+    let left = json!({"swimming": "daily", "rowing": "on Sundays", "cycling": "to work"});
+    assert_eq!(life.core(), json!({ "exerciseRoutine": left }));
+    assert_eq!(status(&life.engine, &me()).unwrap().orphans, 0);
     life.is_sound();
 }
 
@@ -284,8 +293,10 @@ fn no_is_remembered_until_twice_as_much_speaks_for_it() {
 fn apply_promotes_what_is_due_and_nothing_else() {
     let mut life = Life::new();
     for n in 1..=3 {
-        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!(format!("Bad night {n}")));
         life.sets(1, &format!("/uncategorized/garden_note_{n}"), json!(format!("Weeds {n}")));
+    }
+    for n in 1..=3 {
+        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!(format!("Bad night {n}")));
     }
     let done = life.evolves(4, &EvolveOptions { apply: true, ..EvolveOptions::default() });
     assert!(done.applied);
@@ -340,33 +351,34 @@ fn promotions_are_events_like_any_other() {
     check(
         "promotions",
         r#"
+given set /uncategorized/ant 1
 given set /uncategorized/bee_1 "A hive"
 given set /uncategorized/bee_2 "A veil"
 when  promote bee bees
 then  core /bees/notes ["A hive", "A veil"]
-      core /uncategorized nothing
+      core /uncategorized {"ant": 1}
       refused NotFound promote bee bees
       refused Refused set /wasps/notes []
 when  set /bees/keeper "Ana"
 then  rebuild
-when  revert 3
-then  core /uncategorized {"bee_1": "A hive", "bee_2": "A veil"}
+when  revert 4
+then  core /uncategorized {"ant": 1, "bee_1": "A hive", "bee_2": "A veil"}
       core /bees nothing
-      orphans 4
+      orphans 5
       refused Refused set /bees/keeper "Ana"
-when  revert 5
+when  revert 6
 then  core /bees/keeper "Ana"
       orphans none
-      at 2 core /bees nothing
-when  revert 1
+      at 3 core /bees nothing
+when  revert 2
 then  core /bees {"keeper": "Ana", "notes": ["A veil"]}
       orphans none
 when  fork twin
 then  of twin core /bees {"keeper": "Ana", "notes": ["A veil"]}
-when  erase 3
-then  core /uncategorized {"bee_2": "A veil"}
+when  erase 4
+then  core /uncategorized {"ant": 1, "bee_2": "A veil"}
       core /bees nothing
-      orphans 4
+      orphans 5
       intact
       rebuild
 "#,

@@ -35,7 +35,7 @@ impl World<'_> {
         let again = flush_hits(&self.engine, &id(user)).unwrap();
         assert!(again.is_none(), "what was counted is counted once");
         if let Some(receipt) = receipt {
-            let event = Event { fact: Some(Fact::HitsCounted(shown)), session: None, key: None };
+            let event = Event { fact: Some(Fact::HitsCounted(shown)), session: None, key: None, changes: 1 };
             self.append_event(user, &receipt, event);
         }
     }

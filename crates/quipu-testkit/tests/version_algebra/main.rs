@@ -91,7 +91,7 @@ fn the_commands_reach_every_outcome() {
     let open = || -> Box<dyn LedgerStore> { Box::new(store.clone()) };
     let mut world = World::new(&open);
     let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(seed()), ..Config::default() });
-    let commands = proptest::collection::vec(command::any_command(), 400);
+    let commands = proptest::collection::vec(command::any_command(), 600);
     let commands = proptest::strategy::ValueTree::current(&commands.new_tree(&mut runner).unwrap());
     world.live_through(&commands);
     for outcome in

@@ -42,6 +42,18 @@ pub(crate) struct Event {
     pub(crate) fact: Option<Fact>,
     pub(crate) session: Option<String>,
     pub(crate) key: Option<(String, String)>,
+    /// How many changes it has.
+    pub(crate) changes: usize,
+}
+
+impl Fact {
+    /// How many changes it takes to say it.
+    pub(crate) fn changes(&self) -> usize {
+        match self {
+            Self::Promoted(promotion) => promotion.changes(),
+            _ => 1,
+        }
+    }
 }
 
 /// An entry of a base truth.

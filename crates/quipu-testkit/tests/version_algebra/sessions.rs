@@ -13,7 +13,7 @@ fn name(session: u8) -> String {
 }
 
 fn said(fact: Fact, session: String) -> Event {
-    Event { fact: Some(fact), session: Some(session), key: None }
+    Event { fact: Some(fact), session: Some(session), key: None, changes: 1 }
 }
 
 impl World<'_> {

@@ -44,6 +44,14 @@ pub(crate) struct Promotion {
     sweeps: bool,
 }
 
+impl Promotion {
+    /// The promotion, the category, what moves, and what is left empty.
+    pub(crate) fn changes(&self) -> usize {
+        let moves = self.elements.map_or(1, |elements| elements + 1);
+        1 + usize::from(!self.joins) + moves + usize::from(self.sweeps)
+    }
+}
+
 impl Edited {
     /// The members of `uncategorized` it names. A list or map is written down whole where it is replaced or removed.
     pub(crate) fn members(&self) -> Vec<&'static str> {

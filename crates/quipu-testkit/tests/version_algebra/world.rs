@@ -110,7 +110,8 @@ impl<'a> World<'a> {
     }
 
     fn append(&mut self, user: &'static str, receipt: &Receipt, fact: Fact) {
-        self.append_event(user, receipt, Event { fact: Some(fact), session: None, key: None });
+        let changes = fact.changes();
+        self.append_event(user, receipt, Event { fact: Some(fact), session: None, key: None, changes });
     }
 
     pub(crate) fn append_event(&mut self, user: &'static str, receipt: &Receipt, event: Event) {
@@ -210,7 +211,11 @@ impl<'a> World<'a> {
         }
         let receipt = self.expect(Ok(()), found, &said).unwrap();
         let fact = Fact::Said { id: receipt.items[0].to_string(), text };
-        self.append_event(user, &receipt, Event { fact: Some(fact), session, key: key.map(|key| (key, request)) });
+        self.append_event(
+            user,
+            &receipt,
+            Event { fact: Some(fact), session, key: key.map(|key| (key, request)), changes: 1 },
+        );
     }
 
     fn set(&mut self, user: &'static str, path: u8, value: u8) {
@@ -325,7 +330,7 @@ impl<'a> World<'a> {
         let Some(receipt) = self.expect(expected, found, &targets) else { return };
         let ledger = self.model.entry(user).or_default();
         ledger.erase(&present);
-        ledger.0.push(Event { fact: Some(Fact::Permanent), session: None, key: None });
+        ledger.0.push(Event { fact: Some(Fact::Permanent), session: None, key: None, changes: 1 });
         assert_eq!(receipt.event_seq, ledger.head());
         let fresh: Vec<Seq> = ledger.now().orphans.into_iter().filter(|seq| !before.contains(seq)).collect();
         assert_eq!(receipt.orphans_new.iter().map(|orphan| orphan.seq).collect::<Vec<_>>(), fresh);
@@ -377,7 +382,8 @@ impl<'a> World<'a> {
         let Some(receipt) = self.expect(expected, found, &(user, at, into)) else { return };
         let mut events = from.0[..at as usize].to_vec();
         // One event of its own says where it comes from, and what of its past was erased since.
-        events.resize(receipt.seq as usize, Event { fact: Some(Fact::Permanent), session: None, key: None });
+        events
+            .resize(receipt.seq as usize, Event { fact: Some(Fact::Permanent), session: None, key: None, changes: 1 });
         self.model.insert(into, Ledger(events));
         self.compare_now(&self.engine, into);
         let report = verify(&self.engine, &id(into), &[], &mut |_| {}).unwrap();
@@ -392,7 +398,7 @@ impl<'a> World<'a> {
         self.compare_at(engine, user, ledger.head());
         let state = ledger.now();
         let status = status(engine, &id(user)).unwrap();
-        let erased = ledger.0.iter().filter(|event| event.fact.is_none()).count();
+        let erased = ledger.0.iter().filter(|event| event.fact.is_none()).map(|event| event.changes).sum();
         assert_eq!(
             (status.version, status.orphans, status.reverted, status.erased, status.items),
             (ledger.head(), state.orphans.len(), state.skipped.len(), erased, state.items.len()),
