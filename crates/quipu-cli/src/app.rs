@@ -1,6 +1,6 @@
 //! Putting the concrete parts together.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_core::id::UserId;
@@ -13,6 +13,7 @@ use quipu_models::{
     CrossEncoder, MiniLm, ModelExtractor, ModelFolder, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
 use quipu_sqlite::SqliteStore;
+use quipu_vault::{FolderVault, KeyFile};
 
 use crate::settings::{ModelRole, Settings};
 use crate::system::{SystemClock, SystemEntropy};
@@ -47,10 +48,23 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) ->
             reader: reader_of(settings, book)?,
             reflector: reflector(settings, book)?,
             reranker: reranker(settings)?,
+            vault: Some(Arc::new(FolderVault::new(vault_folder(folder, settings)))),
+            artifacts: settings.artifacts.on,
         },
     });
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)
+}
+
+/// Where plain files go: beside the memories unless another place is set for these memories.
+pub(crate) fn vault_folder(folder: &Path, settings: &Settings) -> PathBuf {
+    let chosen = settings.artifacts.folder.clone().filter(|_| folder == settings.data_dir);
+    chosen.unwrap_or_else(|| folder.join("vault"))
+}
+
+/// The key this data folder signs with.
+pub(crate) fn signer(settings: &Settings) -> KeyFile {
+    KeyFile::new(settings.data_dir.join("signing.key"), Arc::new(SystemEntropy))
 }
 
 /// What is spent on models today; beside the memories, so that it outlives the command.

@@ -3,11 +3,13 @@
 mod eval;
 pub(crate) mod evolve;
 pub(crate) mod growing;
+mod keeping;
 pub(crate) mod models;
 pub(crate) mod people;
 mod read;
 mod serve;
 pub(crate) mod sessions;
+pub(crate) mod vault;
 
 use std::path::PathBuf;
 
@@ -16,6 +18,7 @@ use quipu_engine::import::{DateOrder, Zone};
 use quipu_engine::versions::When;
 
 pub(crate) use eval::{Dataset, Eval};
+pub(crate) use keeping::{Backup, Restore, Verify};
 pub(crate) use read::{Context, Recall, Time};
 pub(crate) use serve::{Level, Serve};
 
@@ -131,6 +134,14 @@ pub(crate) enum Command {
     Evolve(evolve::Evolve),
     /// Show the categories of the core document, or promote a pattern to one
     Schema(evolve::Schema),
+    /// Topics: list, show
+    Topic(vault::TopicCommand),
+    /// Show the memory at a glance: what is not to be forgotten, and what is going on
+    Global,
+    /// Plain files of a memory: rebuild, verify, restore, watch
+    Vault(vault::VaultCommand),
+    /// Hand a memory on: as JSON, Markdown, mem0 memories or a signed bundle
+    Export(vault::Export),
     /// Keep an item in every pack
     Pin(Name),
     /// No longer keep an item in every pack
@@ -220,7 +231,8 @@ pub(crate) struct Add {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// chatgpt, claude, whatsapp, telegram, mem0, memory-jsonl, folder, text, markdown, openai, locomo, longmemeval or ledger
+    /// chatgpt, claude, whatsapp, telegram, mem0, memory-jsonl, folder, text, markdown, openai, locomo, longmemeval, ledger or
+    /// bundle
     pub(crate) format: String,
     /// A file; for chatgpt, claude, whatsapp and telegram also the zip archive or its folder; a folder of notes or texts
     pub(crate) path: PathBuf,
@@ -447,31 +459,6 @@ pub(crate) struct Erase {
     /// Write the receipt to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) receipt: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Verify {
-    /// A head you remember: the ledger must still hold it
-    #[arg(long = "pin", value_name = "SEQ:HASH")]
-    pub(crate) pins: Vec<String>,
-    /// Check a file of events (.jsonl) instead of a ledger
-    #[arg(long, value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Backup {
-    /// A folder that does not exist yet
-    pub(crate) folder: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Restore {
-    /// A backup folder
-    pub(crate) folder: PathBuf,
-    /// Set ledgers that are there aside
-    #[arg(long)]
-    pub(crate) replace: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
 
+mod artifacts;
 mod models;
 mod serving;
 
@@ -14,6 +15,7 @@ use serde::Deserialize;
 
 use crate::args::Global;
 
+pub(crate) use artifacts::Artifacts;
 pub(crate) use models::{ModelRole, ModelSettings};
 
 /// The settings file: `quipu/config.toml` in the platform's configuration folder.
@@ -26,6 +28,8 @@ struct File {
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
     weights: Option<PathBuf>,
+    artifacts: Option<artifacts::Switch>,
+    artifacts_dir: Option<PathBuf>,
     #[serde(default)]
     sessions: SessionOptions,
     #[serde(default)]
@@ -51,6 +55,8 @@ pub(crate) struct Settings {
     pub(crate) keep_sensitive: bool,
     /// What recall is tuned by.
     pub(crate) profiles: Profiles,
+    /// Whether plain files are kept, and where.
+    pub(crate) artifacts: Artifacts,
     /// The knobs of session memory.
     pub(crate) sessions: SessionOptions,
     /// The language models that are to be used.
@@ -80,6 +86,7 @@ impl Settings {
             reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
+            artifacts: Artifacts::read(file.artifacts, file.artifacts_dir)?,
             sessions: file.sessions.checked().map_err(|refusal| Error::Invalid(format!("[sessions]: {refusal}")))?,
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
             now: global.now,

@@ -3,6 +3,7 @@
 //! No I/O, no clock, no randomness, no async: time and ids are arguments. What does the work with them is
 //! `quipu-engine`.
 
+pub mod artifact;
 pub mod core_document;
 pub mod difference;
 pub mod episode;

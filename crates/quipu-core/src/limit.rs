@@ -162,3 +162,37 @@ pub const ACTIVE_BYTES_MAX: usize = 4 << 30;
 pub const RERANKED: usize = 24;
 /// Questions whose deadline has passed and whose models are still at work; more are not begun.
 pub const UNFINISHED_MAX: usize = 4;
+/// Events whose lines share a file of a vault.
+pub const VAULT_SEGMENT_EVENTS: u64 = 1024;
+/// Longest name of a file or folder of a vault, in bytes.
+pub const ARTIFACT_NAME_BYTES_MAX: usize = 64;
+/// Longest line a page of a vault makes of a statement, in bytes.
+pub const ARTIFACT_LINE_BYTES_MAX: usize = 200;
+/// Facts of a topic's page that hold; the entries tell the rest.
+pub const TOPIC_FACTS_MAX: usize = 2000;
+/// Facts of a topic's page that held once.
+pub const TOPIC_EARLIER_MAX: usize = 50;
+/// Entries a topic's page names; the folder holds the rest.
+pub const TOPIC_ENTRIES_LISTED: usize = 60;
+/// Open questions of a topic's page.
+pub const TOPIC_QUESTIONS_MAX: usize = 20;
+/// Things to do of a topic's page.
+pub const TOPIC_ACTIONS_MAX: usize = 20;
+/// Largest page of the global memory, in bytes.
+pub const GLOBAL_MEMORY_BYTES_MAX: usize = 16 * 1024;
+/// Most topics the global memory shows.
+pub const GLOBAL_TOPICS_MAX: usize = 24;
+/// Topics the global memory shows before it leaves out facts instead.
+pub const GLOBAL_TOPICS_KEPT: usize = 8;
+/// Days before the newest entry in which a topic counts as active.
+pub const GLOBAL_ACTIVE_DAYS: i64 = 90;
+/// Facts of each type in the first tier of what is not to be forgotten.
+pub const CORE_FACTS_PER_TYPE: usize = 8;
+/// Facts of each type in the second.
+pub const SECONDARY_FACTS_PER_TYPE: usize = 6;
+/// Largest file of a vault that is read, in bytes.
+pub const VAULT_FILE_BYTES_MAX: u64 = 2 << 30;
+/// Largest page a person edits that is taken up, in bytes.
+pub const EDITED_PAGE_BYTES_MAX: u64 = 8 << 20;
+/// Edits of one page that are proposed at once; the rest waits for the next time.
+pub const EDITS_PER_PAGE_MAX: usize = 200;

@@ -79,14 +79,29 @@ pub fn backup(engine: &Engine, users: &[UserId], folder: &Path) -> Result<Manife
 
 /// Writes beside, syncs, renames, syncs the folder: the file is whole or not there.
 pub fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write_with(std::fs::OpenOptions::new().write(true).create(true).truncate(true), path, bytes)
+}
+
+/// The same for a file that only its owner may read.
+pub fn write_privately(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    write_with(&options, path, bytes)
+}
+
+fn write_with(options: &std::fs::OpenOptions, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     use std::io::Write;
     let beside = path.with_extension("part");
-    let mut file = std::fs::File::create(&beside)?;
+    let mut file = options.open(&beside)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     drop(file);
     std::fs::rename(&beside, path)?;
     match path.parent() {
+        // A bare name lies in the working folder.
+        Some(folder) if folder.as_os_str().is_empty() => std::fs::File::open(".")?.sync_all(),
         Some(folder) => std::fs::File::open(folder)?.sync_all(),
         None => Ok(()),
     }

@@ -9,6 +9,7 @@ use crate::hits;
 use crate::study::{self, StudyOptions, StudyReport};
 use crate::summarize::{self, SummarizeOptions, SummarizeReport};
 use crate::understand::{self, Reread};
+use crate::vault::{self, VaultOptions};
 
 /// How much to do now.
 #[derive(Debug, Clone)]
@@ -36,17 +37,21 @@ pub struct CatchUpReport {
     /// What was told of sessions, if something tells them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<SummarizeReport>,
+    /// Why plain files lag behind, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub files_lag: Option<String>,
 }
 
 impl CatchUpReport {
     /// Why something still waits, if it does.
     pub fn faults(&self) -> impl Iterator<Item = &str> {
         let studied = self.studied.as_ref().and_then(|studied| studied.fault.as_deref());
-        studied.into_iter().chain(self.told.as_ref().and_then(|told| told.fault.as_deref()))
+        let told = self.told.as_ref().and_then(|told| told.fault.as_deref());
+        studied.into_iter().chain(told).chain(self.files_lag.as_deref())
     }
 }
 
-/// Does what waits: reads what rules have not read, tells sessions, and lets the second reader study.
+/// Does what waits: reads what rules have not read, tells sessions, lets the second reader study, and brings plain files level.
 ///
 /// May be called at any time and as often as one likes: without anything to do it reads no page and asks nobody. A command
 /// line calls it when told to, a server when nobody waits.
@@ -64,5 +69,10 @@ pub fn catch_up(engine: &Engine, user: &UserId, options: &CatchUpOptions) -> Res
         report.studied = Some(study::study(engine, user, &of)?);
     }
     hits::flush_by_the_way(engine, engine.keeper(user, false)?.as_ref())?;
+    if engine.keeps_artifacts() {
+        // What is recorded is safe; files that lag are written with the next catch-up.
+        let lag = vault::level(engine, user, VaultOptions::default()).err();
+        report.files_lag = lag.map(|error| format!("plain files lag behind: {error}"));
+    }
     Ok(report)
 }

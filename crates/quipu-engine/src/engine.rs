@@ -18,7 +18,9 @@ use quipu_core::writing::{Desk, Policy};
 use crate::error::Result;
 use crate::keeper::Keeper;
 use crate::late::Late;
-use crate::ports::{Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer};
+use crate::ports::{
+    Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault,
+};
 
 /// What an engine is made of.
 pub struct Parts {
@@ -53,6 +55,10 @@ pub struct Aids {
     pub reflector: Option<Arc<dyn Reflector>>,
     /// Orders the best answers anew.
     pub reranker: Option<Arc<dyn Reranker>>,
+    /// Where plain files go. What is erased leaves them too, so it is given even where they are not kept level.
+    pub vault: Option<Arc<dyn Vault>>,
+    /// Keep plain files level with what is recorded.
+    pub artifacts: bool,
 }
 
 /// What may be recorded, and how it is judged. The default is what comes with Quipu.
@@ -194,6 +200,18 @@ impl Engine {
     /// The memories that are open, as they are held now.
     pub(crate) fn open_keepers(&self) -> Vec<Arc<Keeper>> {
         self.open().keepers.values().map(|(keeper, _)| keeper.clone()).collect()
+    }
+
+    /// Users whose memory is open: those that commands since the start were about.
+    pub fn users_in_use(&self) -> Vec<UserId> {
+        let mut users: Vec<UserId> = self.open().keepers.keys().cloned().collect();
+        users.sort();
+        users
+    }
+
+    /// True if plain files are kept level with what is recorded.
+    pub fn keeps_artifacts(&self) -> bool {
+        self.aids.artifacts && self.aids.vault.is_some()
     }
 
     /// Lets go of a user's memory; the next verb reads it again.

@@ -19,6 +19,7 @@ use crate::ports::UserLedger;
 use crate::summarize;
 use crate::understand::{self, Cause};
 use crate::upkeep::{self, Watch};
+use crate::vault;
 
 /// What to erase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,9 @@ pub struct ErasureReceipt {
     pub understood: Understanding,
     /// Places that held copies and no longer do.
     pub rebuilt: Vec<&'static str>,
+    /// Plain files that were written anew or taken away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
     /// Why recall does not see the rest in full yet, if something went wrong after the erasure.
     pub lag: Option<String>,
 }
@@ -86,6 +90,7 @@ pub fn erase(
     watch: Watch<'_>,
 ) -> Result<ErasureReceipt> {
     let keeper = engine.keeper(user, false)?;
+    vault::before_erasure(engine, &keeper, user)?;
     let wanted = resolve(&keeper, targets)?;
     let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
     let before = keeper.read().memory.clone();
@@ -120,7 +125,16 @@ pub fn erase(
     let lag = upkeep::after_append(engine, &keeper, true, watch);
     let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
-    Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, lag })
+    let files = vault::after_erasure(engine, &keeper, user).map_err(|error| left_in_files(user, event_seq, &error))?;
+    Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
+}
+
+/// The ledger is clean, the plain files are not: nobody may take that for done.
+fn left_in_files(user: &UserId, event: Seq, error: &Error) -> Error {
+    Error::Unavailable(format!(
+        "event {event} records the erasure, and the database holds it no more, but plain files still may: {error}. Then run \
+         `quipu vault rebuild -u {user}`"
+    ))
 }
 
 /// Reads again what lost its ground although its own words are left, and brings the core document level with the facts.
@@ -213,7 +227,7 @@ pub struct UserErasure {
 /// `NotFound` without such a user; `Unavailable` if the store cannot delete it.
 pub fn delete_user(engine: &Engine, user: &UserId) -> Result<UserErasure> {
     let keeper = engine.keeper(user, false)?;
-    let receipt = {
+    let mut receipt = {
         let state = keeper.read();
         let (memory, items) = (&state.memory, state.memory.items().ids().count());
         UserErasure {
@@ -226,6 +240,10 @@ pub fn delete_user(engine: &Engine, user: &UserId) -> Result<UserErasure> {
     };
     drop(keeper);
     engine.forget_open(user);
+    // The files go first: a user who is gone cannot be asked to be deleted again.
+    if vault::remove_all(engine, user)? {
+        receipt.cleaned.push("plain files");
+    }
     engine.store.remove(user)?;
     Ok(receipt)
 }

@@ -4,7 +4,7 @@ use quipu_core::Refusal;
 use quipu_core::ledger::FormatError;
 use thiserror::Error;
 
-use crate::ports::{EmbedError, StoreError};
+use crate::ports::{EmbedError, StoreError, VaultError};
 
 /// Why a verb did not do what was asked. Unless it says otherwise, nothing was changed.
 #[derive(Debug, Error)]
@@ -68,6 +68,15 @@ impl From<EmbedError> for Error {
         match error {
             EmbedError::Model(_) | EmbedError::Run(_) => Self::Corrupt(error.to_string()),
             EmbedError::Unavailable(_) => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<VaultError> for Error {
+    fn from(error: VaultError) -> Self {
+        match error {
+            VaultError::Refused(text) => Self::Refused(text),
+            VaultError::Unavailable(text) => Self::Unavailable(text),
         }
     }
 }

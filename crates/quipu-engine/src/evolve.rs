@@ -186,6 +186,7 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool) -> Result<Dr
         opened_at: Some(engine.now()),
         promotion: Some(Box::new(plan.promotion)),
         decided: None,
+        proposed: None,
     };
     let change = Change::Drawn(Drawn::ReviewOpened(Box::new(review)));
     Ok(Draft::new(Actor::System, SourceKind::Inferred, vec![change]))

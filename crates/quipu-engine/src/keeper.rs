@@ -68,6 +68,8 @@ pub(crate) struct Keeper {
     pub(crate) reflected: Reflected,
     /// Whose turn it is to tell a session's exchanges.
     pub(crate) sessions: Desk,
+    /// Held while plain files are written; taken before the writer.
+    pub(crate) files: Mutex<()>,
 }
 
 impl Keeper {
@@ -94,6 +96,7 @@ impl Keeper {
             studied,
             reflected,
             sessions: Desk::default(),
+            files: Mutex::default(),
         })
     }
 

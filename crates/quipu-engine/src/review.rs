@@ -1,17 +1,21 @@
 //! Review: one queue for everything that waits for a person.
 
 use quipu_core::Memory;
-use quipu_core::event::Actor;
+use quipu_core::event::{Actor, Change};
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Decision, Review};
+use quipu_core::item::{Decision, Proposed, Review};
+use quipu_core::source::{Role, Source};
 use serde::Serialize;
 
 use crate::commit::Receipt;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::evolve::Preview;
+use crate::remember;
 use crate::retract;
 use crate::revert::{self, RevertOptions, Selection};
+use crate::understand::{self, Cause};
+use crate::unread;
 use crate::upkeep;
 use crate::versions::EventRef;
 
@@ -85,6 +89,8 @@ pub fn decide_review(
     rationale: Option<&str>,
 ) -> Result<Receipt> {
     let keeper = engine.keeper(user, false)?;
+    let running = unread::begin(engine, &keeper)?;
+    let mut said = None;
     let mut receipt = retract::commit_decided(engine, &keeper, by, rationale, &mut |state| {
         let review = find(state.memory.items(), id)?;
         if by != Actor::User || review.proposer == by {
@@ -95,10 +101,41 @@ pub fn decide_review(
         {
             return Err(Error::Invalid("an edit needs the value that is right".to_owned()));
         }
-        Ok(engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?)
+        let mut changes = engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
+        said = words(engine, review, decision)?;
+        changes.splice(0..0, said.clone().map(Change::SourceRecorded));
+        Ok(changes)
     })?;
+    if let Some(source) = &said {
+        let cause = Cause { event: Some(receipt.event_id), reference: None };
+        receipt.understood = understand::understand(engine, &keeper, source.id, &cause)?;
+    }
+    running.finish(said.is_some() && receipt.understood.is_empty())?;
     receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     Ok(receipt)
+}
+
+/// The words an edit by hand brought, once a person stands by them: they are the user's own.
+fn words(engine: &Engine, review: &Review, decision: &Decision) -> Result<Option<Source>> {
+    let text = match (&review.proposed, decision) {
+        (Some(Proposed::Said { text, .. }), Decision::Approved) => text,
+        (Some(Proposed::Said { .. }), Decision::Edited { text }) => text,
+        _ => return Ok(None),
+    };
+    let mut source = Source {
+        id: engine.new_item_id(ItemKind::Entry),
+        session: None,
+        topic: None,
+        role: Role::User,
+        author: None,
+        said_at: Some(engine.now()),
+        text: text.trim().into(),
+        artifacts: Vec::new(),
+        native_id: None,
+    };
+    remember::redact(&mut source);
+    source.check()?;
+    Ok(Some(source))
 }
 
 /// Takes a decision back: it waits again, and what followed from it is undone.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore, Reflector, Reranker, Summarizer};
+use quipu_engine::ports::{Extractor, LedgerStore, Reflector, Reranker, Summarizer, Vault};
 use quipu_engine::{Aids, Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
@@ -29,6 +29,8 @@ pub struct Rig {
     pub reflector: Option<Arc<dyn Reflector>>,
     /// Orders answers anew, if the test wants that.
     pub reranker: Option<Arc<dyn Reranker>>,
+    /// Where plain files go, if the test wants that.
+    pub vault: Option<Arc<dyn Vault>>,
 }
 
 impl Rig {
@@ -43,6 +45,7 @@ impl Rig {
             reader: None,
             reflector: None,
             reranker: None,
+            vault: None,
         }
     }
 
@@ -60,6 +63,7 @@ impl Rig {
                 reader: self.reader.clone(),
                 reflector: self.reflector.clone(),
                 reranker: self.reranker.clone(),
+                vault: self.vault.clone(),
                 ..Aids::default()
             },
         })

@@ -53,17 +53,21 @@ fn table_keys(manifest: &toml::Table, table: &str) -> Vec<String> {
 }
 
 /// What each crate may use of the others, besides the testkit in its tests.
-const DIRECTIONS: [(&str, &[&str]); 8] = [
+const DIRECTIONS: [(&str, &[&str]); 9] = [
     ("quipu-core", &[]),
     ("quipu-engine", &["quipu-core"]),
     ("quipu-sqlite", &["quipu-core", "quipu-engine"]),
     ("quipu-postgres", &["quipu-core", "quipu-engine"]),
     ("quipu-models", &["quipu-core", "quipu-engine"]),
     ("quipu-server", &["quipu-core", "quipu-engine"]),
-    ("quipu-cli", &["quipu-core", "quipu-engine", "quipu-sqlite", "quipu-postgres", "quipu-models", "quipu-server"]),
+    ("quipu-vault", &["quipu-core", "quipu-engine"]),
+    (
+        "quipu-cli",
+        &["quipu-core", "quipu-engine", "quipu-sqlite", "quipu-postgres", "quipu-models", "quipu-server", "quipu-vault"],
+    ),
     (
         "quipu-testkit",
-        &["quipu-core", "quipu-engine", "quipu-sqlite", "quipu-postgres", "quipu-models", "quipu-server"],
+        &["quipu-core", "quipu-engine", "quipu-sqlite", "quipu-postgres", "quipu-models", "quipu-server", "quipu-vault"],
     ),
 ];
 
@@ -87,7 +91,7 @@ fn dependencies_point_one_way() {
         wrong.extend(own.filter(|used| !allowed.contains(&used.as_str())).map(|used| format!("{name} uses {used}")));
         // Tests may reach sideways, but the pure core and the engine test without concrete parts.
         let tests = table_keys(&manifest, "dev-dependencies");
-        let concrete = ["quipu-sqlite", "quipu-postgres", "quipu-server", "quipu-cli"];
+        let concrete = ["quipu-sqlite", "quipu-postgres", "quipu-server", "quipu-vault", "quipu-cli"];
         if ["quipu-core", "quipu-engine"].contains(&name.as_str()) {
             let bad = tests.iter().filter(|used| concrete.contains(&used.as_str()));
             wrong.extend(bad.map(|used| format!("tests of {name} use {used}")));

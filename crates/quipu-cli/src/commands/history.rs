@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::{Session, render};
 use crate::args;
+use crate::settings::Settings;
 
 pub(super) fn log(session: &Session<'_>, args: &args::Log) -> Result<()> {
     let options = LogOptions { before: args.before, limit: args.limit, reference: args.source.clone() };
@@ -232,6 +233,9 @@ pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Res
         for source in &receipt.sources_left {
             text.push_str(&format!("  it was read from {source}, which still holds the words\n"));
         }
+        if !receipt.files.is_empty() {
+            text.push_str(&format!("  {} plain files written anew or taken away\n", receipt.files.len()));
+        }
         text.push_str(&super::people::understood(&receipt.understood));
         text
     })?;
@@ -279,8 +283,13 @@ fn confirmed(targets: &[String]) -> Result<bool> {
     Ok(answer.trim() == "yes")
 }
 
-pub(super) fn verify(session: &Session<'_>, args: &args::Verify) -> Result<ExitCode> {
+pub(super) fn verify(session: &Session<'_>, settings: &Settings, args: &args::Verify) -> Result<ExitCode> {
     let pins = args.pins.iter().map(|pin| parse_pin(pin)).collect::<Result<Vec<_>>>()?;
+    if let Some(path) = &args.file
+        && let Some(code) = super::export::verify(session, settings, path, args.key.as_deref(), &pins)?
+    {
+        return Ok(code);
+    }
     let report = match &args.file {
         Some(path) => {
             let events = read_events(path)?;

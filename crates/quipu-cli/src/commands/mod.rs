@@ -7,6 +7,7 @@ mod demo;
 mod eval;
 mod evolve;
 mod growing;
+mod export;
 mod history;
 mod models;
 mod people;
@@ -14,6 +15,7 @@ mod read;
 mod render;
 mod serve;
 mod sessions;
+mod vault;
 mod weights;
 mod write;
 
@@ -22,10 +24,11 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use quipu_core::id::UserId;
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Result};
+use quipu_engine::{Engine, Result, VaultOptions};
 
 use crate::app;
 use crate::args::sessions::SessionAction;
+use crate::args::vault::{VaultAction, VaultCommand};
 use crate::args::{Cli, Command, Completions, Read};
 use crate::output::Printer;
 use crate::settings::Settings;
@@ -72,6 +75,9 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         }
         Command::Doctor(args) if args.self_test => return models::self_test(&settings, printer),
         Command::Serve(args) => return serve::run(&settings, printer, &args),
+        Command::Vault(VaultCommand { action: VaultAction::Watch(args) }) => {
+            return vault::watch(&settings, printer, &args);
+        }
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}
     }
@@ -97,9 +103,24 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         Command::Session(args) if matches!(args.action, SessionAction::Set { .. } | SessionAction::Exceptions { set: Some(_), .. })
     );
     let verifies_file = matches!(&command, Command::Verify(args) if args.file.is_some());
-    let user = if writes || begins || verifies_file { settings.user.clone() } else { app::reader(&engine, &settings)? };
+    let restores = matches!(&command, Command::Vault(args) if matches!(args.action, VaultAction::Restore(_)));
+    let user = if writes || begins || verifies_file || restores { settings.user.clone() } else { app::reader(&engine, &settings)? };
     let session = Session { engine, user, only_session: global.session, printer };
-    dispatch(&session, &settings, command, global.yes)
+    let code = dispatch(&session, &settings, command, global.yes)?;
+    keep_files(&session);
+    Ok(code)
+}
+
+/// Brings plain files level with what the command recorded. It is recorded whatever comes of this.
+fn keep_files(session: &Session<'_>) {
+    if !session.engine.keeps_artifacts() {
+        return;
+    }
+    for user in session.engine.users_in_use() {
+        if let Err(error) = quipu_engine::vault::level(&session.engine, &user, VaultOptions::default()) {
+            session.printer.hint(&format!("plain files of {user} lag behind: {error}"));
+        }
+    }
 }
 
 fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: bool) -> Result<ExitCode> {
@@ -161,7 +182,11 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Pick(args) => history::pick(session, &args)?,
         Command::Fork(args) => history::fork(session, &args)?,
         Command::Erase(args) => history::erase(session, &args, yes)?,
-        Command::Verify(args) => return history::verify(session, &args),
+        Command::Verify(args) => return history::verify(session, settings, &args),
+        Command::Export(args) => export::export(session, settings, &args)?,
+        Command::Topic(args) => vault::topic(session, args.action)?,
+        Command::Global => vault::global(session)?,
+        Command::Vault(args) => return vault::run(session, args.action),
         Command::Snapshot => history::snapshot(session)?,
         Command::Rebuild => history::rebuild(session)?,
         Command::Demo

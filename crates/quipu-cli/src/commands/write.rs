@@ -170,6 +170,9 @@ pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) 
     if args.format == "ledger" {
         return import_ledger(session, &args.path);
     }
+    if args.format == "bundle" {
+        return super::export::import(session, settings, &args.path, args.dry_run);
+    }
     let format: Format = args.format.parse()?;
     let options = IngestOptions {
         dry_run: args.dry_run,
@@ -190,7 +193,7 @@ pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) 
         Some(fault) => Err(fault),
         None => {
             if args.dry_run {
-                session.printer.hint("nothing was changed; leave out --dry-run to import");
+                session.printer.hint(DRY_RUN);
             }
             Ok(())
         }
@@ -237,6 +240,9 @@ pub(super) fn summary(report: &IngestReport) -> String {
     }
     text
 }
+
+/// Said after a trial of an import.
+pub(super) const DRY_RUN: &str = "nothing was changed; leave out --dry-run to import";
 
 fn import_ledger(session: &Session<'_>, path: &Path) -> Result<()> {
     let events = history::read_events(path)?;

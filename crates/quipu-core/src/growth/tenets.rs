@@ -80,6 +80,7 @@ impl Desk<'_> {
             proposer: Actor::System,
             opened_at: Some(self.now()),
             decided: None,
+            proposed: None,
         };
         let (items, because) = (vec![tenet.id, review.id], format!("you said so on {days} days"));
         let changes = vec![

@@ -312,9 +312,12 @@ impl Drawn {
             Self::NoteSeconded { note, evidence } => and(*note, evidence),
             Self::TenetRecorded(tenet) => tenet.evidence.clone(),
             Self::TenetChanged(change) => vec![change.tenet],
-            // What is proposed of the schema is about nothing that is there yet.
+            // What is proposed of the schema, or as new words, is about nothing that is there yet.
             Self::ReviewOpened(review) if review.kind == ReviewKind::SchemaPromotion => Vec::new(),
-            Self::ReviewOpened(review) => std::iter::once(review.about).chain(review.against).collect(),
+            Self::ReviewOpened(review) => {
+                let about = std::iter::once(review.about).chain(review.against);
+                about.filter(|item| *item != review.id).collect()
+            }
             Self::ReviewDecided { review, .. } => vec![*review],
             Self::ItemRetracted { item, .. } => vec![*item],
             Self::ItemsMerged { from, into } => from.iter().copied().chain([*into]).collect(),

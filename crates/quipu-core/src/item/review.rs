@@ -19,11 +19,13 @@ pub enum ReviewKind {
     Tenet,
     /// A pattern that could be a category of the core document. It is about nothing but itself.
     SchemaPromotion,
+    /// A page that was edited by hand.
+    Edit,
 }
 
 impl ReviewKind {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fact, Self::Conflict, Self::Tenet, Self::SchemaPromotion];
+    pub const ALL: [Self; 5] = [Self::Fact, Self::Conflict, Self::Tenet, Self::SchemaPromotion, Self::Edit];
 
     /// Its name, as it is written.
     pub fn word(self) -> &'static str {
@@ -32,8 +34,35 @@ impl ReviewKind {
             Self::Conflict => "conflict",
             Self::Tenet => "tenet",
             Self::SchemaPromotion => "schema_promotion",
+            Self::Edit => "edit",
         }
     }
+}
+
+/// What an edit by hand would change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Proposed {
+    /// A fact has another value.
+    Value {
+        /// The value that is right.
+        object: String,
+    },
+    /// A fact has this score.
+    Score {
+        /// From 0 to 10.
+        score: u8,
+    },
+    /// A fact is taken back.
+    Gone,
+    /// Something is to be taken up as said.
+    Said {
+        /// The words.
+        text: String,
+        /// The fact whose place they take.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        instead_of: Option<ItemId>,
+    },
 }
 
 /// What a person decided.
@@ -58,7 +87,7 @@ pub struct Review {
     pub id: ItemId,
     /// Why it waits.
     pub kind: ReviewKind,
-    /// The item it is about.
+    /// The item it is about; itself, if it is about something that is not there yet.
     pub about: ItemId,
     /// What it stands against, in a conflict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,4 +107,7 @@ pub struct Review {
     /// What came of it, and the event that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<(Decision, Seq)>,
+    /// What an edit by hand would change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<Proposed>,
 }

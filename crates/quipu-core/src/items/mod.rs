@@ -143,6 +143,7 @@ impl Items {
         let unsettled = match self.facts.get(&review.about) {
             None if outdated => false,
             Some(fact) if review.kind == ReviewKind::Conflict && review.against.is_none() => fact.is_active(),
+            Some(fact) if review.kind == ReviewKind::Edit => fact.is_active(),
             Some(fact) => matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested),
             None => self.has(review.about),
         };

@@ -308,10 +308,19 @@ impl Work<'_> {
         }
         let id = (self.name)(ItemKind::Review);
         self.report.reviews.push(Outcome { id, text: question.clone(), what: reason.to_owned() });
-        let (proposer, opened_at, decided) = (crate::event::Actor::System, Some(self.case.said_at()), None);
-        let reason = reason.to_owned();
-        let promotion = None;
-        let review = Review { id, kind, about, against, question, reason, proposer, opened_at, promotion, decided };
+        let review = Review {
+            id,
+            kind,
+            about,
+            against,
+            question,
+            reason: reason.to_owned(),
+            proposer: crate::event::Actor::System,
+            opened_at: Some(self.case.said_at()),
+            promotion: None,
+            decided: None,
+            proposed: None,
+        };
         self.draw(Drawn::ReviewOpened(Box::new(review)));
     }
 

@@ -106,6 +106,7 @@ impl Work<'_> {
             opened_at: Some(self.case.said_at()),
             promotion: None,
             decided: None,
+            proposed: None,
         };
         let (question, reason) = (review.question.clone(), review.reason.clone());
         self.report.reviews.push(Outcome { id: review.id, text: question, what: reason });

@@ -17,7 +17,7 @@ use crate::evolve::Schema;
 use crate::extract::{FactCandidate, Stance, USER};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
-    Decision, Drawn, Fact, FactChange, FactStatus, RejectedValue, Review, ReviewKind, TenetChange, TenetStatus,
+    Decision, Drawn, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange, TenetStatus,
     TimeSpan,
 };
 use crate::memory::Memory;
@@ -61,6 +61,7 @@ impl Desk<'_> {
             ReviewKind::Tenet => work.tenet(review, decision),
             ReviewKind::Fact => work.fact(review, decision, name)?,
             ReviewKind::Conflict => work.conflict(review, decision, name)?,
+            ReviewKind::Edit => work.edit(review, decision, name)?,
         }
         work.drawn.push(Drawn::ReviewDecided { review: id, decision: decision.clone() });
         Ok(work.finish())
@@ -331,6 +332,45 @@ impl<'a> Ink<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What a page that was edited by hand asks for.
+    fn edit(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+        let (Some(proposed), false) = (&review.proposed, *decision == Decision::Declined) else { return Ok(()) };
+        let edited = match decision {
+            Decision::Edited { text } => Some(text.as_str()),
+            Decision::Approved | Decision::Declined => None,
+        };
+        match proposed {
+            Proposed::Value { object } => {
+                let fact = self.about(review.about)?;
+                self.wrong(fact);
+                self.enter(fact, edited.unwrap_or(object), name);
+            }
+            Proposed::Score { score } => {
+                let given = edited.map_or(Some(*score), |text| text.trim().parse().ok());
+                let wrong = || Refusal::invalid("a score goes from 0 to 10");
+                let score = given.filter(|score| *score <= 10).ok_or_else(wrong)?;
+                let fact = FactChange { user_fact_score: Some(score), ..FactChange::of(review.about) };
+                self.drawn.push(Drawn::FactChanged(fact));
+            }
+            Proposed::Gone => {
+                let fact = self.about(review.about)?;
+                self.core.take(self.desk.predicates, fact);
+                self.reject(fact);
+                self.drawn.push(Drawn::ItemRetracted { item: fact.id, reason: review.reason.clone() });
+            }
+            // The words themselves are recorded and read by whoever asked.
+            Proposed::Said { instead_of: Some(fact), .. } => self.wrong(self.about(*fact)?),
+            Proposed::Said { instead_of: None, .. } => {}
+        }
+        Ok(())
+    }
+
+    /// A fact that counts was never true.
+    fn wrong(&mut self, fact: &Fact) {
+        self.core.take(self.desk.predicates, fact);
+        self.set(fact.id, FactStatus::Corrected, None);
     }
 
     /// A waiting fact counts from now on, and stands in the core document; one that tells of the past goes into history.

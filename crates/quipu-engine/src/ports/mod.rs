@@ -8,8 +8,10 @@ pub mod ledger_store;
 pub mod model_watch;
 pub mod reflector;
 pub mod reranker;
+pub mod signer;
 pub mod summarizer;
 pub mod tokenizer;
+pub mod vault;
 
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
@@ -21,5 +23,7 @@ pub use ledger_store::{
 pub use model_watch::{Asked, ModelWatch};
 pub use reflector::{Looked, ReflectError, Reflector, Said};
 pub use reranker::Reranker;
+pub use signer::{PublicKey, Signature, Signer};
 pub use summarizer::{SummarizeError, Summarizer, Telling};
 pub use tokenizer::Tokenizer;
+pub use vault::{Named, UserVault, Vault, VaultError};

@@ -1,0 +1,308 @@
+//! What a person changed on a page: the page as Quipu wrote it and as it is now, compared line by line.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::markdown::unescape;
+use super::page::fact_of_block;
+use crate::Memory;
+use crate::id::ItemId;
+use crate::item::{Fact, Proposed, Review, ReviewKind};
+use crate::limit;
+
+/// One change of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Edit {
+    /// A statement reads otherwise.
+    Worded {
+        /// The fact.
+        fact: ItemId,
+        /// As Quipu wrote it.
+        was: String,
+        /// As it reads now.
+        now: String,
+    },
+    /// A statement has another score.
+    Scored {
+        /// The fact.
+        fact: ItemId,
+        /// The score Quipu wrote.
+        was: Option<u8>,
+        /// The score that stands there.
+        now: u8,
+    },
+    /// A statement is not there any more.
+    Removed {
+        /// The fact.
+        fact: ItemId,
+        /// As Quipu wrote it.
+        was: String,
+    },
+    /// A line nobody but the person wrote.
+    Added {
+        /// The line.
+        text: String,
+    },
+}
+
+/// A statement's line on a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line {
+    text: String,
+    score: Option<u8>,
+}
+
+/// The changes of a page of Markdown.
+pub fn edits_of_page(written: &str, edited: &str) -> Vec<Edit> {
+    let (base, known) = lines(written, None);
+    let (now, others) = lines(edited, Some(&base));
+    let mut edits = compare(&base, &now);
+    let is_new = |line: &&str| !known.contains(line) && says_something(line);
+    let added = others.iter().filter(|line| is_new(line)).map(|line| Edit::Added { text: plain(line) });
+    edits.extend(added);
+    edits.truncate(limit::EDITS_PER_PAGE_MAX);
+    edits
+}
+
+/// The changes of a page of JSON; none if it is not JSON any more.
+pub fn edits_of_json(written: &[u8], edited: &[u8]) -> Option<Vec<Edit>> {
+    let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+    let mut base = BTreeMap::new();
+    let mut now = BTreeMap::new();
+    rows(&read(written)?, &mut base);
+    rows(&read(edited)?, &mut now);
+    let mut edits = compare(&base, &now);
+    edits.truncate(limit::EDITS_PER_PAGE_MAX);
+    Some(edits)
+}
+
+fn compare(base: &BTreeMap<ItemId, Line>, now: &BTreeMap<ItemId, Line>) -> Vec<Edit> {
+    let mut edits = Vec::new();
+    for (&fact, was) in base {
+        let Some(is) = now.get(&fact) else {
+            edits.push(Edit::Removed { fact, was: was.text.clone() });
+            continue;
+        };
+        if is.text != was.text {
+            edits.push(Edit::Worded { fact, was: was.text.clone(), now: is.text.clone() });
+        }
+        if let Some(now) = is.score.filter(|_| is.score != was.score) {
+            edits.push(Edit::Scored { fact, was: was.score, now });
+        }
+    }
+    edits
+}
+
+/// The statements of a page by their block ids, and its other lines. A statement Quipu wrote tells where its words end.
+fn lines<'a>(page: &'a str, base: Option<&BTreeMap<ItemId, Line>>) -> (BTreeMap<ItemId, Line>, Vec<&'a str>) {
+    let mut statements = BTreeMap::new();
+    let mut others = Vec::new();
+    let mut front = page.starts_with("---\n");
+    for (number, line) in page.lines().enumerate() {
+        if front {
+            // The front matter is Quipu's own.
+            front = number == 0 || line != "---";
+            continue;
+        }
+        let statement = line.trim_end().rsplit_once(" ^").and_then(|(words, block)| {
+            let words = words.trim_start().strip_prefix("- ")?;
+            Some((fact_of_block(block)?, words))
+        });
+        match statement {
+            Some((fact, words)) => drop(statements.insert(fact, statement_of(words, base.and_then(|base| base.get(&fact))))),
+            None => others.push(line.trim()),
+        }
+    }
+    (statements, others)
+}
+
+/// Reads `words (score 9) — notes`.
+fn statement_of(words: &str, known: Option<&Line>) -> Line {
+    // A dash may stand in the words themselves: those Quipu wrote are known by heart.
+    let known = known.map(|line| super::markdown::escape(&line.text)).filter(|text| words.starts_with(text.as_str()));
+    let end = known.map_or(0, |text| text.len());
+    let notes = words[end..].find(" — ").map_or(words.len(), |at| at + end);
+    let said = words[..notes].trim_end();
+    let scored = said.strip_suffix(')').and_then(|said| said.rsplit_once(" (score "));
+    match scored.and_then(|(said, score)| Some((said, score.trim().parse::<u8>().ok().filter(|score| *score <= 10)?))) {
+        Some((said, score)) => Line { text: unescape(said.trim()), score: Some(score) },
+        None => Line { text: unescape(said.trim()), score: None },
+    }
+}
+
+/// True unless a line is a heading, a rule, or nothing but marks.
+fn says_something(line: &str) -> bool {
+    !line.starts_with('#') && line.chars().filter(|c| c.is_alphabetic()).count() >= 3
+}
+
+/// A line without the mark of a list.
+fn plain(line: &str) -> String {
+    let line = line.trim_start_matches(['-', '*', '+', '>', ' ']);
+    let line = line.strip_prefix("[ ] ").or_else(|| line.strip_prefix("[x] ")).unwrap_or(line);
+    unescape(line.trim())
+}
+
+/// Every object that is a statement, however deep.
+fn rows(value: &Value, found: &mut BTreeMap<ItemId, Line>) {
+    match value {
+        Value::Array(list) => list.iter().for_each(|element| rows(element, found)),
+        Value::Object(members) => {
+            let text = |name: &str| members.get(name).and_then(Value::as_str);
+            let id = text("id").and_then(|id| id.parse::<ItemId>().ok());
+            if let (Some(id), Some(text)) = (id.filter(|id| id.kind == crate::id::ItemKind::Fact), text("text")) {
+                let score = members.get("user_fact_score").and_then(Value::as_u64);
+                let score = score.and_then(|score| u8::try_from(score).ok()).filter(|score| *score <= 10);
+                found.insert(id, Line { text: text.to_owned(), score });
+            }
+            members.values().for_each(|member| rows(member, found));
+        }
+        _ => {}
+    }
+}
+
+/// What waits for a person because of an edit: the page as it was, as it is, and the memory now are weighed against one
+/// another. None if the memory says so already, or what it is about is gone.
+pub fn propose(memory: &Memory, page: &str, edit: &Edit, id: ItemId) -> Option<Review> {
+    let items = memory.items();
+    let fact = |id: &ItemId| items.fact(*id).filter(|fact| fact.is_active() && !items.is_hidden(fact.id));
+    let (about, proposed, question, reason) = match edit {
+        Edit::Added { text } => {
+            let proposed = Proposed::Said { text: clipped(text), instead_of: None };
+            (id, proposed, format!("{page} has a new line: “{}”. Take it up?", clipped(text)), ADDED.to_owned())
+        }
+        Edit::Worded { fact: of, was, now } => {
+            let fact = fact(of)?;
+            if fact.text == *now || says(was, now) {
+                return None;
+            }
+            let question = format!("{page} says “{}” instead of “{}”. Change it?", clipped(now), clipped(was));
+            (*of, reworded(fact, now), question, since(fact, was))
+        }
+        Edit::Scored { fact: of, was, now } => {
+            let fact = fact(of)?;
+            if fact.user_fact_score == Some(*now) {
+                return None;
+            }
+            let moved = fact.user_fact_score != *was;
+            let reason = if moved { "its score was changed here too since the page was written" } else { EDITED };
+            let question = format!("{page} gives “{}” the score {now}. Take it?", clipped(&fact.text));
+            (*of, Proposed::Score { score: *now }, question, reason.to_owned())
+        }
+        Edit::Removed { fact: of, was } => {
+            let fact = fact(of)?;
+            let question = format!("“{}” was taken out of {page}. Take it back?", clipped(was));
+            (*of, Proposed::Gone, question, since(fact, was))
+        }
+    };
+    let known = |review: &Review| {
+        let same = review.about == about || (about == id && review.about == review.id);
+        same && review.proposed.as_ref() == Some(&proposed)
+    };
+    if items.waiting().any(known) {
+        return None;
+    }
+    Some(Review {
+        id,
+        kind: ReviewKind::Edit,
+        about,
+        against: None,
+        question,
+        reason,
+        proposer: crate::event::Actor::System,
+        opened_at: None,
+        promotion: None,
+        decided: None,
+        proposed: Some(proposed),
+    })
+}
+
+const EDITED: &str = "a page was edited by hand";
+const ADDED: &str = "a line was added by hand";
+
+/// Why it waits; where the memory has moved on, both sides are told.
+fn since(fact: &Fact, was: &str) -> String {
+    if says(was, &fact.text) {
+        return EDITED.to_owned();
+    }
+    format!("since the page was written, the memory has come to say “{}”", clipped(&fact.text))
+}
+
+/// True if two lines say the same; a page shortens long ones.
+fn says(was: &str, text: &str) -> bool {
+    let shown = unescape(&super::markdown::escape(text));
+    was == text || was == shown || was.strip_suffix('…').is_some_and(|start| shown.starts_with(start))
+}
+
+/// The same statement with another value, if only the value was changed; else other words in its place.
+fn reworded(fact: &Fact, now: &str) -> Proposed {
+    let value = fact.text.rfind(&fact.object).and_then(|at| {
+        let (before, after) = (&fact.text[..at], &fact.text[at + fact.object.len()..]);
+        let value = now.trim_end_matches('.').strip_prefix(before)?.strip_suffix(after.trim_end_matches('.'))?.trim();
+        (!value.is_empty()).then(|| value.to_owned())
+    });
+    match value {
+        Some(object) => Proposed::Value { object },
+        None => Proposed::Said { text: clipped(now), instead_of: Some(fact.id) },
+    }
+}
+
+fn clipped(text: &str) -> String {
+    super::topic::clip(text, limit::NOTE_BYTES_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WRITTEN: &str = "---\nschema: x\n---\n# Work\n\nUser lives in Porto.\n\n## Facts\n\n- User lives in Porto — from 2 March 2026, [[topics/a/b|c]] ^fact-0000000000001\n- User likes A — B (score 3) ^fact-0000000000002\n- User has \\[\\[x\\]\\] ^fact-0000000000003\n";
+
+    fn fact(bits: u64) -> ItemId {
+        ItemId { kind: crate::id::ItemKind::Fact, bits }
+    }
+
+    #[track_caller]
+    fn check(from: &str, to: &str, expected: &[Edit]) {
+        let edited = WRITTEN.replace(from, to);
+        assert_ne!(edited, WRITTEN);
+        assert_eq!(edits_of_page(WRITTEN, &edited), expected, "{from:?} to {to:?}");
+    }
+
+    #[test]
+    fn changed_lines_are_known_by_their_block() {
+        let worded = |bits, was: &str, now: &str| Edit::Worded { fact: fact(bits), was: was.into(), now: now.into() };
+        assert_eq!(edits_of_page(WRITTEN, WRITTEN), []);
+        check("- User lives in Porto", "- User lives in Faro", &[worded(1, "User lives in Porto", "User lives in Faro")]);
+        check("\\[\\[x\\]\\]", "a [link]", &[worded(3, "User has [[x]]", "User has a [link]")]);
+        check("(score 3)", "(score 9)", &[Edit::Scored { fact: fact(2), was: Some(3), now: 9 }]);
+        check(" — from 2 March 2026", " — whatever", &[]);
+        check("^fact-0000000000003\n", "^fact-0000000000003\n- I play chess\n", &[Edit::Added { text: "I play chess".into() }]);
+        let line = "- User has \\[\\[x\\]\\] ^fact-0000000000003\n";
+        check(line, "", &[Edit::Removed { fact: fact(3), was: "User has [[x]]".into() }]);
+        check("schema: x", "schema: y", &[]);
+        check("# Work", "# Worked", &[]);
+    }
+
+    #[test]
+    fn a_score_may_be_given_where_there_was_none() {
+        check("Porto — from", "Porto (score 10) — from", &[Edit::Scored { fact: fact(1), was: None, now: 10 }]);
+    }
+
+    #[test]
+    fn statements_of_json_are_found_at_any_depth() {
+        let page = |text: &str, score: &str| {
+            format!(r#"{{"a":[{{"facts":[{{"id":"fact_0000000000001","text":"{text}"{score}}}]}}]}}"#).into_bytes()
+        };
+        let was = page("x", "");
+        let score = r#","user_fact_score":7"#;
+        assert_eq!(
+            edits_of_json(&was, &page("x", score)),
+            Some(vec![Edit::Scored { fact: fact(1), was: None, now: 7 }])
+        );
+        assert_eq!(edits_of_json(&was, b"{\"a\":"), None);
+        assert_eq!(
+            edits_of_json(&was, b"{}"),
+            Some(vec![Edit::Removed { fact: fact(1), was: "x".into() }])
+        );
+    }
+}

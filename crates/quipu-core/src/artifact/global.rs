@@ -1,0 +1,217 @@
+//! Global memory: what all topics add up to, bounded. Made from the topic memories alone, by rules.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
+
+use super::rows::FactRow;
+use super::schema::{GLOBAL_MEMORY, to_page};
+use super::topic::{State, TopicMemory, clip, rank, worth};
+use crate::id::{ItemId, UserId};
+use crate::item::FactType;
+use crate::limit;
+use crate::refusal::Refusal;
+
+/// `GLOBAL_MEMORY.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GlobalMemory {
+    /// `global_memory.v1`.
+    pub schema: String,
+    /// Whose memory.
+    pub user: UserId,
+    /// How many topics there are in all.
+    pub topics: usize,
+    /// What is going on, the latest first.
+    pub active_topics: Vec<Snapshot>,
+    /// What must not be forgotten: by tier, then by type.
+    pub do_not_forget: Vec<Group>,
+}
+
+/// A topic as it stands.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// Its folder.
+    pub topic: String,
+    /// What it is called.
+    pub name: String,
+    /// The day of its latest entry.
+    pub last_day: Date,
+    /// How many facts hold in it.
+    pub facts: usize,
+    /// Where it stands, shortened.
+    pub state: State,
+}
+
+/// How dear a fact is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Always to be kept in mind.
+    Core,
+    /// Good to know.
+    Secondary,
+}
+
+/// The facts of one tier and type.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// How dear.
+    pub tier: Tier,
+    /// What they are about.
+    #[serde(rename = "type")]
+    pub fact_type: FactType,
+    /// What matters most first.
+    pub facts: Vec<Kept>,
+}
+
+/// A fact that must not be forgotten.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kept {
+    /// Its name.
+    pub id: ItemId,
+    /// The claim.
+    pub text: String,
+    /// The topic's folder.
+    pub topic: String,
+    /// What the topic is called.
+    pub topic_name: String,
+    /// What the user gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_fact_score: Option<u8>,
+    /// How sure, 0 to 1.
+    pub confidence: f64,
+}
+
+/// The types, in the order they are shown.
+const TYPES: [FactType; 6] = [
+    FactType::Identity,
+    FactType::Commitment,
+    FactType::Constraint,
+    FactType::Preference,
+    FactType::Trait,
+    FactType::Event,
+];
+
+/// From this score of the user's on, a fact is dear whatever the rules say.
+const SCORE_CORE: u8 = 8;
+/// Up to this score it is left out, whatever they say.
+const SCORE_OUT: u8 = 2;
+/// Worth from which a fact is dear, and from which it is good to know.
+const WORTH: [(Tier, f64); 2] = [(Tier::Core, 0.55), (Tier::Secondary, 0.25)];
+
+/// Where one lives is part of who one is.
+fn type_of(row: &FactRow) -> FactType {
+    if row.fact_type == FactType::Location { FactType::Identity } else { row.fact_type }
+}
+
+/// The tier of a fact; none if it may be forgotten here.
+fn tier(row: &FactRow) -> Option<Tier> {
+    match row.user_fact_score {
+        Some(score) if score >= SCORE_CORE => Some(Tier::Core),
+        Some(score) if score <= SCORE_OUT => None,
+        Some(_) => Some(Tier::Secondary),
+        None if row.pinned => Some(Tier::Core),
+        None => WORTH.iter().find(|(_, from)| worth(row) >= *from).map(|(tier, _)| *tier),
+    }
+}
+
+impl GlobalMemory {
+    /// Chooses from the topics, in whatever order they come.
+    ///
+    /// # Errors
+    /// `Invalid` if it cannot be written as JSON.
+    pub fn build(user: &UserId, topics: &[TopicMemory]) -> Result<Self, Refusal> {
+        let mut global = Self {
+            schema: GLOBAL_MEMORY.id(),
+            user: user.clone(),
+            topics: topics.len(),
+            active_topics: active(topics),
+            do_not_forget: dear(topics),
+        };
+        // The pages are bounded as a whole: what matters least goes first.
+        while to_page(&global)?.len() > limit::GLOBAL_MEMORY_BYTES_MAX
+            || super::page::global_page(&global).len() > limit::GLOBAL_MEMORY_BYTES_MAX
+        {
+            if !global.shorten() {
+                break;
+            }
+        }
+        Ok(global)
+    }
+
+    /// Takes out what matters least; false if nothing is left.
+    fn shorten(&mut self) -> bool {
+        if self.active_topics.len() > limit::GLOBAL_TOPICS_KEPT {
+            self.active_topics.pop();
+            return true;
+        }
+        let largest = self.do_not_forget.iter_mut().rev().max_by_key(|group| (group.tier, group.facts.len()));
+        if let Some(group) = largest {
+            group.facts.pop();
+            self.do_not_forget.retain(|group| !group.facts.is_empty());
+            return true;
+        }
+        self.active_topics.pop().is_some()
+    }
+}
+
+/// Topics with something new, next to the newest of all: there is no clock here.
+fn active(topics: &[TopicMemory]) -> Vec<Snapshot> {
+    let Some(newest) = topics.iter().map(|topic| topic.last_day).max() else { return Vec::new() };
+    let from = newest.checked_sub(jiff::Span::new().days(limit::GLOBAL_ACTIVE_DAYS)).unwrap_or(newest);
+    let mut chosen: Vec<&TopicMemory> = topics.iter().filter(|topic| topic.last_day >= from).collect();
+    chosen.sort_by(|one, other| {
+        let key = |topic: &TopicMemory| (topic.last_day, topic.facts.len());
+        key(other).cmp(&key(one)).then_with(|| one.topic.cmp(&other.topic))
+    });
+    chosen.truncate(limit::GLOBAL_TOPICS_MAX);
+    chosen.into_iter().map(snapshot).collect()
+}
+
+fn snapshot(topic: &TopicMemory) -> Snapshot {
+    let short = |lines: &[String]| lines.iter().take(3).map(|line| clip(line, 120)).collect::<Vec<String>>();
+    let state = &topic.state;
+    Snapshot {
+        topic: topic.topic.clone(),
+        name: clip(&topic.name, 60),
+        last_day: topic.last_day,
+        facts: topic.facts.len() + topic.facts_left_out,
+        state: State {
+            summary: clip(&state.summary, limit::ARTIFACT_LINE_BYTES_MAX),
+            bounds: short(&state.bounds),
+            open_questions: short(&state.open_questions),
+            next_actions: short(&state.next_actions),
+        },
+    }
+}
+
+fn dear(topics: &[TopicMemory]) -> Vec<Group> {
+    let mut rows: Vec<(&FactRow, &TopicMemory)> =
+        topics.iter().flat_map(|topic| topic.facts.iter().map(move |row| (row, topic))).collect();
+    rows.sort_by(|(one, _), (other, _)| rank(other).cmp(&rank(one)).then(one.id.cmp(&other.id)));
+    let mut groups: Vec<Group> = Vec::new();
+    let caps = [(Tier::Core, limit::CORE_FACTS_PER_TYPE), (Tier::Secondary, limit::SECONDARY_FACTS_PER_TYPE)];
+    for (place, cap) in caps {
+        for fact_type in TYPES {
+            let taken = |id: ItemId, groups: &[Group]| groups.iter().any(|g| g.facts.iter().any(|f| f.id == id));
+            // What the first tier had no room for comes first in the second.
+            let fits = |row: &FactRow| tier(row).is_some_and(|tier| tier <= place) && type_of(row) == fact_type;
+            let chosen = rows.iter().filter(|(row, _)| fits(row) && !taken(row.id, &groups)).take(cap);
+            let facts: Vec<Kept> = chosen.map(|(row, topic)| kept(row, topic)).collect();
+            if !facts.is_empty() {
+                groups.push(Group { tier: place, fact_type, facts });
+            }
+        }
+    }
+    groups
+}
+
+fn kept(row: &FactRow, topic: &TopicMemory) -> Kept {
+    Kept {
+        id: row.id,
+        text: clip(&row.text, limit::ARTIFACT_LINE_BYTES_MAX),
+        topic: topic.topic.clone(),
+        topic_name: clip(&topic.name, 60),
+        user_fact_score: row.user_fact_score,
+        confidence: row.confidence,
+    }
+}

@@ -1,0 +1,33 @@
+//! Plain files: what a memory looks like as a folder a person can read, compare and keep.
+//!
+//! Three layers, each made from the one below and never touching it: **entries** (what was said and read on one day about
+//! one topic; once closed they are never written again), **topic memories** (from the entries' summaries alone), and the
+//! **global memory** (from the topic memories alone). Beside them lie the ledger's own lines and an audit log. All of it
+//! follows from the ledger: the same ledger gives the same bytes.
+
+mod audit;
+mod edits;
+mod entry;
+mod gather;
+mod global;
+mod markdown;
+mod name;
+mod page;
+mod rows;
+mod schema;
+mod topic;
+
+#[cfg(test)]
+mod tests;
+
+pub use audit::{Standing, audit_line, segment_of};
+pub use edits::{Edit, edits_of_json, edits_of_page, propose};
+pub use entry::{Entry, Meta, SourceLine, Summary};
+pub use gather::{Day, entries};
+pub use global::{GlobalMemory, Group, Kept, Snapshot, Tier};
+pub use markdown::{escape, unescape};
+pub use name::{Slug, VaultPath, folder_of, topic_slug};
+pub use page::{block_id, fact_of_block, global_page, raw_page, topic_page};
+pub use rows::{EpisodeRow, FactRow, QuestionRow, TaskRow};
+pub use schema::{ENTRY_META, ENTRY_SUMMARY, GLOBAL_MEMORY, Schema, Step, TOPIC_MEMORY, VAULT, to_page};
+pub use topic::{EntryLine, State, TopicMemory};

@@ -1,0 +1,83 @@
+//! Versions of the files: every file says which one it is, and an older one is lifted when it is read.
+//!
+//! A file below is never written again because a version changed: only what is read of it changes, and what is built from
+//! it is built again.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::refusal::Refusal;
+
+/// Lifts what a file says from one version to the next.
+pub type Step = fn(&mut Value);
+
+/// One kind of file, and how its older versions are read.
+#[derive(Debug, Clone, Copy)]
+pub struct Schema {
+    /// What it is.
+    pub family: &'static str,
+    /// The version that is written.
+    pub version: u32,
+    /// How version 1 becomes 2, 2 becomes 3, …: one step fewer than there are versions.
+    pub steps: &'static [Step],
+}
+
+/// What an entry is.
+pub const ENTRY_META: Schema = Schema::first("entry_meta");
+/// What an entry says.
+pub const ENTRY_SUMMARY: Schema = Schema::first("entry_summary");
+/// What the entries of a topic add up to.
+pub const TOPIC_MEMORY: Schema = Schema::first("topic_memory");
+/// What the topics add up to.
+pub const GLOBAL_MEMORY: Schema = Schema::first("global_memory");
+/// What the folder is level with.
+pub const VAULT: Schema = Schema::first("vault");
+
+impl Schema {
+    /// A kind of file that has one version so far.
+    const fn first(family: &'static str) -> Self {
+        Self { family, version: 1, steps: &[] }
+    }
+
+    /// The id a file carries: `topic_memory.v1`.
+    pub fn id(&self) -> String {
+        format!("{}.v{}", self.family, self.version)
+    }
+
+    /// Reads a file of this kind, of any version up to this one.
+    ///
+    /// # Errors
+    /// `Invalid` if it is another kind of file, of a newer version, or not what its version says.
+    pub fn read<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, Refusal> {
+        let wrong = |error: serde_json::Error| Refusal::invalid(format!("not a {}: {error}", self.family));
+        let mut value: Value = serde_json::from_slice(bytes).map_err(wrong)?;
+        let found = value.get("schema").and_then(Value::as_str).unwrap_or("nothing").to_owned();
+        let number = found.strip_prefix(self.family).and_then(|rest| rest.strip_prefix(".v")).map(str::parse::<u32>);
+        let from = match number {
+            Some(Ok(from @ 1..)) if from <= self.version => from,
+            Some(Ok(newer)) if newer > self.version => {
+                let reads = self.id();
+                return Err(Refusal::invalid(format!("{found} is newer than {reads}; a newer Quipu wrote it")));
+            }
+            _ => return Err(Refusal::invalid(format!("a {} is expected, the file says {found:?}", self.family))),
+        };
+        for step in self.steps.iter().skip(from as usize - 1) {
+            step(&mut value);
+        }
+        if let Some(members) = value.as_object_mut() {
+            members.insert("schema".to_owned(), self.id().into());
+        }
+        serde_json::from_value(value).map_err(wrong)
+    }
+}
+
+/// A file of JSON as people read it: indented, a line end at its end.
+///
+/// # Errors
+/// `Invalid` if the value cannot be written as JSON.
+pub fn to_page<T: Serialize>(value: &T) -> Result<Vec<u8>, Refusal> {
+    let mut page = serde_json::to_vec_pretty(value).map_err(|error| Refusal::invalid(error.to_string()))?;
+    page.push(b'\n');
+    Ok(page)
+}

@@ -1,0 +1,115 @@
+//! Pages made from files: a topic's from its entries' summaries, the whole memory's from the topics'. No ledger is asked.
+
+use std::collections::BTreeMap;
+
+use quipu_core::artifact::{
+    ENTRY_SUMMARY, GlobalMemory, Slug, Summary, TOPIC_MEMORY, TopicMemory, VaultPath, global_page, to_page, topic_page,
+};
+use quipu_core::id::UserId;
+
+use super::path;
+use crate::error::{Error, Result};
+use crate::ports::UserVault;
+
+/// Files, by path.
+pub(super) type Files = BTreeMap<VaultPath, Vec<u8>>;
+
+/// Where the last written version of a page lies, to tell a person's changes from Quipu's.
+pub(super) fn written_copy(page: &VaultPath) -> Result<VaultPath> {
+    path(&format!("index/written/{page}"))
+}
+
+/// The topics that have a folder.
+pub(super) fn topics(vault: &mut dyn UserVault) -> Result<Vec<Slug>> {
+    let named = vault.list(Some(&path("topics")?))?;
+    let slug = |named: &crate::ports::Named| named.is_folder.then(|| Slug::parse(&named.name)).flatten();
+    Ok(named.iter().filter_map(slug).collect())
+}
+
+/// The entries of a topic: their folders, and whether they are still open.
+pub(super) fn entry_folders(vault: &mut dyn UserVault, topic: &Slug) -> Result<Vec<(VaultPath, bool)>> {
+    let mut folders = Vec::new();
+    for (below, open) in [(format!("topics/{topic}"), false), (format!("topics/{topic}/open"), true)] {
+        for named in vault.list(Some(&path(&below)?))? {
+            if named.is_folder && is_entry(&named.name) {
+                folders.push((path(&format!("{below}/{}", named.name))?, open));
+            }
+        }
+    }
+    Ok(folders)
+}
+
+/// `2024-03-12`, or `2024-03-12-2`.
+pub(super) fn is_entry(name: &str) -> bool {
+    let Some((date, number)) = name.split_at_checked(10) else { return false };
+    let number = number.is_empty() || number.strip_prefix('-').is_some_and(|digits| digits.parse::<u32>().is_ok());
+    number && date.parse::<jiff::civil::Date>().is_ok()
+}
+
+/// The pages of a topic, from its entries; none if it has none.
+pub(super) fn of_topic(vault: &mut dyn UserVault, topic: &Slug) -> Result<Option<Files>> {
+    let mut summaries: Vec<(Summary, bool)> = Vec::new();
+    for (folder, open) in entry_folders(vault, topic)? {
+        let file = path(&format!("{folder}/summary.json"))?;
+        let Some(bytes) = vault.read(&file)? else { continue };
+        let summary = ENTRY_SUMMARY.read(&bytes).map_err(|refusal| Error::Corrupt(format!("{file}: {refusal}")))?;
+        summaries.push((summary, open));
+    }
+    let Some(memory) = TopicMemory::build(topic, summaries) else { return Ok(None) };
+    let mut files = Files::new();
+    page(&mut files, VaultPath::in_topic(topic, "topic_memory.json")?, to_page(&memory)?)?;
+    page(&mut files, VaultPath::in_topic(topic, "topic_memory.md")?, topic_page(&memory).into_bytes())?;
+    Ok(Some(files))
+}
+
+/// The pages of the whole memory, from those of its topics.
+pub(super) fn of_all(vault: &mut dyn UserVault, user: &UserId) -> Result<Files> {
+    let mut memories: Vec<TopicMemory> = Vec::new();
+    for topic in topics(vault)? {
+        // The last written one: what a person does to a page is proposed, not taken as it is.
+        let file = written_copy(&VaultPath::in_topic(&topic, "topic_memory.json")?)?;
+        let Some(bytes) = vault.read(&file)? else { continue };
+        memories.push(TOPIC_MEMORY.read(&bytes).map_err(|refusal| Error::Corrupt(format!("{file}: {refusal}")))?);
+    }
+    let global = GlobalMemory::build(user, &memories)?;
+    let mut files = Files::new();
+    page(&mut files, path("GLOBAL_MEMORY.json")?, to_page(&global)?)?;
+    page(&mut files, path("GLOBAL_MEMORY.md")?, global_page(&global).into_bytes())?;
+    Ok(files)
+}
+
+fn page(files: &mut Files, at: VaultPath, bytes: Vec<u8>) -> Result<()> {
+    files.insert(written_copy(&at)?, bytes.clone());
+    files.insert(at, bytes);
+    Ok(())
+}
+
+/// Makes every page again from the entries in the folder alone: no ledger, no database. Returns the files.
+///
+/// # Errors
+/// `Corrupt` if an entry cannot be read; `Refused` and `Unavailable` as the folder says.
+pub fn rebuild_pages(vault: &mut dyn UserVault, user: &UserId) -> Result<Vec<String>> {
+    let mut written = Vec::new();
+    let mut put = |vault: &mut dyn UserVault, files: Files| -> Result<()> {
+        written.extend(files.keys().map(ToString::to_string));
+        Ok(vault.write(&files.into_iter().collect::<Vec<_>>())?)
+    };
+    for topic in topics(vault)? {
+        if let Some(files) = of_topic(vault, &topic)? {
+            put(vault, files)?;
+        }
+    }
+    written.extend(rebuild_global(vault, user)?);
+    Ok(written)
+}
+
+/// Makes the pages of the whole memory again from the topics' in the folder alone. Returns the files.
+///
+/// # Errors
+/// As [`rebuild_pages`].
+pub fn rebuild_global(vault: &mut dyn UserVault, user: &UserId) -> Result<Vec<String>> {
+    let files = of_all(vault, user)?;
+    let written = files.keys().map(ToString::to_string).collect();
+    vault.write(&files.into_iter().collect::<Vec<_>>())?;
+    Ok(written)
+}
