@@ -101,7 +101,8 @@ pub fn decide_review(
         {
             return Err(Error::Invalid("an edit needs the value that is right".to_owned()));
         }
-        let mut changes = engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
+        let mut changes =
+            engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
         said = words(engine, review, decision)?;
         changes.splice(0..0, said.clone().map(Change::SourceRecorded));
         Ok(changes)

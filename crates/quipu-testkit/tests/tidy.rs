@@ -63,11 +63,27 @@ const DIRECTIONS: [(&str, &[&str]); 9] = [
     ("quipu-vault", &["quipu-core", "quipu-engine"]),
     (
         "quipu-cli",
-        &["quipu-core", "quipu-engine", "quipu-sqlite", "quipu-postgres", "quipu-models", "quipu-server", "quipu-vault"],
+        &[
+            "quipu-core",
+            "quipu-engine",
+            "quipu-sqlite",
+            "quipu-postgres",
+            "quipu-models",
+            "quipu-server",
+            "quipu-vault",
+        ],
     ),
     (
         "quipu-testkit",
-        &["quipu-core", "quipu-engine", "quipu-sqlite", "quipu-postgres", "quipu-models", "quipu-server", "quipu-vault"],
+        &[
+            "quipu-core",
+            "quipu-engine",
+            "quipu-sqlite",
+            "quipu-postgres",
+            "quipu-models",
+            "quipu-server",
+            "quipu-vault",
+        ],
     ),
 ];
 

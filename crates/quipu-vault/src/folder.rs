@@ -119,9 +119,8 @@ impl UserFolder {
     fn descend(&self, parts: &[&str], create: bool) -> Result<Option<OwnedFd>> {
         let mut place = self.place.clone();
         let again = |errno| fault::of(&self.place, "open", errno);
-        let mut folder = self.folder.try_clone().map_err(|error| {
-            again(Errno::from_io_error(&error).unwrap_or(Errno::IO))
-        })?;
+        let mut folder =
+            self.folder.try_clone().map_err(|error| again(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
         for part in parts {
             place.push(part);
             folder = match tree::enter(folder.as_fd(), part) {

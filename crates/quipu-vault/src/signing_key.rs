@@ -42,7 +42,9 @@ impl KeyFile {
             return Err(VaultError::Refused(format!("{place} is no key of Quipu's; move it elsewhere")));
         }
         if is_shared(&found) {
-            return Err(VaultError::Refused(format!("{place} can be read by others; `chmod 600` it, or make a new one")));
+            return Err(VaultError::Refused(format!(
+                "{place} can be read by others; `chmod 600` it, or make a new one"
+            )));
         }
         let mut text = String::new();
         let read = File::open(&self.path).and_then(|file| file.take(FILE).read_to_string(&mut text));

@@ -6,8 +6,8 @@ mod chat;
 mod demo;
 mod eval;
 mod evolve;
-mod growing;
 mod export;
+mod growing;
 mod history;
 mod models;
 mod people;
@@ -104,7 +104,11 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
     );
     let verifies_file = matches!(&command, Command::Verify(args) if args.file.is_some());
     let restores = matches!(&command, Command::Vault(args) if matches!(args.action, VaultAction::Restore(_)));
-    let user = if writes || begins || verifies_file || restores { settings.user.clone() } else { app::reader(&engine, &settings)? };
+    let user = if writes || begins || verifies_file || restores {
+        settings.user.clone()
+    } else {
+        app::reader(&engine, &settings)?
+    };
     let session = Session { engine, user, only_session: global.session, printer };
     let code = dispatch(&session, &settings, command, global.yes)?;
     keep_files(&session);

@@ -99,7 +99,8 @@ fn take_up(settings: &Settings, printer: &Printer, dry_run: bool) -> Result<()> 
 fn edited(report: &VaultReport) -> String {
     let mut text = String::new();
     for taken in &report.edited {
-        let kept = taken.kept.as_ref().map(|kept| format!("; as it was found it is kept as {kept}")).unwrap_or_default();
+        let kept =
+            taken.kept.as_ref().map(|kept| format!("; as it was found it is kept as {kept}")).unwrap_or_default();
         text.push_str(&format!("{} was edited by hand{kept}\n", taken.page));
         for (id, question) in &taken.proposed {
             text.push_str(&format!("  ? {question}  ({id})\n"));
@@ -148,7 +149,12 @@ fn verify(session: &Session<'_>) -> Result<ExitCode> {
     let report = vault::verify(&session.engine, &session.user)?;
     session.printer.report(&report, |report| {
         let verdict = if report.is_level() { "LEVEL with the ledger\n" } else { "NOT LEVEL with the ledger\n" };
-        format!("{}{}{}{verdict}", heading(report), edited(report), listed(report, "missing or different", "that should not be there"))
+        format!(
+            "{}{}{}{verdict}",
+            heading(report),
+            edited(report),
+            listed(report, "missing or different", "that should not be there")
+        )
     })?;
     if report.is_level() {
         return Ok(ExitCode::SUCCESS);

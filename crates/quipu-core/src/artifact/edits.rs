@@ -1,6 +1,6 @@
 //! What a person changed on a page: the page as Quipu wrote it and as it is now, compared line by line.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -58,21 +58,44 @@ pub fn edits_of_page(written: &str, edited: &str) -> Vec<Edit> {
     let (base, known) = lines(written, None);
     let (now, others) = lines(edited, Some(&base));
     let mut edits = compare(&base, &now);
-    let is_new = |line: &&str| !known.contains(line) && says_something(line);
-    let added = others.iter().filter(|line| is_new(line)).map(|line| Edit::Added { text: plain(line) });
-    edits.extend(added);
+    // A page without its title is no page any more: what is missing on it was not taken out line by line.
+    let title = known.iter().find(|line| line.starts_with("# "));
+    if title.is_some_and(|title| !others.contains(title)) {
+        edits.retain(|edit| !matches!(edit, Edit::Removed { .. }));
+    }
+    let mut gone: Vec<&str> = known.iter().copied().filter(|line| !others.contains(line)).collect();
+    for line in others.iter().filter(|line| !known.contains(line) && says_something(line)) {
+        // Other words in the place of a line Quipu made up are no new line.
+        match gone.iter().position(|old| is_like(old, line)) {
+            Some(at) => drop(gone.remove(at)),
+            None => edits.push(Edit::Added { text: plain(line) }),
+        }
+        if edits.len() >= limit::EDITS_PER_PAGE_MAX {
+            break;
+        }
+    }
     edits.truncate(limit::EDITS_PER_PAGE_MAX);
     edits
+}
+
+/// True if two lines share half of their words.
+fn is_like(old: &str, new: &str) -> bool {
+    let words = |line: &str| line.split_whitespace().map(str::to_lowercase).collect::<BTreeSet<String>>();
+    let (old, new) = (words(old), words(new));
+    2 * old.intersection(&new).count() >= old.len().max(new.len())
 }
 
 /// The changes of a page of JSON; none if it is not JSON any more.
 pub fn edits_of_json(written: &[u8], edited: &[u8]) -> Option<Vec<Edit>> {
     let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
-    let mut base = BTreeMap::new();
-    let mut now = BTreeMap::new();
-    rows(&read(written)?, &mut base);
-    rows(&read(edited)?, &mut now);
+    let (written, edited) = (read(written)?, read(edited)?);
+    let (mut base, mut now) = (BTreeMap::new(), BTreeMap::new());
+    rows(&written, &mut base);
+    rows(&edited, &mut now);
     let mut edits = compare(&base, &now);
+    if written.get("schema") != edited.get("schema") {
+        edits.retain(|edit| !matches!(edit, Edit::Removed { .. }));
+    }
     edits.truncate(limit::EDITS_PER_PAGE_MAX);
     Some(edits)
 }
@@ -110,7 +133,9 @@ fn lines<'a>(page: &'a str, base: Option<&BTreeMap<ItemId, Line>>) -> (BTreeMap<
             Some((fact_of_block(block)?, words))
         });
         match statement {
-            Some((fact, words)) => drop(statements.insert(fact, statement_of(words, base.and_then(|base| base.get(&fact))))),
+            Some((fact, words)) => {
+                drop(statements.insert(fact, statement_of(words, base.and_then(|base| base.get(&fact)))))
+            }
             None => others.push(line.trim()),
         }
     }
@@ -272,15 +297,25 @@ mod tests {
     fn changed_lines_are_known_by_their_block() {
         let worded = |bits, was: &str, now: &str| Edit::Worded { fact: fact(bits), was: was.into(), now: now.into() };
         assert_eq!(edits_of_page(WRITTEN, WRITTEN), []);
-        check("- User lives in Porto", "- User lives in Faro", &[worded(1, "User lives in Porto", "User lives in Faro")]);
+        check(
+            "- User lives in Porto",
+            "- User lives in Faro",
+            &[worded(1, "User lives in Porto", "User lives in Faro")],
+        );
         check("\\[\\[x\\]\\]", "a [link]", &[worded(3, "User has [[x]]", "User has a [link]")]);
         check("(score 3)", "(score 9)", &[Edit::Scored { fact: fact(2), was: Some(3), now: 9 }]);
         check(" — from 2 March 2026", " — whatever", &[]);
-        check("^fact-0000000000003\n", "^fact-0000000000003\n- I play chess\n", &[Edit::Added { text: "I play chess".into() }]);
+        check(
+            "^fact-0000000000003\n",
+            "^fact-0000000000003\n- I play chess\n",
+            &[Edit::Added { text: "I play chess".into() }],
+        );
         let line = "- User has \\[\\[x\\]\\] ^fact-0000000000003\n";
         check(line, "", &[Edit::Removed { fact: fact(3), was: "User has [[x]]".into() }]);
         check("schema: x", "schema: y", &[]);
         check("# Work", "# Worked", &[]);
+        check("\nUser lives in Porto.\n", "\nUser lives in Faro.\n", &[]);
+        assert_eq!(edits_of_page(WRITTEN, ""), []);
     }
 
     #[test]
@@ -300,9 +335,6 @@ mod tests {
             Some(vec![Edit::Scored { fact: fact(1), was: None, now: 7 }])
         );
         assert_eq!(edits_of_json(&was, b"{\"a\":"), None);
-        assert_eq!(
-            edits_of_json(&was, b"{}"),
-            Some(vec![Edit::Removed { fact: fact(1), was: "x".into() }])
-        );
+        assert_eq!(edits_of_json(&was, b"{}"), Some(vec![Edit::Removed { fact: fact(1), was: "x".into() }]));
     }
 }

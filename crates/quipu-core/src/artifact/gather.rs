@@ -76,10 +76,7 @@ impl Day {
                 Change::ItemMarked(mark) => self.touch(mark.item, None),
                 Change::Drawn(drawn) => self.draw(drawn),
                 Change::Reverted { .. } => self.reverts = true,
-                Change::SourceRecorded(_)
-                | Change::CorePatched(_)
-                | Change::Erased { .. }
-                | Change::Forked { .. } => {}
+                Change::SourceRecorded(_) | Change::CorePatched(_) | Change::Erased { .. } | Change::Forked { .. } => {}
             }
         }
     }

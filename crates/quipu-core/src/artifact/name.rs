@@ -136,7 +136,10 @@ impl VaultPath {
         let well = |part: &str| {
             let letters = part.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'));
             let ends = part.starts_with(|c: char| c.is_ascii_alphanumeric()) && !part.ends_with('.');
-            letters && ends && part.len() <= 2 * limit::ARTIFACT_NAME_BYTES_MAX && !part.contains("..")
+            letters
+                && ends
+                && part.len() <= 2 * limit::ARTIFACT_NAME_BYTES_MAX
+                && !part.contains("..")
                 && !is_reserved(&part.to_ascii_lowercase())
         };
         let parts = path.split('/');

@@ -36,7 +36,13 @@ pub fn raw_page(entry: &Entry) -> String {
     let meta = &entry.meta;
     let members = [("topic", meta.topic.clone()), ("entry", meta.entry_id.clone()), ("day", meta.day.to_string())];
     let mut page = front("entry_raw.v1", &members);
-    let _ = write!(page, "# {}, {}\n\nTopic: {}\n", escape(&meta.topic_name), day(meta.day), topic_link(&meta.topic, &meta.topic_name));
+    let _ = write!(
+        page,
+        "# {}, {}\n\nTopic: {}\n",
+        escape(&meta.topic_name),
+        day(meta.day),
+        topic_link(&meta.topic, &meta.topic_name)
+    );
     let mut session: Option<&str> = None;
     for source in &entry.words {
         if source.session.as_deref() != session {

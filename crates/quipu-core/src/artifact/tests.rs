@@ -91,8 +91,21 @@ fn paths_lead_nowhere_else() {
         assert!(VaultPath::parse(good).is_ok(), "{good}");
     }
     for bad in [
-        "", "/etc/passwd", "../x", "a/../b", "a//b", "a/", ".git/config", "a\\b", "a\0b", "con", "a/NUL.md", "x.", "a b",
-        "é", "a/b/c/d/e/f/g/h/i",
+        "",
+        "/etc/passwd",
+        "../x",
+        "a/../b",
+        "a//b",
+        "a/",
+        ".git/config",
+        "a\\b",
+        "a\0b",
+        "con",
+        "a/NUL.md",
+        "x.",
+        "a b",
+        "é",
+        "a/b/c/d/e/f/g/h/i",
     ] {
         assert!(VaultPath::parse(bad).is_err(), "{bad:?} was taken");
     }

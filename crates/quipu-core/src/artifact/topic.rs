@@ -159,8 +159,12 @@ pub(super) fn worth(row: &FactRow) -> f64 {
 
 impl Told {
     fn by(entries: impl Iterator<Item = Summary>) -> Self {
-        let mut told =
-            Self { facts: BTreeMap::new(), episodes: BTreeMap::new(), tasks: BTreeMap::new(), questions: BTreeMap::new() };
+        let mut told = Self {
+            facts: BTreeMap::new(),
+            episodes: BTreeMap::new(),
+            tasks: BTreeMap::new(),
+            questions: BTreeMap::new(),
+        };
         for entry in entries {
             for mut row in entry.facts {
                 let first = told.facts.get(&row.id).map(|known| (known.entry_id.clone(), known.entry_ts));
@@ -177,7 +181,8 @@ impl Told {
     fn state(&self, facts: &[FactRow], entries: usize, days: (Date, Date), unsettled: usize) -> State {
         let (first, last) = days;
         let entries = if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
-        let span = if first == last { format!("of {}", day(first)) } else { format!("{} to {}", day(first), day(last)) };
+        let span =
+            if first == last { format!("of {}", day(first)) } else { format!("{} to {}", day(first), day(last)) };
         let mut bounds = vec![format!("Rests on {entries}, {span}.")];
         if unsettled > 0 {
             let are = if unsettled == 1 { "1 statement is" } else { &format!("{unsettled} statements are") };

@@ -85,8 +85,7 @@ pub fn write_bundle(signed: &Signed, events: &[SealedEvent]) -> Result<String, F
 pub fn read_bundle(text: &str) -> Result<(Signed, Vec<SealedEvent>), FormatError> {
     let at = |number: usize, why: &dyn std::fmt::Display| FormatError::Malformed(format!("line {number}: {why}"));
     let mut lines = text.lines();
-    let first: FirstLine =
-        serde_json::from_str(lines.next().unwrap_or_default()).map_err(|error| at(1, &error))?;
+    let first: FirstLine = serde_json::from_str(lines.next().unwrap_or_default()).map_err(|error| at(1, &error))?;
     if first.quipu_bundle != BUNDLE {
         return Err(at(1, &format!("bundle layout {} is not known here", first.quipu_bundle)));
     }

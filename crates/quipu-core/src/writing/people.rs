@@ -17,8 +17,8 @@ use crate::evolve::Schema;
 use crate::extract::{FactCandidate, Stance, USER};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
-    Decision, Drawn, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange, TenetStatus,
-    TimeSpan,
+    Decision, Drawn, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange,
+    TenetStatus, TimeSpan,
 };
 use crate::memory::Memory;
 use crate::predicate::{Cardinality, Predicates, normal};

@@ -431,5 +431,8 @@ fn open_files(vault: &mut dyn UserVault) -> Result<Vec<(Slug, String, Vec<VaultP
 fn closed_entries(vault: &mut dyn UserVault, topic: &Slug, date: jiff::civil::Date) -> Result<usize> {
     let of = date.to_string();
     let named = vault.list(Some(&path(&format!("topics/{topic}"))?))?;
-    Ok(named.iter().filter(|named| named.is_folder && pages::is_entry(&named.name) && named.name.starts_with(&of)).count())
+    Ok(named
+        .iter()
+        .filter(|named| named.is_folder && pages::is_entry(&named.name) && named.name.starts_with(&of))
+        .count())
 }

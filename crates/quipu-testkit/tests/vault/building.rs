@@ -30,7 +30,8 @@ fn what_is_closed_is_never_written_again() {
     house.level();
     let closed = |house: &House| {
         let files = house.files().into_iter();
-        let entry = |path: &String| path.starts_with("topics/") && path.split('/').count() == 4 && !path.contains("/open/");
+        let entry =
+            |path: &String| path.starts_with("topics/") && path.split('/').count() == 4 && !path.contains("/open/");
         files.filter(|(path, _)| entry(path)).collect::<std::collections::BTreeMap<_, _>>()
     };
     let before = closed(&house);
@@ -101,7 +102,9 @@ fn the_users_own_score_decides() {
     let kept: Vec<&str> =
         global.do_not_forget.iter().flat_map(|group| &group.facts).map(|kept| kept.text.as_str()).collect();
     assert!(!kept.iter().any(|text| text.contains("hazelnuts")), "{kept:?}");
-    assert!(global.do_not_forget[..].iter().any(|group| group.facts.iter().any(|kept| kept.user_fact_score == Some(10))));
+    assert!(
+        global.do_not_forget[..].iter().any(|group| group.facts.iter().any(|kept| kept.user_fact_score == Some(10)))
+    );
 }
 
 #[test]
@@ -109,8 +112,29 @@ fn hostile_topics_stay_beneath_and_apart() {
     let house = House::new();
     let long = "long ".repeat(25);
     let topics = [
-        "../../etc", "/absolute", "..", "CON", "aux.md", "a\\b", "nul", "com1", "-rf", ".git", "🌋", "עברית", "a|b#c^[[d]]",
-        "Work", "work", "WORK ", long.as_str(), "con", "e\u{301}", "\u{e9}", "a%2f..%2fb", "open", "index",
+        "../../etc",
+        "/absolute",
+        "..",
+        "CON",
+        "aux.md",
+        "a\\b",
+        "nul",
+        "com1",
+        "-rf",
+        ".git",
+        "🌋",
+        "עברית",
+        "a|b#c^[[d]]",
+        "Work",
+        "work",
+        "WORK ",
+        long.as_str(),
+        "con",
+        "e\u{301}",
+        "\u{e9}",
+        "a%2f..%2fb",
+        "open",
+        "index",
     ];
     for topic in topics {
         let said = Utterance { topic: Some(topic.to_owned()), ..Utterance::of_user("hello there") };
@@ -140,7 +164,10 @@ fn words_do_nothing_on_a_page() {
     house.says("![[secret]] [[index]] <img src=x> #tag `code` %%hidden%% \u{202e}evil");
     house.level();
     let page = house.page("topics/conversations/open/2026-03-02/raw.md");
-    assert!(page.contains(r"> !\[\[secret\]\] \[\[index\]\] \<img src=x> \#tag \`code\` \%\%hidden\%\% evil"), "{page}");
+    assert!(
+        page.contains(r"> !\[\[secret\]\] \[\[index\]\] \<img src=x> \#tag \`code\` \%\%hidden\%\% evil"),
+        "{page}"
+    );
 }
 
 /// Counts what is read of the files beneath.

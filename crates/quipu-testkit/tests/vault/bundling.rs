@@ -69,7 +69,20 @@ fn check_forged(change: impl Fn(&str) -> String, why: &str) {
 #[test]
 fn forged_bundles_are_refused() {
     check_forged(|text| text.replace("Lyon", "Rome"), "does not match its digest");
-    check_forged(|text| text.lines().filter(|line| !line.is_empty()).rev().skip(1).collect::<Vec<_>>().into_iter().rev().collect::<Vec<_>>().join("\n"), "the seal is over events");
+    check_forged(
+        |text| {
+            text.lines()
+                .filter(|line| !line.is_empty())
+                .rev()
+                .skip(1)
+                .collect::<Vec<_>>()
+                .into_iter()
+                .rev()
+                .collect::<Vec<_>>()
+                .join("\n")
+        },
+        "the seal is over events",
+    );
     let other = |text: &str| {
         let house = house();
         let stranger = bundle(&house.engine, &me(), &signer(&house, "stranger.key")).unwrap();

@@ -23,7 +23,11 @@ fn edit(house: &House, page: &str, from: &str, to: &str) {
 }
 
 fn waiting(house: &House) -> Vec<Waiting> {
-    reviews(&house.engine, &me(), false).unwrap().into_iter().filter(|one| one.review.kind == ReviewKind::Edit).collect()
+    reviews(&house.engine, &me(), false)
+        .unwrap()
+        .into_iter()
+        .filter(|one| one.review.kind == ReviewKind::Edit)
+        .collect()
 }
 
 fn held(house: &House) -> Vec<String> {
@@ -51,7 +55,8 @@ fn other_words_are_proposed_and_change_nothing_until_they_are_approved() {
     assert!(house.page(&kept).contains("User lives in Porto"));
     assert!(house.page("topics/location/topic_memory.md").contains("Open questions"));
 
-    let refused = decide_review(&house.engine, &me(), &found[0].review.id.to_string(), &Decision::Approved, Actor::Agent, None);
+    let refused =
+        decide_review(&house.engine, &me(), &found[0].review.id.to_string(), &Decision::Approved, Actor::Agent, None);
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
     decide(&house, found[0].review.id, &Decision::Approved);
     assert!(held(&house).contains(&"User lives in Porto".to_owned()), "{:?}", held(&house));
@@ -76,8 +81,18 @@ fn the_same_edit_is_proposed_once() {
 #[test]
 fn scores_lines_taken_out_and_new_lines_are_proposed() {
     let house = house();
-    edit(&house, "topics/location/topic_memory.json", "\"confidence\"", "\"user_fact_score\": 9,\n      \"confidence\"");
-    let line = house.page("topics/relationships/topic_memory.md").lines().find(|line| line.contains("Marta —")).unwrap().to_owned();
+    edit(
+        &house,
+        "topics/location/topic_memory.json",
+        "\"confidence\"",
+        "\"user_fact_score\": 9,\n      \"confidence\"",
+    );
+    let line = house
+        .page("topics/relationships/topic_memory.md")
+        .lines()
+        .find(|line| line.contains("Marta —"))
+        .unwrap()
+        .to_owned();
     edit(&house, "topics/relationships/topic_memory.md", &format!("{line}\n"), "");
     edit(&house, "GLOBAL_MEMORY.md", "## Do not forget", "## Do not forget\n\n- I like green tea");
     house.level();
@@ -115,7 +130,12 @@ fn where_the_memory_has_moved_on_both_sides_are_told() {
     let fact = fact.iter().find(|shown| shown.fact.text.contains("Marta")).unwrap().fact.id;
     // The page was written before the score changed.
     quipu_engine::score_fact(&house.engine, &me(), &fact.to_string(), 3).unwrap();
-    edit(&house, "topics/relationships/topic_memory.md", "User's sister is Marta —", "User's sister is Marta (score 9) —");
+    edit(
+        &house,
+        "topics/relationships/topic_memory.md",
+        "User's sister is Marta —",
+        "User's sister is Marta (score 9) —",
+    );
     house.level();
     let found = waiting(&house);
     let scored = found.iter().find(|one| one.review.question.contains("the score 9")).unwrap();

@@ -32,7 +32,11 @@ fn check_link(at: &str) {
     symlink(&target, &place).unwrap();
     for all in [false, true] {
         let options = VaultOptions::default();
-        let outcome = if all { vault::rebuild(&house.engine, &me(), options) } else { vault::level(&house.engine, &me(), options) };
+        let outcome = if all {
+            vault::rebuild(&house.engine, &me(), options)
+        } else {
+            vault::level(&house.engine, &me(), options)
+        };
         assert!(matches!(&outcome, Err(Error::Refused(text)) if text.contains("link")), "{at}: {outcome:?}");
     }
     assert_eq!(fs::read_to_string(outside.join("treasure")).unwrap(), "gold", "{at}");
@@ -104,7 +108,13 @@ fn damaged_and_missing_files_are_found_and_mended() {
 #[test]
 fn what_is_a_persons_is_left_alone() {
     let house = house();
-    for path in ["my notes.md", ".obsidian/app.json", "topics/location/draft.md", "topics/mine/page.md", "topics/location/2026-03-02/photo.png"] {
+    for path in [
+        "my notes.md",
+        ".obsidian/app.json",
+        "topics/location/draft.md",
+        "topics/mine/page.md",
+        "topics/location/2026-03-02/photo.png",
+    ] {
         let path = house.folder().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "mine").unwrap();
