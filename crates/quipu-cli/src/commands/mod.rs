@@ -110,8 +110,12 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         app::reader(&engine, &settings)?
     };
     let session = Session { engine, user, only_session: global.session, printer };
+    // What is about the files sees to them itself, or is not to touch them.
+    let about_files = matches!(command, Command::Vault(_));
     let code = dispatch(&session, &settings, command, global.yes)?;
-    keep_files(&session);
+    if !about_files {
+        keep_files(&session);
+    }
     Ok(code)
 }
 

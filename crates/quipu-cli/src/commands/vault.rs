@@ -84,7 +84,7 @@ fn look(folder: &Path) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
 fn take_up(settings: &Settings, printer: &Printer, dry_run: bool) -> Result<()> {
     let engine = app::open(settings)?;
     let user = app::reader(&engine, settings)?;
-    let report = vault::level(&engine, &user, VaultOptions { dry_run })?;
+    let report = vault::level(&engine, &user, VaultOptions { dry_run, look: true })?;
     if report.edited.is_empty() {
         return Ok(());
     }
@@ -113,7 +113,7 @@ fn edited(report: &VaultReport) -> String {
 }
 
 fn rebuild(session: &Session<'_>, dry_run: bool) -> Result<()> {
-    let report = vault::rebuild(&session.engine, &session.user, VaultOptions { dry_run })?;
+    let report = vault::rebuild(&session.engine, &session.user, VaultOptions { dry_run, look: true })?;
     session.printer.report(&report, |report| {
         let (wrote, took) = if dry_run { ("would be written", "would be removed") } else { ("written", "removed") };
         format!("{}{}{}", heading(report), edited(report), listed(report, wrote, took))

@@ -142,12 +142,20 @@ fn lines<'a>(page: &'a str, base: Option<&BTreeMap<ItemId, Line>>) -> (BTreeMap<
     (statements, others)
 }
 
+/// What stands between a statement and what is noted of it.
+const DASH: &str = " — ";
+/// How a page begins its notes.
+const NOTES: [&str; 4] = ["from ", "not quite sure", "pinned", "[[topics/"];
+
 /// Reads `words (score 9) — notes`.
 fn statement_of(words: &str, known: Option<&Line>) -> Line {
-    // A dash may stand in the words themselves: those Quipu wrote are known by heart.
+    // A dash may stand in the words themselves: those Quipu wrote are known by heart, and its notes by how they begin.
     let known = known.map(|line| super::markdown::escape(&line.text)).filter(|text| words.starts_with(text.as_str()));
     let end = known.map_or(0, |text| text.len());
-    let notes = words[end..].find(" — ").map_or(words.len(), |at| at + end);
+    let dashes = words[end..].match_indices(DASH).map(|(at, _)| at + end);
+    let begins = |at: usize| NOTES.iter().any(|note| words[at + DASH.len()..].starts_with(note));
+    let mut notes = dashes.filter(|&at| (end > 0 && at == end) || begins(at));
+    let notes = notes.next().unwrap_or(words.len());
     let said = words[..notes].trim_end();
     let scored = said.strip_suffix(')').and_then(|said| said.rsplit_once(" (score "));
     match scored.and_then(|(said, score)| Some((said, score.trim().parse::<u8>().ok().filter(|score| *score <= 10)?))) {

@@ -76,7 +76,7 @@ fn topics_have_names_of_their_own() {
     ] {
         assert_eq!(topic_slug(topic).as_str(), expected);
     }
-    for odd in ["con", "COM1", "aux.md", "..", "../x", "a/b", "é", "", "🌋", "-rf", "a\u{202e}b"] {
+    for odd in ["con", "COM1", "aux.md", "..", "../x", "a/b", "é", "", "🌋", "a\u{202e}b"] {
         let slug = topic_slug(odd);
         assert!(slug.as_str().len() > 9 && Slug::parse(slug.as_str()).is_some(), "{odd:?}: {slug}");
     }

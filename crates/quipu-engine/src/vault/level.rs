@@ -27,6 +27,8 @@ const BATCH_BYTES: usize = 64 << 20;
 pub struct VaultOptions {
     /// Only say what would be done.
     pub dry_run: bool,
+    /// Look for pages that were edited by hand also where nothing else is to be written.
+    pub look: bool,
 }
 
 /// Brings a user's folder level with the ledger, and makes it if there is none. What came since is added where that is
@@ -68,6 +70,10 @@ fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> 
         let none = || Error::Unavailable("there is no place for plain files".to_owned());
         super::open(engine, user, true)?.ok_or_else(none)?
     };
+    if !all && !options.look && is_level(&keeper, user, vault.as_mut())? {
+        let version = keeper.read().memory.seq();
+        return Ok(VaultReport { folder: vault.place(), version, ..VaultReport::default() });
+    }
     // Before a page is written, what a person changed on it is taken up.
     let edited = if options.dry_run {
         edits::would_take_up(engine, &keeper, vault.as_mut())?
@@ -360,6 +366,14 @@ fn added(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<Op
     pages(&mut pen, user, &topics)?;
     let standing = standing(user, head, &hash.to_hex(), open_from, lines_bytes, audit_bytes);
     pen.finish(&standing).map(Some)
+}
+
+/// True if nothing was recorded since the folder was written.
+fn is_level(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<bool> {
+    let was = standing_of(user, vault)?;
+    let state = keeper.read();
+    let head = state.memory.head().to_hex();
+    Ok(was.is_some_and(|was| was.head_seq == state.memory.seq() && was.head_hash == head.as_str()))
 }
 
 /// What the folder says it is level with; none if it cannot be built upon.

@@ -78,7 +78,7 @@ fn pages_follow_from_the_entries_alone() {
 #[test]
 fn a_trial_changes_nothing() {
     let house = a_week();
-    let options = quipu_engine::VaultOptions { dry_run: true };
+    let options = quipu_engine::VaultOptions { dry_run: true, look: true };
     let report = vault::rebuild(&house.engine, &me(), options).unwrap();
     assert!(report.written.iter().any(|path| path == "GLOBAL_MEMORY.md"));
     let before = house.files();

@@ -149,10 +149,22 @@ fn a_trial_and_a_check_take_nothing_up() {
     edit(&house, "GLOBAL_MEMORY.md", "User lives in Lyon", "User lives in Porto");
     let found = vault::verify(&house.engine, &me()).unwrap();
     assert_eq!(found.edited[0].proposed.len(), 1);
-    let options = quipu_engine::VaultOptions { dry_run: true };
+    let options = quipu_engine::VaultOptions { dry_run: true, look: true };
     assert_eq!(vault::rebuild(&house.engine, &me(), options).unwrap().edited.len(), 1);
     assert!(waiting(&house).is_empty());
     assert!(house.page("GLOBAL_MEMORY.md").contains("User lives in Porto"));
+}
+
+#[test]
+fn who_only_reads_proposes_nothing() {
+    let house = house();
+    edit(&house, "GLOBAL_MEMORY.md", "User lives in Lyon", "User lives in Porto");
+    let options = quipu_engine::VaultOptions::default();
+    assert!(vault::level(&house.engine, &me(), options).unwrap().edited.is_empty());
+    assert!(house.page("GLOBAL_MEMORY.md").contains("User lives in Porto"));
+    house.says("I like tea");
+    assert_eq!(vault::level(&house.engine, &me(), options).unwrap().edited.len(), 1);
+    assert_eq!(waiting(&house).len(), 1);
 }
 
 #[test]

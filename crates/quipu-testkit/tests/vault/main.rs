@@ -62,7 +62,7 @@ impl House {
     }
 
     fn level(&self) -> VaultReport {
-        vault::level(&self.engine, &me(), VaultOptions::default()).unwrap()
+        vault::level(&self.engine, &me(), VaultOptions { look: true, ..VaultOptions::default() }).unwrap()
     }
 
     fn rebuild(&self) -> VaultReport {
