@@ -170,7 +170,7 @@ fn state(page: &mut String, state: &State, level: &str) {
 /// `GLOBAL_MEMORY.md`.
 pub fn global_page(global: &GlobalMemory) -> String {
     let mut page = front(&global.schema, &[("user", format!("\"{}\"", global.user))]);
-    let _ = write!(page, "# Memory of {}\n", escape(global.user.as_str()));
+    let _ = writeln!(page, "# Memory of {}", escape(global.user.as_str()));
     for (tier, heading) in [(Tier::Core, "Do not forget"), (Tier::Secondary, "Good to know")] {
         let groups: Vec<&Group> = global.do_not_forget.iter().filter(|group| group.tier == tier).collect();
         if groups.is_empty() {

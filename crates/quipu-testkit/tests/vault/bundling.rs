@@ -81,7 +81,7 @@ fn forged_bundles_are_refused() {
                 .collect::<Vec<_>>()
                 .join("\n")
         },
-        "the seal is over events",
+        "no event erased it",
     );
     let other = |text: &str| {
         let house = house();
@@ -90,6 +90,22 @@ fn forged_bundles_are_refused() {
         text.replace(&key(text), &key(&stranger))
     };
     check_forged(other, "the signature does not hold");
+}
+
+#[test]
+fn events_beyond_the_seal_and_short_of_it_are_noticed() {
+    let house = House::new();
+    house.says("I live in Lyon");
+    let here = signer(&house, "here.key");
+    let short = bundle(&house.engine, &me(), &here).unwrap();
+    house.says("I like tea");
+    let long = bundle(&house.engine, &me(), &here).unwrap();
+    let events = |text: &str| text.split_once('\n').map(|(_, events)| events.to_owned()).unwrap();
+    let first = |text: &str| text.split_once('\n').map(|(first, _)| first.to_owned()).unwrap();
+    for (seal, lines) in [(&short, &long), (&long, &short)] {
+        let mixed = format!("{}\n{}", first(seal), events(lines));
+        assert!(!verify_bundle(&mixed, None, &here, &[]).unwrap().is_intact());
+    }
 }
 
 #[test]
