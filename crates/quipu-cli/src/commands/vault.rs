@@ -88,7 +88,7 @@ fn take_up(settings: &Settings, printer: &Printer, dry_run: bool) -> Result<()> 
     if report.edited.is_empty() {
         return Ok(());
     }
-    printer.report(&report, |report| edited(report))?;
+    printer.report(&report, edited)?;
     if report.edited.iter().any(|taken| !taken.proposed.is_empty()) && !dry_run {
         printer.hint("`quipu review` shows them and decides");
     }
