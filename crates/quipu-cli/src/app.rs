@@ -6,13 +6,14 @@ use std::sync::Arc;
 use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
+use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
 use quipu_models::language::{Book, RemoteModel};
 use quipu_models::{
     CrossEncoder, MiniLm, ModelExtractor, ModelFolder, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
-use quipu_sqlite::SqliteStore;
+use quipu_sqlite::{SqliteKeys, SqliteStore};
 
 use crate::settings::{ModelRole, Settings};
 use crate::system::{SystemClock, SystemEntropy};
@@ -51,6 +52,12 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) ->
     });
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)
+}
+
+/// The keys of the data folder.
+pub(crate) fn keys(settings: &Settings) -> Result<Keys> {
+    let store = SqliteKeys::open(&settings.data_dir)?;
+    Ok(Keys::new(Arc::new(store), Arc::new(SystemClock { fixed: settings.now }), Arc::new(SystemEntropy)))
 }
 
 /// What is spent on models today; beside the memories, so that it outlives the command.

@@ -8,6 +8,7 @@ mod eval;
 mod evolve;
 mod growing;
 mod history;
+mod keys;
 mod models;
 mod people;
 mod read;
@@ -71,6 +72,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
             return weights::weights(&settings, printer, name.as_deref()).map(|()| ExitCode::SUCCESS);
         }
         Command::Doctor(args) if args.self_test => return models::self_test(&settings, printer),
+        Command::Key(args) => return keys::run(&settings, printer, args.action),
         Command::Serve(args) => return serve::run(&settings, printer, &args),
         Command::Bench(bench) => return bench::run(&settings, printer, bench.items).map(|()| ExitCode::SUCCESS),
         _ => {}
