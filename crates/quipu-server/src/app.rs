@@ -6,7 +6,7 @@ use data_encoding::HEXLOWER;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Clock, Entropy};
 use quipu_engine::{Engine, Error, Result};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::http::Rates;
 use crate::memory::Memory;
@@ -39,6 +39,10 @@ pub(crate) struct App {
     pub(crate) rates: Rates,
     /// Turns of verbs asked for on paths of our own.
     pub(crate) verbs: Arc<Semaphore>,
+    /// Places for those who are told events as they come.
+    pub(crate) streams: Arc<Semaphore>,
+    /// True once the server is to end.
+    pub(crate) stopping: watch::Sender<bool>,
     pub(crate) memory: Memory,
     pub(crate) queue: Arc<Queue>,
     pub(crate) metrics: Arc<Metrics>,
@@ -71,6 +75,8 @@ impl App {
             keys: parts.keys,
             rates: Rates::new(bounds.requests_per_second, bounds.requests_at_once),
             verbs: Arc::new(Semaphore::new(bounds.verbs_max)),
+            streams: Arc::new(Semaphore::new(bounds.streams_max)),
+            stopping: watch::Sender::new(false),
             memory: Memory::new(parts.engine.clone(), bounds.recalls_max, metrics.clone()),
             queue: Arc::new(Queue::new(parts.engine, bounds, metrics.clone())),
             metrics,

@@ -100,6 +100,8 @@ pub struct Bounds {
     pub verbs_max: usize,
     /// See `verbs_max`.
     pub verb_waits: Duration,
+    /// Callers at a time that are told events as they come.
+    pub streams_max: usize,
     /// Requests a second that one key may make in the long run, and at once.
     pub requests_per_second: u32,
     /// See `requests_per_second`.
@@ -136,6 +138,7 @@ impl Default for Bounds {
             api_body_bytes_max: 4 << 20,
             verbs_max: 8,
             verb_waits: Duration::from_secs(10),
+            streams_max: 64,
             requests_per_second: 100,
             requests_at_once: 400,
             write_within: Duration::from_secs(60),

@@ -78,6 +78,11 @@ impl Server {
         });
         let hosts = Hosts::new(self.addr, &self.app.options.allow_hosts);
         let router = http::router(self.app.clone(), hosts);
+        let app = self.app.clone();
+        let stop = async move {
+            stop.await;
+            app.stopping.send_replace(true);
+        };
         let bounds = self.app.options.bounds.clone();
         http::run(self.listener, router, &bounds, self.app.metrics.clone(), stop).await;
         Drained { lost: self.app.queue.drain(bounds.drain_within).await }

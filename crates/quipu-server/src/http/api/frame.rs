@@ -17,13 +17,13 @@ use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
 use quipu_engine::{Engine, Error, expecting};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::super::caller::{Caller, Met};
 use super::super::fault::Fault;
 use super::super::pass;
-use super::sent;
+use super::{live, sent};
 use crate::app::App;
 
 type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -49,6 +49,8 @@ pub(crate) struct Route {
     pub(super) is_conditional: bool,
     /// True if it is worth a line in the log of what was done.
     is_grave: bool,
+    /// True if what comes is told to those who want that.
+    is_live: bool,
     pub(super) query: Option<SchemaOf>,
     pub(super) body: Option<SchemaOf>,
     pub(super) answer: SchemaOf,
@@ -73,8 +75,21 @@ impl Route {
         answer: SchemaOf,
         verb: Verb,
     ) -> Self {
-        let (is_keyed, is_conditional, is_grave) = (false, false, false);
-        Self { method, path, about, scope, is_keyed, is_conditional, is_grave, query: None, body: None, answer, verb }
+        let (is_keyed, is_conditional, is_grave, is_live) = (false, false, false, false);
+        Self {
+            method,
+            path,
+            about,
+            scope,
+            is_keyed,
+            is_conditional,
+            is_grave,
+            is_live,
+            query: None,
+            body: None,
+            answer,
+            verb,
+        }
     }
 
     /// Reads: what is asked stands in the query.
@@ -140,6 +155,11 @@ impl Route {
     /// Takes an `If-Match`.
     pub(super) fn conditional(self) -> Self {
         Self { is_conditional: true, ..self }
+    }
+
+    /// Tells what comes to those who want that.
+    pub(super) fn live(self) -> Self {
+        Self { is_live: true, ..self }
     }
 
     /// Is worth a line in the log of what was done.
@@ -229,7 +249,7 @@ pub(super) async fn answer(
         tracing::info!(method = %route.method, route = route.path, key, request_id, status, "asked for what is not done lightly");
     }
     match outcome {
-        Ok(body) => ([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
+        Ok(response) => response,
         Err(fault) => fault.answer(None, Some(&met.request_id)),
     }
 }
@@ -240,7 +260,7 @@ async fn run(
     met: &Met,
     path: BTreeMap<String, String>,
     request: Request,
-) -> Result<Vec<u8>, Fault> {
+) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
     met.caller.must(route.scope)?;
     let (idempotency_key, expected) = conditions(route, &parts.headers)?;
@@ -249,7 +269,15 @@ async fn run(
         let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
         met.caller.must_be(&user)?;
     }
+    let headers = parts.headers.clone();
     let sent = collect(app, parts, body).await?;
+    if route.is_live && live::is_wanted(&headers) {
+        let asked: LiveAsked = sent::query(&sent)?;
+        let user = path.get("user_id").map(|user| UserId::parse(user));
+        let user = user.ok_or_else(|| Error::Bug("a live path names no user".to_owned()))?;
+        let user = user.map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
+        return live::events(app, user, live::after(&headers, asked.after)?).await;
+    }
     let bounds = &app.options.bounds;
     let slot = tokio::time::timeout(bounds.verb_waits, app.verbs.clone().acquire_owned()).await;
     let slot = slot.ok().and_then(Result::ok).ok_or_else(|| Fault::busy(bounds.verb_waits))?;
@@ -259,7 +287,15 @@ async fn run(
         let call = Call { app: &app, engine: &app.engine, caller: &caller, path: &path, idempotency_key, expected };
         (route.verb)(&call, &sent)
     });
-    work.await.map_err(|_| Error::Bug("a verb stopped without an answer".to_owned()))?
+    let body = work.await.map_err(|_| Error::Bug("a verb stopped without an answer".to_owned()))??;
+    Ok(([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response())
+}
+
+/// From where on events are told.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LiveAsked {
+    after: Option<Seq>,
 }
 
 /// The key and the version a request came with. A route that cannot keep such a promise does not pretend to.

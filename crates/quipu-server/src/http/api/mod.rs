@@ -6,6 +6,7 @@ mod frame;
 mod items;
 mod keys;
 mod lists;
+mod live;
 mod openapi;
 mod page;
 mod people;

@@ -20,7 +20,12 @@ use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/memory/{user_id}/events", "Events, oldest first", events),
+        Route::get(
+            "/memory/{user_id}/events",
+            "Events, oldest first; with `Accept: text/event-stream`, each as it comes",
+            events,
+        )
+        .live(),
         Route::get("/memory/{user_id}/diff", "What differs between two versions", difference),
         Route::get("/memory/{user_id}/blame", "Who changed a place of the core document, or an item", blamed),
         Route::get("/memory/{user_id}/verify", "Whether the ledger is what was written", verified),
