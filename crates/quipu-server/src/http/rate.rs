@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::time::Instant;
 
 /// Buckets kept. With more keys at a time the fullest is forgotten: its owner loses nothing.
 const BUCKETS_MAX: usize = 10_000;
