@@ -91,7 +91,7 @@ impl Server {
 
 fn without_keys(addr: SocketAddr) -> Error {
     Error::Refused(format!(
-        "{addr} can be reached from other machines, and there is no key yet: whoever asks could read every memory. Make one with \
+        "{addr} can be reached from other machines, and there are no keys yet: whoever asks could read every memory. Make one with \
          `quipu key create`; from then on every request needs one. Or listen on 127.0.0.1"
     ))
 }

@@ -169,6 +169,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Demo
         | Command::Eval(_)
         | Command::Bench(_)
+        | Command::Key(_)
         | Command::Serve(_)
         | Command::Status
         | Command::Weights { .. }

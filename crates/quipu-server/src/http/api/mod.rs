@@ -3,6 +3,7 @@
 mod context;
 mod core;
 mod frame;
+mod growth;
 mod items;
 mod keys;
 mod lists;
@@ -37,6 +38,7 @@ fn routes() -> Vec<frame::Route> {
         items::routes(),
         versions::routes(),
         people::routes(),
+        growth::routes(),
         keys::routes(),
     ]
     .into_iter()

@@ -317,3 +317,26 @@ async fn events_are_told_as_they_come() {
     assert_eq!(drained.lost, 0);
     while let Ok(Some(_)) = response.chunk().await {}
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_memory_grows_when_it_is_asked_to() {
+    let rig = rig().await;
+    life(&rig).await;
+    let before = rig.get("/memory/ines").await.ok();
+    let dry = rig.send("/memory/compact", json!({"user_id": "ines", "dry_run": true})).await.ok();
+    assert_eq!(dry["dry_run"], true, "{dry}");
+    assert_eq!(rig.get("/memory/ines").await.ok(), before, "a dry run appends nothing");
+    rig.send("/memory/compact", json!({"user_id": "ines"})).await.ok();
+    let notes = json!({"sleep_with_boris": "Having trouble staying asleep", "sleep_note_2": "Higher BG after poor sleep",
+                       "sleep_note_3": "Started using sleep mask"});
+    let patch = json!({"patch": [{"op": "add", "path": "/uncategorized", "value": notes}]});
+    rig.send("/memory/ines/events", patch).await.ok();
+    let promote = json!({"candidate": "sleep", "proposedName": "sleepHealth", "rationale": "we speak of it often"});
+    let keyed = [("idempotency-key", "p1")];
+    rig.ask("POST", "/memory/ines/schema/promote", &keyed, Some(&promote)).await.ok();
+    let again = rig.ask("POST", "/memory/ines/schema/promote", &keyed, Some(&promote)).await.ok();
+    assert_eq!(again["receipt"]["replayed"], true, "{again}");
+    assert!(rig.get("/memory/ines").await.ok()["document"]["sleepHealth"].is_object());
+    let none = json!({"candidate": "nothing_like_it"});
+    assert_eq!(rig.send("/memory/ines/schema/promote", none).await.refused().0, 404);
+}

@@ -13,6 +13,8 @@ fn body(path: &str) -> Value {
         "/memory/profile/version" => {
             json!({"user_id": "otto", "fact_id": "fact_0000000000000", "valid_to": "2026-01-01T00:00:00Z"})
         }
+        "/memory/compact" => json!({"user_id": "otto"}),
+        "schema/promote" => json!({"candidate": "a"}),
         "events" => json!({"patch": []}),
         "turns" | "sessions/{session_id}/turns" => json!({"messages": [{"role": "user", "content": "hello there"}]}),
         "entries" => json!({"topic": "a", "text": "hello there"}),
