@@ -6,13 +6,14 @@ use std::sync::Arc;
 use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
+use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
 use quipu_models::language::{Book, RemoteModel};
 use quipu_models::{
     CrossEncoder, MiniLm, ModelExtractor, ModelFolder, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
-use quipu_sqlite::SqliteStore;
+use quipu_sqlite::{SqliteKeys, SqliteStore};
 use quipu_vault::{FolderVault, KeyFile};
 
 use crate::settings::{ModelRole, Settings};
@@ -65,6 +66,12 @@ pub(crate) fn vault_folder(folder: &Path, settings: &Settings) -> PathBuf {
 /// The key this data folder signs with.
 pub(crate) fn signer(settings: &Settings) -> KeyFile {
     KeyFile::new(settings.data_dir.join("signing.key"), Arc::new(SystemEntropy))
+}
+
+/// The keys of the data folder.
+pub(crate) fn keys(settings: &Settings) -> Result<Keys> {
+    let store = SqliteKeys::open(&settings.data_dir)?;
+    Ok(Keys::new(Arc::new(store), Arc::new(SystemClock { fixed: settings.now }), Arc::new(SystemEntropy)))
 }
 
 /// What is spent on models today; beside the memories, so that it outlives the command.

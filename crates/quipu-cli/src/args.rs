@@ -4,6 +4,7 @@ mod eval;
 pub(crate) mod evolve;
 pub(crate) mod growing;
 mod keeping;
+pub(crate) mod keys;
 pub(crate) mod models;
 pub(crate) mod people;
 mod read;
@@ -199,6 +200,8 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Give any application of a language model a memory: a proxy on this machine
     Serve(Serve),
+    /// Keys for those who ask a server: create, list, revoke
+    Key(keys::KeyArgs),
     /// Measure speed and size on this machine
     Bench(Bench),
     /// Print a completion script

@@ -74,6 +74,7 @@ impl Printer {
             Error::NotFound(_) => ("not_found", 3),
             Error::Unavailable(_) => ("unavailable", 5),
             Error::Conflict(_) => ("conflict", 1),
+            Error::Stale(_) => ("stale", 1),
             Error::Refused(_) => ("refused", 1),
             Error::Corrupt(_) => ("corrupt", 1),
             Error::Bug(_) => ("bug", 1),

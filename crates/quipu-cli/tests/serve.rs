@@ -180,3 +180,34 @@ fn a_collector_that_is_not_there_stops_nothing_and_is_told_of() {
     let said = serving.interrupt();
     assert!(said.contains("everything that was said is recorded"), "{said}");
 }
+
+#[test]
+fn a_key_is_made_while_the_server_runs_and_taken_back() {
+    let place = Place::new("[serve]\nrequire_keys = true\n");
+    let (mut serving, _, addr) = Serving::start(&place, &[]);
+    let status = |key: &str| {
+        let mut stream = TcpStream::connect(&addr).unwrap();
+        let head = format!("GET /version HTTP/1.1\r\nHost: {addr}\r\nX-API-Key: {key}\r\nConnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer["HTTP/1.1 ".len()..][..3].to_owned()
+    };
+    let run = |args: &[&str]| {
+        let output = place.run(args);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let made = run(&["key", "create", "phone", "--scope", "read,review", "-u", "ines"]);
+    let key = made.lines().next().unwrap().to_owned();
+    assert!(key.starts_with("qp_") && made.contains("read+review of user ines"), "{made}");
+    assert_eq!(status(&key), "200");
+    assert_eq!(status("qp_000000000000_0"), "401");
+    let listed = run(&["key", "list"]);
+    let id = key.split('_').nth(1).unwrap();
+    assert!(listed.contains(id) && !listed.contains(key.rsplit('_').next().unwrap()), "{listed}");
+    assert!(run(&["key", "revoke", id]).contains("taken back"));
+    assert_eq!(status(&key), "401");
+    assert_eq!(place.run(&["key", "revoke", "none"]).status.code(), Some(3));
+    serving.interrupt();
+}

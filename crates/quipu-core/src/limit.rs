@@ -6,6 +6,10 @@ pub const SOURCE_BYTES_MAX: usize = 1 << 20;
 pub const NAME_BYTES_MAX: usize = 128;
 /// Longest rationale, origin reference or idempotency key of an event, in bytes.
 pub const NOTE_BYTES_MAX: usize = 1024;
+/// Most turns one request may record.
+pub const TURNS_PER_REQUEST_MAX: usize = 256;
+/// Most keys of one store, revoked ones included.
+pub const KEYS_MAX: usize = 10_000;
 /// Most changes in one event.
 pub const CHANGES_PER_EVENT_MAX: usize = 4096;
 /// Most events one revert, pick or erase may name.

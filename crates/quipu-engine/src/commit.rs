@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::expected;
 use crate::keeper::{self, Keeper, State, Writer};
 use crate::ports::StoreError;
 use crate::upkeep;
@@ -93,7 +94,9 @@ pub(crate) fn commit(
     if let Some(receipt) = answered_before(&mut writer, request)? {
         return Ok(vec![receipt]);
     }
+    let expected = expected::of(keeper.read().memory.user());
     for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+        expected::check(expected, keeper.read().memory.seq())?;
         let mut drafts = decide(&keeper.read())?;
         if let Some(first) = drafts.first_mut() {
             first.idempotency = request.cloned();
@@ -109,6 +112,7 @@ pub(crate) fn commit(
         };
         match writer.ledger.append(sealed.first().map_or(0, |event| event.seq - 1), &sealed) {
             Ok(()) => {
+                expected::met(keeper.read().memory.user());
                 fold_in(engine, keeper, &mut writer, &sealed)?;
                 return sealed.iter().map(|event| Receipt::of(event, false)).collect();
             }
@@ -129,11 +133,21 @@ pub(crate) fn open_or_create(
     match engine.keeper(user, false) {
         Err(Error::NotFound(_)) => {
             let empty = State::empty(engine, user);
+            expected::check(expected::of(user), 0)?;
             check(&empty, &decide(&empty)?)?;
             engine.keeper(user, true)
         }
         outcome => outcome,
     }
+}
+
+/// The receipts of `count` events that one request recorded, of which the first is known.
+pub(crate) fn of_request(keeper: &Keeper, first: Receipt, count: usize) -> Result<Vec<Receipt>> {
+    let mut writer = keeper.writer();
+    let rest = (first.seq + 1..).take(count.saturating_sub(1));
+    let rest: Result<Vec<Receipt>> =
+        rest.map(|seq| Receipt::of(&keeper::sealed_at(writer.ledger.as_mut(), seq)?, true)).collect();
+    Ok(std::iter::once(first).chain(rest?).collect())
 }
 
 /// Appends one event.
@@ -307,6 +321,7 @@ pub(crate) fn level(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result
 
 /// Seals one checked draft as the next event, for a store call that appends it together with something else.
 pub(crate) fn seal_checked(engine: &Engine, state: &State, draft: &Draft) -> Result<SealedEvent> {
+    expected::check(expected::of(state.memory.user()), state.memory.seq())?;
     check(state, draft)?;
     let mut sealed = seal_all(engine, state, std::slice::from_ref(draft))?;
     sealed.pop().ok_or_else(|| Error::Bug("sealing one draft gave no event".to_owned()))

@@ -8,19 +8,20 @@ use jiff::Timestamp;
 use quipu_core::event::Trust;
 use quipu_core::extract::USER;
 use quipu_core::growth;
-use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::{Fact, FactType, Note, Review, ReviewKind, TaskStatus, TenetStatus};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::{self, Evidence, Pack, Section, estimate_tokens};
 use quipu_core::recall::{DerivedHit, Intent, Plan, Verdict};
+use serde::Serialize;
 
 use crate::answers::{self, Answer};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pack_id::{self, Asked};
 use crate::ports::Tokenizer;
-use crate::recall::{self, RecallOptions, Sight};
+use crate::recall::{self, Decision, RecallOptions, Sight};
 use crate::versions::When;
 
 /// What to pack.
@@ -82,7 +83,28 @@ const TOLD_FROM: f64 = 0.6;
 /// # Errors
 /// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
 pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<Pack> {
-    without(engine, user, options, &BTreeSet::new()).map(|(pack, _)| pack)
+    made(engine, user, options, &BTreeSet::new()).map(|made| made.pack)
+}
+
+/// The same, with what recall says of it.
+///
+/// # Errors
+/// As [`context`].
+pub fn judged_context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<JudgedContext> {
+    made(engine, user, options, &BTreeSet::new())
+}
+
+/// A pack, and what recall says of what it holds.
+#[derive(Debug, Clone, Serialize)]
+pub struct JudgedContext {
+    /// The pack.
+    pub pack: Pack,
+    /// The version it was made of.
+    pub version: Seq,
+    /// Whether memory answers the question.
+    pub decision: Decision,
+    /// What recall had to do without, if it did.
+    pub degraded: Option<String>,
 }
 
 /// The same without some sources, which the reader has before them anyway; and what recall had to do without.
@@ -92,6 +114,10 @@ pub(crate) fn without(
     options: &ContextOptions,
     shown: &BTreeSet<ItemId>,
 ) -> Result<(Pack, Option<String>)> {
+    made(engine, user, options, shown).map(|made| (made.pack, made.degraded))
+}
+
+fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeSet<ItemId>) -> Result<JudgedContext> {
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
@@ -138,10 +164,10 @@ pub(crate) fn without(
             tokenizer: pack.counted_by.clone(),
         };
         pack.id = pack_id::id(&follows_from, &pack.text)?;
-        Ok((pack, found.degraded))
+        Ok(JudgedContext { pack, version: memory.seq(), decision: found.decision, degraded: found.degraded })
     })?;
     if options.at == When::Now {
-        engine.keeper(user, false)?.shown_items.count(made.0.citations.iter().copied(), engine.now());
+        engine.keeper(user, false)?.shown_items.count(made.pack.citations.iter().copied(), engine.now());
     }
     Ok(made)
 }

@@ -1,7 +1,7 @@
 //! The core document: reading it, and changing it by guarded patches.
 
 use quipu_core::core_document::{self, Patch};
-use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::UserId;
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ pub struct PatchOptions {
     pub rationale: Option<String>,
     /// How sure, 0 to 1.
     pub confidence: Option<f64>,
+    /// The message or tool that led to it, by name.
+    pub reference: Option<String>,
 }
 
 /// A change of the document as the caller thinks of it.
@@ -50,6 +52,7 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
     }
     .map_err(|error| Error::Invalid(error.to_string()))?;
     let idempotency = commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]);
+    let kind = SourceKind::UserEdited;
     let mut decide = |state: &State| {
         let document = state.memory.core();
         let wanted = match edit {
@@ -63,9 +66,10 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
         let mut changes = desk.edited(&after, &mut |kind| engine.new_item_id(kind));
         changes.push(Change::CorePatched(guarded));
         Ok(Draft {
+            origin: Origin { reference: options.reference.clone(), ..Origin::of(kind) },
             rationale: options.rationale.clone(),
             confidence: options.confidence,
-            ..Draft::new(Actor::User, SourceKind::UserEdited, changes)
+            ..Draft::new(Actor::User, kind, changes)
         })
     };
     let keeper = commit::open_or_create(engine, user, &mut decide)?;

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Episode, Fact, FactStatus, Hits, Note, Task, Tenet};
+use quipu_core::memory::Marks;
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -130,6 +131,30 @@ pub fn episodes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<
     })
 }
 
+/// The `k` episodes that have most to do with these topics and places of the core document, each with its score: topics count
+/// three, places four, and its importance is added. Equals in the order of their ids.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn episodes_about(
+    engine: &Engine,
+    user: &UserId,
+    at: Option<When>,
+    topics: &[String],
+    paths: &[String],
+    k: usize,
+) -> Result<Vec<(u32, Episode)>> {
+    let keeper = engine.keeper(user, false)?;
+    seen(&keeper, at, |memory| {
+        let items = memory.items();
+        let shown = items.episodes().filter(|episode| !items.is_hidden(episode.id));
+        quipu_core::episode::score::rank(shown, topics, paths, k)
+            .into_iter()
+            .map(|(score, episode)| (score, episode.clone()))
+            .collect()
+    })
+}
+
 /// Notes, in the order in which they were recorded.
 ///
 /// # Errors
@@ -242,7 +267,42 @@ pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
         }
         true
     })?;
-    let memory = &state.memory;
+    let Look { id, kind, text, standing, item, marks: _, quotes, hits } = look_at(&state.memory, id)?;
+    Ok(Story { id, kind, text, standing, item, quotes, hits, events })
+}
+
+/// What an item says, whatever its kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct Look {
+    /// The item.
+    pub id: ItemId,
+    /// Its kind.
+    pub kind: ItemKind,
+    /// What it says.
+    pub text: String,
+    /// How it stands.
+    pub standing: String,
+    /// Pinned and rated.
+    pub marks: Marks,
+    /// The item itself, in full.
+    pub item: serde_json::Value,
+    /// The words it was read from, with their source.
+    pub quotes: Vec<(ItemId, String)>,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
+}
+
+/// An item of any kind, by id, the start of one, or its name where it was imported from; as of a version.
+///
+/// # Errors
+/// `NotFound` if nothing fits; `Invalid` if several do.
+pub fn look(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Look> {
+    let keeper = engine.keeper(user, false)?;
+    seen(&keeper, Some(at), |memory| look_at(memory, items::find_id(memory, name)?))?
+}
+
+fn look_at(memory: &Memory, id: ItemId) -> Result<Look> {
     let (text, standing, item) = match memory.get(id) {
         Some(held) => (held.source.text.to_string(), "recorded".to_owned(), to_json(&items::Item::of(memory, held))?),
         None => {
@@ -253,9 +313,9 @@ pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
     let evidence = memory.items().fact(id).map(|fact| fact.evidence.clone());
     let evidence = evidence.or_else(|| memory.items().task(id).map(|task| task.evidence.clone()));
     let entry = || memory.items().sessions().entry(id).map(|entry| entry.truth.evidence.clone());
-    let evidence = evidence.or_else(entry).unwrap_or_default();
+    let quotes = quotes(memory, &evidence.or_else(entry).unwrap_or_default());
     let hits = memory.items().hits(id);
-    Ok(Story { id, kind: id.kind, text, standing, item, quotes: quotes(memory, &evidence), hits, events })
+    Ok(Look { id, kind: id.kind, text, standing, marks: memory.marks(id), item, quotes, hits })
 }
 
 /// A drawn item in full.

@@ -14,6 +14,7 @@ use crate::derived;
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
+use crate::expected;
 use crate::keeper::{self, Keeper};
 use crate::ports::UserLedger;
 use crate::summarize;
@@ -107,6 +108,7 @@ pub fn erase(
         let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
         let sealed = commit::seal_checked(engine, &keeper.read(), &draft)?;
         writer.ledger.erase(sealed.seq - 1, &erased, &sealed)?;
+        expected::met(user);
         // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
         commit::reload(engine, &keeper, &mut writer)?;
         keeper.forget_texts();
@@ -227,6 +229,7 @@ pub struct UserErasure {
 /// `NotFound` without such a user; `Unavailable` if the store cannot delete it.
 pub fn delete_user(engine: &Engine, user: &UserId) -> Result<UserErasure> {
     let keeper = engine.keeper(user, false)?;
+    expected::check(expected::of(user), keeper.read().memory.seq())?;
     let mut receipt = {
         let state = keeper.read();
         let (memory, items) = (&state.memory, state.memory.items().ids().count());

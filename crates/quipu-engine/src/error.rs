@@ -15,6 +15,9 @@ pub enum Error {
     /// Someone else was faster, again and again; try again.
     #[error("{0}")]
     Conflict(String),
+    /// The memory is not at the version the caller wanted it to be at; look again and decide again.
+    #[error("{0}")]
+    Stale(String),
     /// It is not there.
     #[error("{0}")]
     NotFound(String),

@@ -21,6 +21,7 @@ mod engine;
 mod episodes;
 mod error;
 mod evolve;
+mod expected;
 mod grow;
 mod hits;
 mod items;
@@ -55,6 +56,7 @@ pub mod export;
 pub mod fork;
 pub mod import;
 pub mod ingest;
+pub mod keys;
 pub mod log;
 pub mod migrate;
 pub mod revert;
@@ -70,10 +72,13 @@ pub use blame::{Step, blame};
 pub use catch_up::{CatchUpOptions, CatchUpReport, catch_up};
 pub use commit::{Receipt, recorded_at};
 pub use compact::{CompactReport, compact};
-pub use context::{ContextOptions, context};
+pub use context::{ContextOptions, JudgedContext, context, judged_context};
 pub use core_document::{Edit, PatchOptions, edit_core};
 pub use diff::diff;
-pub use drawn::{Conflict, FactOptions, FactShown, Story, conflicts, episodes, facts, history, notes, tasks, tenets};
+pub use drawn::{
+    Conflict, FactOptions, FactShown, Look, Story, conflicts, episodes, episodes_about, facts, history, look, notes,
+    tasks, tenets,
+};
 pub use engine::{Aids, Engine, Parts, Rules};
 pub use episodes::tell_episodes;
 pub use erase::{ErasureReceipt, erase};
@@ -81,6 +86,7 @@ pub use error::{Error, Result};
 pub use evolve::{
     CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,
 };
+pub use expected::expecting;
 pub use fork::{chosen, fork, pick};
 pub use grow::{GrowOptions, GrowReport, Grown};
 pub use hits::{flush_hits, keep_hits};
@@ -91,7 +97,7 @@ pub use migrate::{MigrateOptions, Migration, migrate};
 pub use pack_id::{Reproduced, reproduce};
 pub use recall::{Decision, RecallOptions, RecallReport, Timing, recall};
 pub use reflect::reflect;
-pub use remember::{RememberOptions, Utterance, follow_up, remember};
+pub use remember::{RememberOptions, Utterance, follow_up, remember, remember_all};
 pub use reply_context::{ReplyContext, ReplyContextOptions, reply_context};
 pub use retract::{close_fact, merge, retract, score_fact};
 pub use revert::{preview_revert, revert};

@@ -11,7 +11,7 @@ use quipu_core::writing::Understanding;
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::episodes;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::keeper::Keeper;
 use crate::summarize;
 use crate::understand::{self, Cause};
@@ -73,7 +73,7 @@ pub struct RememberOptions {
 /// - `Conflict`: another writer appended first and the retry budget is spent; call again.
 /// - `Unavailable`: the disk is full or the folder is locked or read-only.
 pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &RememberOptions) -> Result<Receipt> {
-    let (draft, redacted) = draft(engine, said, options);
+    let (draft, redacted) = draft(engine, said, ItemKind::Turn, options);
     let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
     let running = unread::begin(engine, &keeper)?;
@@ -96,6 +96,51 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
         receipt.lag = receipt.lag.or(lag);
     }
     Ok(receipt)
+}
+
+/// Appends what was said in one step, oldest first: all of it or nothing, under one idempotency key. `kind` is what it is: turns of
+/// a conversation, or entries of a journal.
+///
+/// Returns once it is durable. [`follow_up`] makes of it what is made of any turn.
+///
+/// # Errors
+/// As [`remember`]; `Invalid` also for nothing, more than `limit::TURNS_PER_REQUEST_MAX`, and a kind that is not said.
+pub fn remember_all(
+    engine: &Engine,
+    user: &UserId,
+    said: &[Utterance],
+    kind: ItemKind,
+    options: &RememberOptions,
+) -> Result<Vec<Receipt>> {
+    if said.is_empty() || said.len() > limit::TURNS_PER_REQUEST_MAX {
+        let (many, bound) = (said.len(), limit::TURNS_PER_REQUEST_MAX);
+        return Err(Error::Invalid(format!("1 to {bound} turns are recorded at once, not {many}")));
+    }
+    if !matches!(kind, ItemKind::Turn | ItemKind::Entry) {
+        return Err(Error::Invalid("what is said is a turn or an entry".to_owned()));
+    }
+    let (drafts, redacted): (Vec<Draft>, Vec<Vec<String>>) =
+        said.iter().map(|said| draft(engine, said, kind, options)).unzip();
+    let keeper = match drafts.first() {
+        Some(first) => commit::open_or_create(engine, user, &mut |_| Ok(first.clone()))?,
+        None => return Ok(Vec::new()),
+    };
+    // The key stands for all of it: in other words, or in another order, it is another request.
+    let requests: Vec<[u8; 32]> =
+        drafts.iter().filter_map(|draft| Some(*draft.idempotency.as_ref()?.request.as_bytes())).collect();
+    let parts: Vec<&[u8]> =
+        std::iter::once(kind.word().as_bytes()).chain(requests.iter().map(<[u8; 32]>::as_slice)).collect();
+    let request = commit::idempotency(options.idempotency_key.as_deref(), &parts);
+    let _running = unread::begin(engine, &keeper)?;
+    let bare: Vec<Draft> = drafts.into_iter().map(|draft| Draft { idempotency: None, ..draft }).collect();
+    let mut receipts = commit::commit(engine, &keeper, request.as_ref(), &mut |_| Ok(bare.clone()))?;
+    if let Some(first) = receipts.pop_if(|receipt| receipt.replayed) {
+        return commit::of_request(&keeper, first, said.len());
+    }
+    for (receipt, redacted) in receipts.iter_mut().zip(redacted) {
+        receipt.redacted = redacted;
+    }
+    Ok(receipts)
 }
 
 /// Makes of turns that were recorded with `durable_only` what is made of any turn: reads them, tells their episodes and their
@@ -166,9 +211,9 @@ fn read_all(engine: &Engine, keeper: &Keeper, running: Running<'_>, role: Role, 
 }
 
 /// Decides what is recorded, and names the kinds of secrets that were taken out of it.
-fn draft(engine: &Engine, said: &Utterance, options: &RememberOptions) -> (Draft, Vec<String>) {
+fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOptions) -> (Draft, Vec<String>) {
     let mut source = Source {
-        id: ItemId { kind: ItemKind::Turn, bits: 0 },
+        id: ItemId { kind, bits: 0 },
         session: said.session.as_deref().map(Into::into),
         topic: said.topic.as_deref().map(Into::into),
         role: said.role,

@@ -145,6 +145,14 @@ pub fn core_at(engine: &Engine, user: &UserId, when: When) -> Result<serde_json:
     Ok(memory_at(&keeper, when)?.core_with_meta())
 }
 
+/// The version of a memory: the position of its newest event. No page is read if it is open.
+///
+/// # Errors
+/// `NotFound` without such a user.
+pub fn version(engine: &Engine, user: &UserId) -> Result<Seq> {
+    Ok(engine.keeper(user, false)?.read().memory.seq())
+}
+
 /// One event as it was recorded.
 ///
 /// # Errors

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
+use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Clock, Entropy};
 use quipu_engine::{Engine, Error, Result};
+use tokio::sync::{Semaphore, watch};
 
+use crate::http::Rates;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::options::Options;
@@ -20,6 +23,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// The dice.
     pub entropy: Arc<dyn Entropy>,
+    /// Who may ask.
+    pub keys: Arc<Keys>,
     /// What is counted. Whoever makes the models lets them be watched by it.
     pub metrics: Arc<Metrics>,
 }
@@ -27,6 +32,17 @@ pub struct Parts {
 /// What every request shares.
 pub(crate) struct App {
     pub(crate) options: Options,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) keys: Arc<Keys>,
+    /// True if nobody may ask without a key.
+    pub(crate) needs_key: bool,
+    pub(crate) rates: Rates,
+    /// Turns of verbs asked for on paths of our own.
+    pub(crate) verbs: Arc<Semaphore>,
+    /// Places for those who are told events as they come.
+    pub(crate) streams: Arc<Semaphore>,
+    /// True once the server is to end.
+    pub(crate) stopping: watch::Sender<bool>,
     pub(crate) memory: Memory,
     pub(crate) queue: Arc<Queue>,
     pub(crate) metrics: Arc<Metrics>,
@@ -54,6 +70,13 @@ impl App {
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
         Ok(Self {
+            needs_key: options.needs_key || !options.addr.ip().is_loopback(),
+            engine: parts.engine.clone(),
+            keys: parts.keys,
+            rates: Rates::new(bounds.requests_per_second, bounds.requests_at_once),
+            verbs: Arc::new(Semaphore::new(bounds.verbs_max)),
+            streams: Arc::new(Semaphore::new(bounds.streams_max)),
+            stopping: watch::Sender::new(false),
             memory: Memory::new(parts.engine.clone(), bounds.recalls_max, metrics.clone()),
             queue: Arc::new(Queue::new(parts.engine, bounds, metrics.clone())),
             metrics,

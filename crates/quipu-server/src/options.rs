@@ -9,10 +9,12 @@ use quipu_core::{limit, pack};
 /// What a server is told. The default listens on `127.0.0.1:7077`, knows no upstream, and remembers for the user `me`.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where to listen: a loopback address.
+    /// Where to listen. On any other than a loopback address every request needs a key.
     pub addr: SocketAddr,
     /// Names besides loopback's own under which it may be asked, as `Host` has them (`name` or `name:port`).
     pub allow_hosts: Vec<String>,
+    /// Every request needs a key, on loopback too; default off.
+    pub needs_key: bool,
     /// Whose memory it is if a request does not say.
     pub user: Option<UserId>,
     /// Where requests may go.
@@ -30,6 +32,7 @@ impl Default for Options {
         Self {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 7077)),
             allow_hosts: Vec::new(),
+            needs_key: false,
             user: UserId::parse("me").ok(),
             upstreams: Vec::new(),
             recall_within: Duration::from_millis(300),
@@ -91,6 +94,18 @@ pub struct Bounds {
     pub body_within: Duration,
     /// Bytes of a request's body.
     pub body_bytes_max: usize,
+    /// Bytes of a request's body on a path of Quipu's own.
+    pub api_body_bytes_max: usize,
+    /// Verbs at work at a time for requests on such paths, and how long a request waits for its turn.
+    pub verbs_max: usize,
+    /// See `verbs_max`.
+    pub verb_waits: Duration,
+    /// Callers at a time that are told events as they come.
+    pub streams_max: usize,
+    /// Requests a second that one key may make in the long run, and at once.
+    pub requests_per_second: u32,
+    /// See `requests_per_second`.
+    pub requests_at_once: u32,
     /// How long a client may take nothing of what is written to it.
     pub write_within: Duration,
     /// How long an upstream may take to accept a connection.
@@ -120,6 +135,12 @@ impl Default for Bounds {
             headers_max: 100,
             body_within: Duration::from_secs(15),
             body_bytes_max: 32 << 20,
+            api_body_bytes_max: 4 << 20,
+            verbs_max: 8,
+            verb_waits: Duration::from_secs(10),
+            streams_max: 64,
+            requests_per_second: 100,
+            requests_at_once: 400,
             write_within: Duration::from_secs(60),
             connect_within: Duration::from_secs(10),
             upstream_idle: Duration::from_secs(600),

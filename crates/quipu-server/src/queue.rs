@@ -52,7 +52,7 @@ pub(crate) struct Queue {
     /// Users something is recorded for, with what waits behind it.
     waiting: Mutex<HashMap<UserId, VecDeque<(Exchange, Place)>>>,
     /// Users of whom something is read and told, with the conversations that have something new since.
-    studying: Mutex<HashMap<UserId, BTreeSet<String>>>,
+    studying: Mutex<HashMap<UserId, BTreeSet<Option<String>>>>,
     students: Arc<Semaphore>,
     places: Arc<Semaphore>,
     workers: Arc<Semaphore>,
@@ -124,7 +124,7 @@ impl Queue {
             };
             let Some((exchange, place)) = next else { break };
             let Ok(worker) = self.workers.clone().acquire_owned().await else { break };
-            let session = exchange.session.clone();
+            let session = Some(exchange.session.clone());
             let (engine, metrics) = (self.engine.clone(), self.metrics.clone());
             let work = tokio::task::spawn_blocking(move || {
                 let _held = (worker, place);
@@ -141,13 +141,13 @@ impl Queue {
         self.went.notify_waiters();
     }
 
-    fn studying(&self) -> MutexGuard<'_, HashMap<UserId, BTreeSet<String>>> {
+    fn studying(&self) -> MutexGuard<'_, HashMap<UserId, BTreeSet<Option<String>>>> {
         self.studying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets rules and models read and tell what was recorded. It holds up no recording, and takes together what came
     /// meanwhile: under load words are understood later, not lost.
-    fn study(self: &Arc<Self>, user: &UserId, session: String) {
+    pub(crate) fn study(self: &Arc<Self>, user: &UserId, session: Option<String>) {
         let mut studying = self.studying();
         if let Some(sessions) = studying.get_mut(user) {
             sessions.insert(session);
@@ -163,7 +163,7 @@ impl Queue {
                 let (own, whose) = (queue.clone(), user.clone());
                 let work = tokio::task::spawn_blocking(move || {
                     let _held = student;
-                    sessions.iter().for_each(|session| own.study_now(&whose, session));
+                    sessions.iter().for_each(|session| own.study_now(&whose, session.as_deref()));
                 });
                 if work.await.is_err() {
                     tracing::error!("reading what was said stopped without an answer");
@@ -174,7 +174,7 @@ impl Queue {
     }
 
     /// The conversations that have something new; forgets the user if none has.
-    fn next_to_study(&self, user: &UserId) -> Option<BTreeSet<String>> {
+    fn next_to_study(&self, user: &UserId) -> Option<BTreeSet<Option<String>>> {
         let mut studying = self.studying();
         let sessions = std::mem::take(studying.get_mut(user)?);
         if sessions.is_empty() {
@@ -184,7 +184,7 @@ impl Queue {
         Some(sessions)
     }
 
-    fn study_now(&self, user: &UserId, session: &str) {
+    fn study_now(&self, user: &UserId, session: Option<&str>) {
         let start = Instant::now();
         let span = tracing::info_span!(
             "update_memory",
@@ -192,8 +192,8 @@ impl Queue {
             "gen_ai.conversation.id" = session,
         );
         let _in = span.enter();
-        let options = CatchUpOptions { sources_max: STUDIED_AT_ONCE, session: Some(session.to_owned()) };
-        let done = follow_up(&self.engine, user, Some(session)).and_then(|lag| {
+        let options = CatchUpOptions { sources_max: STUDIED_AT_ONCE, session: session.map(str::to_owned) };
+        let done = follow_up(&self.engine, user, session).and_then(|lag| {
             let report = catch_up(&self.engine, user, &options)?;
             Ok(lag.into_iter().chain(report.faults().map(str::to_owned)).collect::<Vec<_>>())
         });

@@ -36,11 +36,19 @@ impl Server {
     /// Binds the address.
     ///
     /// # Errors
-    /// - `Refused`: the address is not loopback's. There are no keys yet, so whoever reached it could read every memory.
+    /// - `Refused`: the address is not loopback's and there is no key, so whoever reached it could read every memory.
     /// - `Invalid`: two upstreams of one name, or one whose address is none.
     /// - `Unavailable`: the port is taken.
     pub async fn bind(parts: Parts, options: Options) -> Result<Self> {
         check(&options)?;
+        if !options.addr.ip().is_loopback() {
+            let keys = parts.keys.clone();
+            let asked = tokio::task::spawn_blocking(move || keys.has_any()).await;
+            let has_any = asked.map_err(|_| Error::Bug("looking for keys stopped without an answer".to_owned()))??;
+            if !has_any {
+                return Err(without_keys(options.addr));
+            }
+        }
         let listener = TcpListener::bind(options.addr).await.map_err(|error| {
             Error::Unavailable(format!(
                 "cannot listen on {}: {error}. Stop what listens there, or give --addr",
@@ -70,20 +78,25 @@ impl Server {
         });
         let hosts = Hosts::new(self.addr, &self.app.options.allow_hosts);
         let router = http::router(self.app.clone(), hosts);
+        let app = self.app.clone();
+        let stop = async move {
+            stop.await;
+            app.stopping.send_replace(true);
+        };
         let bounds = self.app.options.bounds.clone();
         http::run(self.listener, router, &bounds, self.app.metrics.clone(), stop).await;
         Drained { lost: self.app.queue.drain(bounds.drain_within).await }
     }
 }
 
+fn without_keys(addr: SocketAddr) -> Error {
+    Error::Refused(format!(
+        "{addr} can be reached from other machines, and there are no keys yet: whoever asks could read every memory. Make one with \
+         `quipu key create`; from then on every request needs one. Or listen on 127.0.0.1"
+    ))
+}
+
 fn check(options: &Options) -> Result<()> {
-    if !options.addr.ip().is_loopback() {
-        return Err(Error::Refused(format!(
-            "{} can be reached from other machines, and there are no keys yet: whoever asks could read every memory. Listen on \
-             127.0.0.1, and put a proxy that asks for a password in front (its name goes into allow_hosts)",
-            options.addr
-        )));
-    }
     let mut names: Vec<&str> = Vec::new();
     for one in &options.upstreams {
         let name = &one.name;

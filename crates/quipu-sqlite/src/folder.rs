@@ -3,6 +3,7 @@
 //! ```text
 //! quipu.lock        held while a process has the folder open; its pid
 //! ballast           space in reserve
+//! registry.db       keys; held by nobody in particular (`key_store.rs`)
 //! users/u-me.db     one database a user; -wal and -shm beside it while it is open
 //! aside/u-me.db.1   what a restore or an upgrade replaced
 //! ```

@@ -28,6 +28,7 @@
 //! # }
 //! ```
 
+mod key_store;
 mod ledger_store;
 mod user_ledger;
 
@@ -47,4 +48,5 @@ mod examine;
 mod fault;
 mod lock;
 
+pub use key_store::SqliteKeys;
 pub use ledger_store::{Options, SqliteStore};

@@ -5,8 +5,8 @@
 use std::cell::RefCell;
 
 use quipu_engine::ports::LedgerStore;
-use quipu_sqlite::{Options, SqliteStore};
-use quipu_testkit::{MemoryStore, RecordingStore, contract};
+use quipu_sqlite::{Options, SqliteKeys, SqliteStore};
+use quipu_testkit::{MemoryKeys, MemoryStore, RecordingStore, contract};
 use tempfile::TempDir;
 
 #[test]
@@ -29,4 +29,17 @@ fn the_sqlite_store_keeps_the_contract() {
         folders.borrow_mut().push(folder);
         Box::new(store)
     });
+}
+
+#[test]
+fn the_keys_in_memory_keep_the_contract() {
+    let keys = MemoryKeys::new();
+    contract::key_store(&keys, &keys.clone());
+}
+
+#[test]
+fn the_sqlite_keys_keep_the_contract() {
+    let folder = TempDir::new().unwrap();
+    let open = || SqliteKeys::open(folder.path()).unwrap();
+    contract::key_store(&open(), &open());
 }

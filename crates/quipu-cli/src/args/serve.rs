@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where to listen: an address of this machine's own [default: 127.0.0.1:7077]
+    /// Where to listen [default: 127.0.0.1:7077]; elsewhere than on loopback every request needs a key
     #[arg(long, value_name = "ADDR")]
     pub(crate) addr: Option<SocketAddr>,
     /// Another name the server may be asked by, such as the name of a proxy in front of it

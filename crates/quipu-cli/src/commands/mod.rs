@@ -9,6 +9,7 @@ mod evolve;
 mod export;
 mod growing;
 mod history;
+mod keys;
 mod models;
 mod people;
 mod read;
@@ -74,6 +75,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
             return weights::weights(&settings, printer, name.as_deref()).map(|()| ExitCode::SUCCESS);
         }
         Command::Doctor(args) if args.self_test => return models::self_test(&settings, printer),
+        Command::Key(args) => return keys::run(&settings, printer, args.action),
         Command::Serve(args) => return serve::run(&settings, printer, &args),
         Command::Vault(VaultCommand { action: VaultAction::Watch(args) }) => {
             return vault::watch(&settings, printer, &args);
@@ -200,6 +202,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Demo
         | Command::Eval(_)
         | Command::Bench(_)
+        | Command::Key(_)
         | Command::Serve(_)
         | Command::Status
         | Command::Weights { .. }

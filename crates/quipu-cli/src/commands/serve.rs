@@ -50,6 +50,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Resul
         engine: Arc::new(engine),
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
+        keys: Arc::new(app::keys(settings)?),
         metrics,
     };
     let shown = options.clone();

@@ -117,7 +117,7 @@ pub(super) fn core(session: &Session<'_>, settings: &Settings, action: Option<Co
             (Edit::Unset(pointer), PatchOptions { rationale: because, ..PatchOptions::default() })
         }
         CoreAction::Patch { patch, because, idempotency_key } => {
-            let options = PatchOptions { rationale: because, idempotency_key, confidence: None };
+            let options = PatchOptions { rationale: because, idempotency_key, ..PatchOptions::default() };
             (Edit::Patch(core_document::parse(&patch_text(&patch)?)?), options)
         }
     };

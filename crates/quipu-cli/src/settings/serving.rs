@@ -17,6 +17,9 @@ pub(crate) struct Serving {
     addr: Option<SocketAddr>,
     #[serde(default)]
     allow_hosts: Vec<String>,
+    /// On loopback too.
+    #[serde(default)]
+    require_keys: bool,
     recall_ms: Option<u64>,
     max_tokens: Option<usize>,
     /// Where a collector takes OTLP over HTTP.
@@ -126,6 +129,7 @@ impl Settings {
         Ok(Options {
             addr,
             allow_hosts: own.allow_hosts.iter().chain(hosts).cloned().collect(),
+            needs_key: own.require_keys,
             user: Some(self.user.clone()),
             upstreams,
             recall_within: own.recall_ms.map_or(usual.recall_within, Duration::from_millis),

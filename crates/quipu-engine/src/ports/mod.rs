@@ -3,6 +3,7 @@
 pub mod clock;
 pub mod embedder;
 pub mod extractor;
+pub mod key_store;
 pub mod language_model;
 pub mod ledger_store;
 pub mod model_watch;
@@ -16,6 +17,7 @@ pub mod vault;
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
 pub use extractor::{ExtractError, Extractor};
+pub use key_store::{KeyStore, Scope, StoredKey};
 pub use language_model::{Completion, LanguageModel, Message, ModelError, Purpose, Request, Shape, Usage, Voice};
 pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,

@@ -22,11 +22,13 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Clock, Entropy};
 use quipu_engine::{Aids, Engine, Parts as EngineParts, Rules};
 use quipu_models::{MiniLm, RuleExtractor, RuleSummarizer};
 use quipu_server::{Options, Parts, Placement, Server, Upstream, Wire};
 use quipu_sqlite::SqliteStore;
+use quipu_testkit::MemoryKeys;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -83,6 +85,7 @@ impl Door {
             engine: engine.clone(),
             clock: Arc::new(Machine),
             entropy: Arc::new(Machine),
+            keys: Arc::new(Keys::new(Arc::new(MemoryKeys::new()), Arc::new(Machine), Arc::new(Machine))),
             metrics: Arc::default(),
         };
         let server = Server::bind(parts, options).await.unwrap();

@@ -1,6 +1,8 @@
 //! Faults: the one place where the kind of an error becomes a status, in the shape of each protocol.
 
-use axum::http::header::{CONNECTION, CONTENT_TYPE};
+use std::time::Duration;
+
+use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use quipu_engine::Error;
@@ -8,21 +10,73 @@ use serde_json::json;
 
 use crate::options::Wire;
 
+/// What is said of when to try again, where nobody can know.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
+
 /// Why a request was not answered.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) status: StatusCode,
     /// One word for programs, as OpenAI and Anthropic use them.
     kind: &'static str,
+    /// What it is more exactly; the same as `kind` where there is no more to say.
+    code: &'static str,
     message: String,
+    /// The field, parameter or header that is wrong.
+    param: Option<String>,
     retryable: bool,
+    /// After how long to try again.
+    retry_after: Option<Duration>,
     /// True if what is left of the request cannot be told from the next one.
     closes: bool,
 }
 
 impl Fault {
     fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
-        Self { status, kind, message: message.into(), retryable: false, closes: false }
+        Self {
+            status,
+            kind,
+            code: kind.trim_end_matches("_error"),
+            message: message.into(),
+            param: None,
+            retryable: false,
+            retry_after: None,
+            closes: false,
+        }
+    }
+
+    /// The same, naming the field, parameter or header that is wrong.
+    pub(crate) fn at(self, param: impl Into<String>) -> Self {
+        Self { param: Some(param.into()), ..self }
+    }
+
+    /// The same, of a finer kind.
+    pub(crate) fn code(self, code: &'static str) -> Self {
+        Self { code, ..self }
+    }
+
+    /// The key does not open this.
+    pub(crate) fn out_of_scope(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "permission_error", message)
+    }
+
+    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "invalid_request_error", message).code("unsupported_media_type")
+    }
+
+    pub(crate) fn too_many(after: Duration) -> Self {
+        let message = format!("too many requests with this key; try again in {} s", seconds(after));
+        Self {
+            retryable: true,
+            retry_after: Some(after),
+            ..Self::new(StatusCode::TOO_MANY_REQUESTS, "rate_limit_error", message)
+        }
+    }
+
+    pub(crate) fn busy(after: Duration) -> Self {
+        let message = "the server is busy with other requests; try again";
+        let fault = Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable_error", message).code("busy");
+        Self { retryable: true, retry_after: Some(after), ..fault }
     }
 
     pub(crate) fn forbidden(message: &str) -> Self {
@@ -73,15 +127,14 @@ impl Fault {
 
     /// The answer in the shape of a protocol; Quipu's own without one.
     pub(crate) fn answer(&self, wire: Option<Wire>, request_id: Option<&str>) -> Response {
-        let Self { status, kind, message, retryable, closes } = self;
-        let code = status.as_u16();
+        let Self { status, kind, code, message, param, retryable, closes, retry_after } = self;
         let body = match wire {
             Some(Wire::OpenAi) => json!({"error": {"message": message, "type": kind, "param": null, "code": kind}}),
             Some(Wire::Anthropic) => {
                 json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id})
             }
             None => json!({
-                "error": {"type": kind, "code": code, "message": message, "param": null, "request_id": request_id,
+                "error": {"type": kind, "code": code, "message": message, "param": param, "request_id": request_id,
                           "retryable": retryable},
                 "detail": message,
             }),
@@ -89,6 +142,12 @@ impl Fault {
         let mut response = (*status, body.to_string()).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(after) = retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds(*after)));
+        }
+        if *status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"quipu\""));
+        }
         if *closes {
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
@@ -102,17 +161,29 @@ impl IntoResponse for Fault {
     }
 }
 
+/// Whole seconds, rounded up: who waits so long finds what it waits for.
+fn seconds(after: Duration) -> u64 {
+    after.as_secs() + u64::from(after.subsec_nanos() > 0)
+}
+
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
         let (status, kind) = match &error {
             Error::Invalid(_) => (StatusCode::BAD_REQUEST, "invalid_request_error"),
             Error::Conflict(_) => (StatusCode::CONFLICT, "conflict_error"),
+            Error::Stale(_) => (StatusCode::PRECONDITION_FAILED, "precondition_failed_error"),
             Error::NotFound(_) => (StatusCode::NOT_FOUND, "not_found_error"),
             Error::Refused(_) => (StatusCode::UNPROCESSABLE_ENTITY, "refused_error"),
             Error::Unavailable(_) => (StatusCode::SERVICE_UNAVAILABLE, "unavailable_error"),
-            Error::Corrupt(_) | Error::Bug(_) => (StatusCode::INTERNAL_SERVER_ERROR, "api_error"),
+            Error::Corrupt(_) => (StatusCode::INTERNAL_SERVER_ERROR, "api_error"),
+            Error::Bug(_) => (StatusCode::INTERNAL_SERVER_ERROR, "api_error"),
+        };
+        let fault = match &error {
+            Error::Corrupt(_) => Self::new(status, kind, error.to_string()).code("corrupt"),
+            Error::Bug(_) => Self::new(status, kind, error.to_string()).code("bug"),
+            _ => Self::new(status, kind, error.to_string()),
         };
         let retryable = matches!(error, Error::Conflict(_) | Error::Unavailable(_));
-        Self { retryable, ..Self::new(status, kind, error.to_string()) }
+        Self { retryable, retry_after: retryable.then_some(AGAIN_AFTER), ..fault }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use super::caller::Met;
 use super::fault::Fault;
 use crate::app::App;
 
@@ -40,7 +41,8 @@ pub(super) async fn version() -> Response {
 }
 
 /// Every figure.
-pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<Response, Fault> {
+pub(super) async fn metrics(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
+    met.caller.must_see_all()?;
     app.metrics.stands(&app.memory.standing().await?);
     let page = app.metrics.page().map_err(|error| quipu_engine::Error::Bug(error.to_string()))?;
     Ok(([(CONTENT_TYPE, OPEN_METRICS)], page).into_response())

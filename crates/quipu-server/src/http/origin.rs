@@ -29,6 +29,9 @@ impl Hosts {
         if port == 80 {
             own.extend(names.iter().map(|name| (*name).to_owned()));
         }
+        if !addr.ip().is_loopback() {
+            own.push(addr.to_string());
+        }
         Self { own, allowed: allowed.iter().map(|name| name.to_ascii_lowercase()).collect() }
     }
 

@@ -1,6 +1,7 @@
 //! Requests that are passed on as they are, and how anything is passed on.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -10,6 +11,7 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use super::caller::{Caller, Met};
 use super::fault::Fault;
 use crate::app::App;
 use crate::metrics::Proxied;
@@ -60,17 +62,28 @@ impl Told {
 
 /// The whole body of a request, within its bounds.
 pub(super) async fn collect(parts: &Parts, body: Body, bounds: &Bounds) -> Result<Bytes, Fault> {
-    let most = bounds.body_bytes_max;
+    collect_up_to(parts, body, bounds.body_bytes_max, bounds.body_within).await
+}
+
+/// The same within other bounds.
+pub(super) async fn collect_up_to(parts: &Parts, body: Body, most: usize, within: Duration) -> Result<Bytes, Fault> {
     let named = parts.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if named.is_some_and(|named| named > most as u64) {
         return Err(Fault::too_large(most));
     }
-    match tokio::time::timeout(bounds.body_within, Limited::new(body, most).collect()).await {
+    match tokio::time::timeout(within, Limited::new(body, most).collect()).await {
         Err(_) => Err(Fault::too_slow()),
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.downcast_ref::<LengthLimitError>().is_some() => Err(Fault::too_large(most)),
         Ok(Err(_)) => Err(Fault::broken_body()),
     }
+}
+
+/// Who asks.
+pub(super) fn caller(parts: &Parts) -> Result<Caller, Fault> {
+    let met = parts.extensions.get::<Met>();
+    let missing = || quipu_engine::Error::Bug("a request came past the door".to_owned());
+    Ok(met.ok_or_else(missing)?.caller.clone())
 }
 
 /// The headers that go to an upstream, with the key that does.

@@ -11,9 +11,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use quipu_core::id::UserId;
+use quipu_engine::ports::Scope;
 use tokio::time::Instant;
 use tracing::{Instrument, field};
 
+use super::caller::Caller;
 use super::fault::Fault;
 use super::pass::{self, Told};
 use crate::app::App;
@@ -67,6 +69,12 @@ async fn answer(
 ) -> Result<Response, Fault> {
     let (parts, body) = request.into_parts();
     let ask = Ask::read(&parts.headers).map_err(Fault::invalid)?;
+    let caller = pass::caller(&parts)?;
+    for (wanted, scope) in [(ask.mode.reads(), Scope::Read), (ask.mode.writes(), Scope::Write)] {
+        if wanted {
+            caller.must(scope)?;
+        }
+    }
     let body = pass::collect(&parts, body, &app.options.bounds).await?;
     let start = Instant::now();
     let read = readable(&parts.headers, &body).and_then(|text| proxy::read(dialect, text));
@@ -75,7 +83,7 @@ async fn answer(
         .ok_or_else(|| pass::no_upstream(dialect.wire()))?;
     let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("there is no such path"))?;
     let headers = pass::outgoing(&parts.headers, upstream)?;
-    let task = task(app, &parts.headers, &ask, read)?;
+    let task = task(app, &caller, &parts.headers, &ask, read)?;
     note(task.as_ref(), upstream, model.as_deref());
 
     let mut told = Told::skipped(request_id.to_owned());
@@ -127,8 +135,18 @@ fn readable<'a>(headers: &HeaderMap, body: &'a Bytes) -> Option<&'a str> {
 }
 
 /// What memory has to do; nothing if it is not to, or nobody said anything.
-fn task(app: &App, headers: &HeaderMap, ask: &Ask, read: Option<proxy::Request>) -> Result<Option<Task>, Fault> {
-    let user = proxy::user(headers, read.as_ref(), app.options.user.as_ref()).map_err(Fault::invalid)?;
+fn task(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    ask: &Ask,
+    read: Option<proxy::Request>,
+) -> Result<Option<Task>, Fault> {
+    // Whom a key is bound to comes before whatever a request says.
+    let user = match caller.bound() {
+        Some(bound) => Some(bound.clone()),
+        None => proxy::user(headers, read.as_ref(), app.options.user.as_ref()).map_err(Fault::invalid)?,
+    };
     let (Some(mut request), Some(user)) = (read, user) else { return Ok(None) };
     if !(ask.mode.reads() || ask.mode.writes()) || app.asides.has(&request) {
         return Ok(None);

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Extension;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post};
 
+use super::caller::Met;
 use super::fault::Fault;
 use super::origin::{self, Hosts};
-use super::{health, pass, proxied};
+use super::{api, caller, health, pass, proxied};
 use crate::app::App;
 
 /// All routes; `hosts` are the names the server goes by.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
+    let page = Arc::new(api::document().to_string());
     Router::new()
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
@@ -26,8 +29,15 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
         .route("/v1/models", get(pass::models))
         .route("/v1/models/{*model}", get(pass::models))
         .route("/proxy/{upstream}/{*path}", any(pass::named))
-        .fallback(async || Fault::not_found("there is no such path"))
-        .method_not_allowed_fallback(async || Fault::wrong_method())
+        .route("/openapi.json", get(api::shown_document).layer(Extension(page)))
+        .merge(api::router())
+        .fallback(async |Extension(met): Extension<Met>| {
+            Fault::not_found("there is no such path").answer(None, Some(&met.request_id))
+        })
+        .method_not_allowed_fallback(async |Extension(met): Extension<Met>| {
+            Fault::wrong_method().answer(None, Some(&met.request_id))
+        })
+        .layer(from_fn_with_state(app.clone(), caller::check))
         .layer(from_fn_with_state(Arc::new(hosts), origin::check))
         .with_state(app)
 }

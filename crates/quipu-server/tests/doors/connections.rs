@@ -193,18 +193,33 @@ async fn connections_have_a_bound_and_come_back() {
 }
 
 #[tokio::test]
-async fn only_loopback_is_listened_on() {
+async fn without_a_key_only_loopback_is_listened_on() {
+    use quipu_engine::ports::Scope;
     use quipu_server::{Options, Parts, Server};
     use quipu_testkit::{FixedClock, SeededEntropy};
-    for (addr, refused) in [("0.0.0.0:0", true), ("[::]:0", true), ("127.0.0.1:0", false)] {
+    for (addr, key, refused) in [
+        ("0.0.0.0:0", None, true),
+        ("[::]:0", None, true),
+        ("127.0.0.1:0", None, false),
+        ("0.0.0.0:0", Some("taken back"), true),
+        ("0.0.0.0:0", Some("good"), false),
+    ] {
+        let keys = crate::rig::keys();
+        if let Some(kind) = key {
+            let made = keys.create("a", &[Scope::Read], None).unwrap();
+            if kind == "taken back" {
+                keys.revoke(&made.shown.id).unwrap();
+            }
+        }
         let parts = Parts {
             engine: crate::rig::engine(Arc::new(HashedNgrams::new())),
             clock: Arc::new(FixedClock::new()),
             entropy: Arc::new(SeededEntropy::new(1)),
+            keys: Arc::new(keys),
             metrics: Arc::default(),
         };
         let options = Options { addr: addr.parse().unwrap(), ..Options::default() };
         let bound = Server::bind(parts, options).await;
-        assert_eq!(matches!(bound, Err(quipu_engine::Error::Refused(_))), refused, "{addr}");
+        assert_eq!(matches!(bound, Err(quipu_engine::Error::Refused(_))), refused, "{addr} {key:?}");
     }
 }

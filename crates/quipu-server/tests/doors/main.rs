@@ -4,6 +4,8 @@
 
 mod rig;
 
+mod api;
+
 mod connections;
 mod crowd;
 mod faults;

@@ -1,6 +1,7 @@
 //! What a request may ask of memory, and what does not go further.
 
 use quipu_core::source::Role;
+use quipu_engine::ports::Scope;
 use quipu_models::fake::Script;
 use serde_json::json;
 
@@ -124,13 +125,16 @@ async fn nothing_that_is_ours_or_the_persons_reaches_the_upstream() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_of_ours_is_replaced_by_the_upstreams() {
     let rig = Rig::new(Script::saying("Hello.")).await;
+    let key = rig.keys.create("a", &[Scope::Read, Scope::Write], None).unwrap().key;
+    let bearer = format!("Bearer {key}");
+    let (key, bearer) = (key.as_str(), bearer.as_str());
     let chat = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]}).to_string();
     for (path, header, upstreams) in [
-        ("/v1/chat/completions", ("authorization", "Bearer qp_1_secret"), ("authorization", "Bearer sk-of-open")),
-        ("/v1/chat/completions", ("x-memory-key", "qp_1_secret"), ("authorization", "Bearer sk-of-open")),
-        ("/v1/embeddings", ("authorization", "Bearer qp_1_secret"), ("authorization", "Bearer sk-of-open")),
-        ("/v1/messages", ("x-api-key", "qp_1_secret"), ("x-api-key", "sk-of-anthropic")),
-        ("/proxy/open/embeddings", ("authorization", "Bearer qp_1_secret"), ("authorization", "Bearer sk-of-open")),
+        ("/v1/chat/completions", ("authorization", bearer), ("authorization", "Bearer sk-of-open")),
+        ("/v1/chat/completions", ("x-memory-key", key), ("authorization", "Bearer sk-of-open")),
+        ("/v1/embeddings", ("authorization", bearer), ("authorization", "Bearer sk-of-open")),
+        ("/v1/messages", ("x-api-key", key), ("x-api-key", "sk-of-anthropic")),
+        ("/proxy/open/embeddings", ("authorization", bearer), ("authorization", "Bearer sk-of-open")),
     ] {
         rig.post(path, &[header], chat.clone()).await;
         let sent = rig.last_sent();
@@ -142,7 +146,9 @@ async fn a_key_of_ours_is_replaced_by_the_upstreams() {
             options.upstreams[0].key = None;
         })
         .await;
-    let answer = keyless.post("/v1/chat/completions", &[("authorization", "Bearer qp_1_secret")], chat).await;
+    let key = keyless.keys.create("a", &[Scope::Read, Scope::Write], None).unwrap().key;
+    let bearer = format!("Bearer {key}");
+    let answer = keyless.post("/v1/chat/completions", &[("authorization", bearer.as_str())], chat).await;
     assert_eq!(answer.status(), 401);
     assert_eq!(keyless.upstream.requests(), 0);
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use quipu_core::id::UserId;
 use quipu_core::source::Role;
+use quipu_engine::keys::Keys;
 use quipu_engine::ports::Embedder;
 use quipu_engine::versions::When;
 use quipu_engine::{
@@ -14,7 +15,7 @@ use quipu_engine::{
 use quipu_models::fake::{FakeServer, Received, Script};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_server::{Drained, Options, Parts, Placement, Server, Upstream, Wire};
-use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
+use quipu_testkit::{FixedClock, MemoryKeys, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -26,6 +27,7 @@ pub(crate) struct Rig {
     pub(crate) addr: SocketAddr,
     pub(crate) upstream: FakeServer,
     pub(crate) engine: Arc<Engine>,
+    pub(crate) keys: Arc<Keys>,
     pub(crate) client: reqwest::Client,
     stop: oneshot::Sender<()>,
     running: JoinHandle<Drained>,
@@ -43,6 +45,11 @@ pub(crate) fn engine(embedder: Arc<dyn Embedder>) -> Arc<Engine> {
         rules: Rules::default(),
         aids: quipu_engine::Aids::default(),
     }))
+}
+
+/// An empty store of keys in memory.
+pub(crate) fn keys() -> Keys {
+    Keys::new(Arc::new(MemoryKeys::new()), Arc::new(FixedClock::new()), Arc::new(SeededEntropy::new(3)))
 }
 
 /// Options for a fake upstream of both kinds. The deadline is long: a busy machine is not what is tested.
@@ -82,8 +89,10 @@ impl Rig {
         let upstream = FakeServer::start(script).unwrap();
         let mut options = options(&upstream);
         change(&mut options);
+        let keys = Arc::new(keys());
         let parts = Parts {
             engine: engine.clone(),
+            keys: keys.clone(),
             clock: Arc::new(FixedClock::new()),
             entropy: Arc::new(SeededEntropy::new(2)),
             metrics: Arc::default(),
@@ -95,11 +104,24 @@ impl Rig {
             let _ = stopped.await;
         }));
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { addr, upstream, engine, client, stop, running }
+        Self { addr, upstream, engine, keys, client, stop, running }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.addr)
+    }
+
+    /// Asks for something in any way, with JSON if there is any.
+    pub(crate) async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Answer {
+        let method: reqwest::Method = method.parse().unwrap();
+        let mut request = self.client.request(method, self.url(path));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(body) = body {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        Answer::of(request.send().await.unwrap()).await
     }
 
     /// Posts a body as it is.

@@ -7,6 +7,7 @@ mod damage_files;
 mod damage_full_disk;
 mod erase;
 mod fixture;
+mod keys;
 mod ledger;
 mod lock;
 mod projections;

@@ -7,8 +7,10 @@
 mod derived;
 mod erasing;
 mod events;
+mod keys;
 mod users;
 
+pub use keys::key_store;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{Head, LedgerStore, UserLedger};

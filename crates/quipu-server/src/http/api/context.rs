@@ -1,0 +1,139 @@
+//! The block of memory for a prompt.
+
+use jiff::Timestamp;
+use quipu_core::id::{ItemId, Seq};
+use quipu_core::pack::{self, Packed};
+use quipu_core::recall::Intent;
+use quipu_engine::ports::Scope;
+use quipu_engine::{
+    ContextOptions, Decision, Reproduced, SessionContext, SessionContextOptions, judged_context, reproduce,
+    session_context,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::super::fault::Fault;
+use super::frame::{Call, Route, when};
+use super::sent::NoQuery;
+use super::shown::Shown;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/memory/{user_id}/context", "The pack for a question, or the context of a session", context)
+            .needs(Scope::Read),
+        Route::get("/memory/{user_id}/packs/{pack_id}", "A pack, made again from its id", packed),
+    ]
+}
+
+/// A message of a conversation.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    role: String,
+    content: String,
+}
+
+/// What to pack.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    /// The question or task.
+    query: Option<String>,
+    /// A conversation; its last message of the user's is then the question.
+    messages: Option<Vec<Message>>,
+    /// What it is for: `plan`, `reflect`, `recall`, `decide` or `nudge`.
+    #[schemars(with = "Option<String>")]
+    intent: Option<Intent>,
+    /// The context of this session: base truth, turn log, what is recalled, and the last turns.
+    session_id: Option<String>,
+    /// The most it may cost, in tokens.
+    max_tokens: Option<usize>,
+    /// What was known then: a version, a time or a date.
+    as_of: Option<String>,
+    /// What "last week" is counted from.
+    now: Option<Timestamp>,
+    /// Count tokens by this tokenizer.
+    tokenizer: Option<String>,
+}
+
+/// What was packed.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Context {
+    Pack(Box<PackShown>),
+    Session(Box<Shown<SessionContext>>),
+}
+
+/// A pack.
+#[derive(Serialize, JsonSchema)]
+struct PackShown {
+    /// The block to put into a prompt.
+    text: String,
+    sections: Vec<Shown<Packed>>,
+    /// Whether memory answers the question.
+    decision: Shown<Decision>,
+    /// Items in it.
+    #[schemars(with = "Vec<String>")]
+    citations: Vec<ItemId>,
+    /// Items that did not fit; ask for them by id.
+    #[schemars(with = "Vec<String>")]
+    omitted: Vec<ItemId>,
+    /// Paths of the core document that did not fit.
+    omitted_paths: Vec<String>,
+    tokens: usize,
+    /// The tokenizer they were counted by.
+    counted_by: String,
+    /// The same pack can be had again by it.
+    pack_id: String,
+    /// The version it was made of.
+    version: Seq,
+    /// What recall had to do without, if it did.
+    degraded: Option<String>,
+}
+
+fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
+    let user = call.user()?;
+    let last = || asked.messages.iter().flatten().rev().find(|message| message.role == "user");
+    let query = asked.query.clone().or_else(|| last().map(|message| message.content.clone()));
+    let (at, max_tokens) = (when(asked.as_of.as_deref(), "as_of")?, asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS));
+    if let Some(session) = &asked.session_id {
+        let options = SessionContextOptions {
+            query,
+            max_tokens,
+            at,
+            intent: asked.intent,
+            now: asked.now,
+            tokenizer: asked.tokenizer,
+            ..SessionContextOptions::of(session)
+        };
+        return Ok(Context::Session(Box::new(Shown(session_context(call.engine, &user, &options)?))));
+    }
+    let missing = || Fault::invalid("what to pack? give query, or messages with one of the user's").at("query");
+    let query = query.ok_or_else(missing)?;
+    let options = ContextOptions {
+        max_tokens,
+        at,
+        intent: asked.intent,
+        now: asked.now,
+        tokenizer: asked.tokenizer,
+        ..ContextOptions::of(&query)
+    };
+    let made = judged_context(call.engine, &user, &options)?;
+    Ok(Context::Pack(Box::new(PackShown {
+        text: made.pack.text,
+        sections: made.pack.sections.into_iter().map(Shown).collect(),
+        decision: Shown(made.decision),
+        citations: made.pack.citations,
+        omitted: made.pack.omitted,
+        omitted_paths: made.pack.omitted_paths,
+        tokens: made.pack.tokens,
+        counted_by: made.pack.counted_by,
+        pack_id: made.pack.id,
+        version: made.version,
+        degraded: made.degraded,
+    })))
+}
+
+fn packed(call: &Call<'_>, _: NoQuery) -> Result<Shown<Reproduced>, Fault> {
+    Ok(Shown(reproduce(call.engine, &call.user()?, call.part("pack_id")?)?))
+}

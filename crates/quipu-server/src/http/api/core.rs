@@ -1,0 +1,138 @@
+//! The core document, and the episodes by topic and place (seed 0).
+
+use jiff::Timestamp;
+use quipu_core::core_document::Patch;
+use quipu_core::id::Seq;
+use quipu_core::item::Episode;
+use quipu_engine::versions::{self, When};
+use quipu_engine::{Edit, Error, PatchOptions, Receipt, edit_core, episodes_about};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::fault::Fault;
+use super::frame::{Call, Route, when};
+use super::page;
+use super::sent::listed;
+use super::shown::Shown;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/memory/{user_id}", "The core document and its version", core),
+        Route::post("/memory/{user_id}/events", "Patches the core document (RFC 6902)", patch).keyed().conditional(),
+        Route::get("/memory/{user_id}/episodes", "Episodes, those nearest to topics and paths first", episodes),
+    ]
+}
+
+/// Which version.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct At {
+    /// A version: `now`, a position, a time or a date.
+    pub(super) at: Option<String>,
+}
+
+/// A document at a version.
+#[derive(Serialize, JsonSchema)]
+struct Core {
+    user_id: String,
+    /// The position of the newest event it was made of.
+    version: Seq,
+    document: Value,
+}
+
+fn core(call: &Call<'_>, asked: At) -> Result<Core, Fault> {
+    let user = call.user()?;
+    let document = versions::core_at(call.engine, &user, when(asked.at.as_deref(), "at")?)?;
+    let version = document.pointer("/_meta/version").and_then(Value::as_u64);
+    let version = version.ok_or_else(|| Error::Bug("a core document does not say its version".to_owned()))?;
+    Ok(Core { user_id: user.to_string(), version, document })
+}
+
+/// A change of the core document.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct MemoryEvent {
+    /// The sender's name of it: sent again it has no second effect, as with an `Idempotency-Key`.
+    id: Option<String>,
+    /// When the sender made it. The ledger has its own time, that of recording.
+    #[expect(dead_code, reason = "senders of this form have it; what counts is the ledger's time")]
+    timestamp: Option<Timestamp>,
+    /// Who makes it: `user` only. What an agent or a tool proposes goes through `/memory/write`, where it is judged.
+    actor: Option<ActorIn>,
+    /// The message or tool it came from.
+    source: Option<String>,
+    /// How sure, 0 to 1.
+    confidence: Option<f64>,
+    /// Why.
+    rationale: Option<String>,
+    /// The operations.
+    #[schemars(with = "Vec<Value>")]
+    patch: Patch,
+}
+
+/// Who does something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ActorIn {
+    User,
+    Agent,
+    System,
+    Tool,
+}
+
+fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Shown<Receipt>, Fault> {
+    let user = call.user()?;
+    if event.actor.is_some_and(|actor| actor != ActorIn::User) {
+        let why =
+            "only the user patches the core document; what an agent proposes goes to /memory/write, where it is judged";
+        return Err(Fault::from(Error::Refused(why.to_owned())).at("actor"));
+    }
+    let options = PatchOptions {
+        idempotency_key: call.idempotency_key.clone().or(event.id),
+        rationale: event.rationale,
+        confidence: event.confidence,
+        reference: event.source,
+    };
+    let edit = Edit::Patch(event.patch);
+    call.writing(&user, || edit_core(call.engine, &user, &edit, &options)).map(Shown)
+}
+
+/// Which episodes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EpisodesAsked {
+    /// Topics, a comma between two.
+    topics: Option<String>,
+    /// Pointers into the core document, a comma between two.
+    paths: Option<String>,
+    /// How many; 5 unless asked otherwise.
+    k: Option<usize>,
+    /// A version: `now`, a position, a time or a date.
+    at: Option<String>,
+}
+
+/// An episode and what it is worth to the question.
+#[derive(Serialize, JsonSchema)]
+struct Scored {
+    /// Three for each topic it shares, four for each path, and its importance.
+    score: u32,
+    #[serde(flatten)]
+    episode: Shown<Episode>,
+}
+
+/// Episodes, best first.
+#[derive(Serialize, JsonSchema)]
+struct Episodes {
+    episodes: Vec<Scored>,
+}
+
+fn episodes(call: &Call<'_>, asked: EpisodesAsked) -> Result<Episodes, Fault> {
+    let user = call.user()?;
+    let k = page::limit(asked.k.or(Some(5))).map_err(|fault| fault.at("k"))?;
+    let at: When = when(asked.at.as_deref(), "at")?;
+    let (topics, paths) = (listed(asked.topics.as_deref()), listed(asked.paths.as_deref()));
+    let found = episodes_about(call.engine, &user, Some(at), &topics, &paths, k)?;
+    let scored = found.into_iter().map(|(score, episode)| Scored { score, episode: Shown(episode) });
+    Ok(Episodes { episodes: scored.collect() })
+}

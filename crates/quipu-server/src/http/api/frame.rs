@@ -1,0 +1,333 @@
+//! The frame of every route: who may, what was sent, which verb, what is answered. A route is a row of a table; the router and the
+//! page that describes it are made of the same rows.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Extension, RawPathParams, Request, State};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Uri};
+use axum::response::{IntoResponse, Response};
+use quipu_core::id::{Seq, UserId};
+use quipu_core::limit;
+use quipu_engine::ports::Scope;
+use quipu_engine::versions::When;
+use quipu_engine::{Engine, Error, expecting};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::super::caller::{Caller, Met};
+use super::super::fault::Fault;
+use super::super::pass;
+use super::{live, sent};
+use crate::app::App;
+
+type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+type Verb = Arc<dyn Fn(&Call<'_>, &Sent) -> Result<Vec<u8>, Fault> + Send + Sync>;
+
+/// What was sent, as it came.
+pub(super) struct Sent {
+    pub(super) uri: Uri,
+    pub(super) content_type: Option<HeaderValue>,
+    pub(super) body: Bytes,
+}
+
+/// One route.
+pub(crate) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    /// What it does, in a line.
+    pub(super) about: &'static str,
+    pub(super) scope: Scope,
+    /// True if it takes an `Idempotency-Key`.
+    pub(super) is_keyed: bool,
+    /// True if it takes an `If-Match`.
+    pub(super) is_conditional: bool,
+    /// True if it is worth a line in the log of what was done.
+    is_grave: bool,
+    /// True if what comes is told to those who want that.
+    is_live: bool,
+    pub(super) query: Option<SchemaOf>,
+    pub(super) body: Option<SchemaOf>,
+    pub(super) answer: SchemaOf,
+    verb: Verb,
+}
+
+fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+fn bytes<A: Serialize>(answer: &A) -> Result<Vec<u8>, Fault> {
+    serde_json::to_vec(answer)
+        .map_err(|error| Error::Bug(format!("an answer cannot be written as JSON: {error}")).into())
+}
+
+impl Route {
+    fn new(
+        method: Method,
+        path: &'static str,
+        about: &'static str,
+        scope: Scope,
+        answer: SchemaOf,
+        verb: Verb,
+    ) -> Self {
+        let (is_keyed, is_conditional, is_grave, is_live) = (false, false, false, false);
+        Self {
+            method,
+            path,
+            about,
+            scope,
+            is_keyed,
+            is_conditional,
+            is_grave,
+            is_live,
+            query: None,
+            body: None,
+            answer,
+            verb,
+        }
+    }
+
+    /// Reads: what is asked stands in the query.
+    pub(super) fn get<Q, A>(path: &'static str, about: &'static str, verb: fn(&Call<'_>, Q) -> Result<A, Fault>) -> Self
+    where
+        Q: DeserializeOwned + JsonSchema + 'static,
+        A: Serialize + JsonSchema + 'static,
+    {
+        let run: Verb = Arc::new(move |call, sent| bytes(&verb(call, sent::query(sent)?)?));
+        Self { query: Some(schema::<Q>), ..Self::new(Method::GET, path, about, Scope::Read, schema::<A>, run) }
+    }
+
+    /// Does something: what is asked stands in the body.
+    pub(super) fn of_body<B, A>(
+        method: Method,
+        path: &'static str,
+        about: &'static str,
+        verb: fn(&Call<'_>, B) -> Result<A, Fault>,
+    ) -> Self
+    where
+        B: DeserializeOwned + JsonSchema + 'static,
+        A: Serialize + JsonSchema + 'static,
+    {
+        let run: Verb = Arc::new(move |call, sent| bytes(&verb(call, sent::body(sent)?)?));
+        Self { body: Some(schema::<B>), ..Self::new(method, path, about, Scope::Write, schema::<A>, run) }
+    }
+
+    /// Posts.
+    pub(super) fn post<B, A>(
+        path: &'static str,
+        about: &'static str,
+        verb: fn(&Call<'_>, B) -> Result<A, Fault>,
+    ) -> Self
+    where
+        B: DeserializeOwned + JsonSchema + 'static,
+        A: Serialize + JsonSchema + 'static,
+    {
+        Self::of_body(Method::POST, path, about, verb)
+    }
+
+    /// Deletes; nothing is sent.
+    pub(super) fn delete<A>(path: &'static str, about: &'static str, verb: fn(&Call<'_>) -> Result<A, Fault>) -> Self
+    where
+        A: Serialize + JsonSchema + 'static,
+    {
+        let run: Verb = Arc::new(move |call, sent| {
+            sent::nothing(sent)?;
+            bytes(&verb(call)?)
+        });
+        Self { is_grave: true, ..Self::new(Method::DELETE, path, about, Scope::Admin, schema::<A>, run) }
+    }
+
+    /// Needs another scope.
+    pub(super) fn needs(self, scope: Scope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// Takes an `Idempotency-Key`.
+    pub(super) fn keyed(self) -> Self {
+        Self { is_keyed: true, ..self }
+    }
+
+    /// Takes an `If-Match`.
+    pub(super) fn conditional(self) -> Self {
+        Self { is_conditional: true, ..self }
+    }
+
+    /// Tells what comes to those who want that.
+    pub(super) fn live(self) -> Self {
+        Self { is_live: true, ..self }
+    }
+
+    /// Is worth a line in the log of what was done.
+    pub(super) fn grave(self) -> Self {
+        Self { is_grave: true, ..self }
+    }
+}
+
+/// A request that is being answered, with what a verb may know of it.
+pub(super) struct Call<'a> {
+    pub(super) app: &'a Arc<App>,
+    pub(super) engine: &'a Engine,
+    caller: &'a Caller,
+    path: &'a BTreeMap<String, String>,
+    pub(super) idempotency_key: Option<String>,
+    expected: Option<Seq>,
+}
+
+impl Call<'_> {
+    /// A part of the path.
+    pub(super) fn part(&self, name: &str) -> Result<&str, Fault> {
+        self.path.get(name).map(String::as_str).ok_or_else(|| Error::Bug(format!("the path has no {name}")).into())
+    }
+
+    /// The user in the path, if the caller may see this one.
+    pub(super) fn user(&self) -> Result<UserId, Fault> {
+        self.user_named(self.part("user_id")?, "user_id")
+    }
+
+    /// A user named elsewhere, if the caller may see this one. There is no other way to a user.
+    pub(super) fn user_named(&self, name: &str, param: &str) -> Result<UserId, Fault> {
+        let user = UserId::parse(name).map_err(|refusal| Fault::invalid(refusal.to_string()).at(param))?;
+        self.caller.must_be(&user)?;
+        Ok(user)
+    }
+
+    /// The user a request means that names none: the key's, else the server's.
+    pub(super) fn own_user(&self, named: Option<&str>) -> Result<UserId, Fault> {
+        if let Some(named) = named {
+            return self.user_named(named, "user_id");
+        }
+        let own = self.caller.bound().or(self.app.options.user.as_ref());
+        own.cloned().ok_or_else(|| Fault::invalid("whose memory? give user_id").at("user_id"))
+    }
+
+    pub(super) fn must_see_all(&self) -> Result<(), Fault> {
+        self.caller.must_see_all()
+    }
+
+    /// Runs a verb that appends, on the condition the request came with.
+    pub(super) fn writing<T>(&self, user: &UserId, verb: impl FnOnce() -> Result<T, Error>) -> Result<T, Fault> {
+        let done = match self.expected {
+            Some(version) => expecting(user, version, verb),
+            None => verb(),
+        };
+        Ok(done?)
+    }
+}
+
+/// A value out of a text, with the parameter's name in the error.
+pub(super) fn parsed<T: FromStr>(text: &str, param: &str) -> Result<T, Fault>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse().map_err(|error: T::Err| Fault::invalid(error.to_string()).at(param))
+}
+
+/// A version, now if none is named.
+pub(super) fn when(text: Option<&str>, param: &str) -> Result<When, Fault> {
+    text.map_or(Ok(When::Now), |text| parsed(text, param))
+}
+
+/// Answers a request on a route.
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    Extension(route): Extension<Arc<Route>>,
+    Extension(met): Extension<Met>,
+    params: RawPathParams,
+    request: Request,
+) -> Response {
+    let path: BTreeMap<String, String> =
+        params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let outcome = run(&app, &route, &met, path, request).await;
+    if route.is_grave {
+        let status = outcome.as_ref().map_or_else(|fault| fault.status.as_u16(), |_| 200);
+        let (key, request_id) = (met.caller.name(), met.request_id.as_str());
+        tracing::info!(method = %route.method, route = route.path, key, request_id, status, "asked for what is not done lightly");
+    }
+    match outcome {
+        Ok(response) => response,
+        Err(fault) => fault.answer(None, Some(&met.request_id)),
+    }
+}
+
+async fn run(
+    app: &Arc<App>,
+    route: &Arc<Route>,
+    met: &Met,
+    path: BTreeMap<String, String>,
+    request: Request,
+) -> Result<Response, Fault> {
+    let (parts, body) = request.into_parts();
+    met.caller.must(route.scope)?;
+    let (idempotency_key, expected) = conditions(route, &parts.headers)?;
+    if let Some(user) = path.get("user_id") {
+        // Before anything is read or looked up: whoever may not see a user learns nothing of it.
+        let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
+        met.caller.must_be(&user)?;
+    }
+    let headers = parts.headers.clone();
+    let sent = collect(app, parts, body).await?;
+    if route.is_live && live::is_wanted(&headers) {
+        let asked: LiveAsked = sent::query(&sent)?;
+        let user = path.get("user_id").map(|user| UserId::parse(user));
+        let user = user.ok_or_else(|| Error::Bug("a live path names no user".to_owned()))?;
+        let user = user.map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
+        return live::events(app, user, live::after(&headers, asked.after)?).await;
+    }
+    let bounds = &app.options.bounds;
+    let slot = tokio::time::timeout(bounds.verb_waits, app.verbs.clone().acquire_owned()).await;
+    let slot = slot.ok().and_then(Result::ok).ok_or_else(|| Fault::busy(bounds.verb_waits))?;
+    let (app, route, caller) = (app.clone(), route.clone(), met.caller.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let _slot = slot;
+        let call = Call { app: &app, engine: &app.engine, caller: &caller, path: &path, idempotency_key, expected };
+        (route.verb)(&call, &sent)
+    });
+    let body = work.await.map_err(|_| Error::Bug("a verb stopped without an answer".to_owned()))??;
+    Ok(([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response())
+}
+
+/// From where on events are told.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LiveAsked {
+    after: Option<Seq>,
+}
+
+/// The key and the version a request came with. A route that cannot keep such a promise does not pretend to.
+fn conditions(route: &Route, headers: &HeaderMap) -> Result<(Option<String>, Option<Seq>), Fault> {
+    let text = |name: &str| {
+        let value = headers.get(name).map(|value| value.to_str().map(str::trim));
+        value.transpose().map_err(|_| Fault::invalid(format!("the header {name} is not plain text")).at(name))
+    };
+    let key = text("idempotency-key")?.map(str::to_owned);
+    if let Some(key) = &key {
+        if !route.is_keyed {
+            return Err(Fault::invalid("this route takes no Idempotency-Key").at("Idempotency-Key"));
+        }
+        if key.is_empty() || key.len() > limit::NOTE_BYTES_MAX {
+            let wrong = format!("an Idempotency-Key has 1 to {} bytes", limit::NOTE_BYTES_MAX);
+            return Err(Fault::invalid(wrong).at("Idempotency-Key"));
+        }
+    }
+    let Some(version) = text("if-match")? else { return Ok((key, None)) };
+    if !route.is_conditional {
+        return Err(Fault::invalid("this route takes no If-Match").at("If-Match"));
+    }
+    let bare = version.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(version);
+    let wrong = || Fault::invalid("If-Match is the version the memory must have, such as \"12\"").at("If-Match");
+    Ok((key, Some(bare.parse().map_err(|_| wrong())?)))
+}
+
+async fn collect(app: &App, parts: Parts, body: Body) -> Result<Sent, Fault> {
+    if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        return Err(Fault::unsupported("a body is sent as it is, without Content-Encoding").at("Content-Encoding"));
+    }
+    let bounds = &app.options.bounds;
+    let body = pass::collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?;
+    Ok(Sent { content_type: parts.headers.get(CONTENT_TYPE).cloned(), uri: parts.uri, body })
+}

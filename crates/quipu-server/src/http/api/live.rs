@@ -1,0 +1,120 @@
+//! Events as they are recorded: `GET …/events` for whoever accepts `text/event-stream`.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use quipu_core::id::{Seq, UserId};
+use quipu_engine::log::Entry;
+use quipu_engine::{Engine, Error, LogOptions, log, versions};
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::super::fault::Fault;
+use crate::app::App;
+
+/// How often it is looked whether something was recorded: at the open memory, no page is read.
+const LOOKED_EVERY: Duration = Duration::from_millis(250);
+/// After so many looks without news a line says that the connection lives.
+const QUIET_LOOKS: u32 = 60;
+/// Events handed over at a time.
+const BATCH: usize = 100;
+
+/// True if the caller wants events as they come.
+pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
+    let accepted =
+        headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok()).flat_map(|list| list.split(','));
+    accepted.map(|one| one.split(';').next().unwrap_or_default().trim()).any(|kind| kind == "text/event-stream")
+}
+
+/// After which position: what a client says that lost its connection, else what it asked for.
+pub(super) fn after(headers: &HeaderMap, asked: Option<Seq>) -> Result<Seq, Fault> {
+    match headers.get("last-event-id").map(|value| value.to_str().ok().and_then(|text| text.trim().parse().ok())) {
+        None => Ok(asked.unwrap_or(0)),
+        Some(Some(seq)) => Ok(seq),
+        Some(None) => Err(Fault::invalid("Last-Event-ID is the position of an event").at("Last-Event-ID")),
+    }
+}
+
+struct Live {
+    app: Arc<App>,
+    user: UserId,
+    after: Seq,
+    quiet: u32,
+    is_over: bool,
+    _place: OwnedSemaphorePermit,
+}
+
+/// Every event after a position, and then each as it comes, until the caller or the server ends.
+pub(super) async fn events(app: &Arc<App>, user: UserId, after: Seq) -> Result<Response, Fault> {
+    let place = app.streams.clone().try_acquire_owned();
+    let place = place.map_err(|_| Fault::busy(Duration::from_secs(10)))?;
+    // Whoever asks for a user without a memory is told so before the stream begins.
+    next(app.engine.clone(), user.clone(), after).await?;
+    let live = Live { app: app.clone(), user, after, quiet: 0, is_over: false, _place: place };
+    let body = Body::from_stream(stream::unfold(live, |live| async { live.step().await }));
+    let headers = [
+        (CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+        (HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
+    ];
+    Ok((headers, body).into_response())
+}
+
+impl Live {
+    async fn step(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
+        let mut stopping = self.app.stopping.subscribe();
+        while !self.is_over && !*stopping.borrow() {
+            match next(self.app.engine.clone(), self.user.clone(), self.after).await {
+                Err(error) => {
+                    self.is_over = true;
+                    let told = serde_json::json!({"error": error.to_string()});
+                    return Some((Ok(format!("event: error\ndata: {told}\n\n").into()), self));
+                }
+                Ok(found) if !found.is_empty() => {
+                    self.quiet = 0;
+                    self.after = found.last().map_or(self.after, |entry| entry.seq);
+                    return Some((Ok(written(&found).into()), self));
+                }
+                Ok(_) => {}
+            }
+            self.quiet += 1;
+            if self.quiet % QUIET_LOOKS == 1 {
+                return Some((Ok(Bytes::from_static(b": alive\n\n")), self));
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOKED_EVERY) => {}
+                _ = stopping.changed() => {}
+            }
+        }
+        None
+    }
+}
+
+fn written(entries: &[Entry]) -> String {
+    let one = |entry: &Entry| {
+        let data = serde_json::to_string(entry).unwrap_or_default();
+        format!("id: {}\nevent: event\ndata: {data}\n\n", entry.seq)
+    };
+    entries.iter().map(one).collect()
+}
+
+/// The next events after a position, oldest first; none if there is none yet.
+async fn next(engine: Arc<Engine>, user: UserId, after: Seq) -> Result<Vec<Entry>, Error> {
+    let work = move || {
+        if versions::version(&engine, &user)? <= after {
+            return Ok(Vec::new());
+        }
+        let before = after.saturating_add(BATCH as Seq + 1);
+        let mut found = log(&engine, &user, &LogOptions { before: Some(before), limit: BATCH, reference: None })?;
+        found.retain(|entry| entry.seq > after);
+        found.reverse();
+        Ok(found)
+    };
+    let stopped = |_| Error::Bug("reading events stopped without an answer".to_owned());
+    tokio::task::spawn_blocking(work).await.map_err(stopped)?
+}

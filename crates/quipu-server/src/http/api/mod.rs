@@ -1,0 +1,57 @@
+//! Quipu's own API: `/memory/…` and `/keys`. A file a family of routes; each converts, calls one verb, and converts back.
+
+mod context;
+mod core;
+mod frame;
+mod growth;
+mod items;
+mod keys;
+mod lists;
+mod live;
+mod openapi;
+mod page;
+mod people;
+mod sent;
+mod shown;
+mod tiers;
+mod turns;
+mod versions;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Extension;
+use axum::routing::{MethodFilter, on};
+
+use crate::app::App;
+
+pub(super) use openapi::{document, shown_document};
+
+/// Every route of the API.
+fn routes() -> Vec<frame::Route> {
+    [
+        core::routes(),
+        tiers::routes(),
+        turns::routes(),
+        context::routes(),
+        lists::routes(),
+        items::routes(),
+        versions::routes(),
+        people::routes(),
+        growth::routes(),
+        keys::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The routes on a router.
+pub(super) fn router() -> Router<Arc<App>> {
+    routes().into_iter().fold(Router::new(), |router, route| {
+        // Every method of the table is one that can be routed.
+        let Ok(method) = MethodFilter::try_from(route.method.clone()) else { return router };
+        let path = route.path;
+        router.route(path, on(method, frame::answer).layer(Extension(Arc::new(route))))
+    })
+}

@@ -1,0 +1,50 @@
+//! Pages of a list, by the name of the last that was seen.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::super::fault::Fault;
+
+/// Entries on a page, unless asked otherwise, and at most.
+const USUAL: usize = 50;
+const MOST: usize = 500;
+
+/// A page of a list.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Page<T> {
+    /// The entries.
+    items: Vec<T>,
+    /// How many there are on all pages.
+    total: usize,
+    /// What to give as `after` for the next page; none on the last.
+    next: Option<String>,
+}
+
+/// How many entries are wanted.
+pub(super) fn limit(wanted: Option<usize>) -> Result<usize, Fault> {
+    match wanted.unwrap_or(USUAL) {
+        fits @ 1..=MOST => Ok(fits),
+        other => Err(Fault::invalid(format!("limit goes from 1 to {MOST}, not {other}")).at("limit")),
+    }
+}
+
+/// The entries after one, shown as they are answered.
+pub(super) fn page<T, S>(
+    all: Vec<T>,
+    after: Option<&str>,
+    wanted: Option<usize>,
+    name: impl Fn(&T) -> String,
+    show: impl Fn(T) -> S,
+) -> Result<Page<S>, Fault> {
+    let (limit, total) = (limit(wanted)?, all.len());
+    let from = match after {
+        None => 0,
+        Some(after) => {
+            let gone = || Fault::invalid(format!("{after:?} is not in this list any more; start again")).at("after");
+            all.iter().position(|one| name(one) == after).ok_or_else(gone)? + 1
+        }
+    };
+    let shown: Vec<T> = all.into_iter().skip(from).take(limit).collect();
+    let next = shown.last().map(&name).filter(|_| from + shown.len() < total);
+    Ok(Page { items: shown.into_iter().map(show).collect(), total, next })
+}

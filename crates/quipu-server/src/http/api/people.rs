@@ -1,0 +1,142 @@
+//! What people decide: review, merge, retract, erase.
+
+use quipu_core::event::Actor;
+use quipu_core::item::Decision;
+use quipu_engine::erase::{EraseTarget, UserErasure, delete_user};
+use quipu_engine::ports::Scope;
+use quipu_engine::{ErasureReceipt, Receipt, Waiting, decide_review, erase, merge, retract, reviews, undo_review};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::super::fault::Fault;
+use super::frame::{Call, Route, parsed};
+use super::page::{Page, page};
+use super::shown::Shown;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get("/memory/{user_id}/review", "What waits for a person", waiting).needs(Scope::Review),
+        Route::post("/memory/{user_id}/review/{review_id}", "Decides on something that waits", decide)
+            .needs(Scope::Review)
+            .conditional(),
+        Route::post("/memory/{user_id}/merge", "Makes items of one kind one", merged).conditional(),
+        Route::post("/memory/{user_id}/retract", "Takes an item back; the history keeps it", retracted).conditional(),
+        Route::post("/memory/{user_id}/erase", "Destroys the payload of items, everywhere", erased)
+            .needs(Scope::Admin)
+            .conditional()
+            .grave(),
+        Route::delete("/memory/{user_id}", "Deletes a user's memory whole", deleted).conditional(),
+    ]
+}
+
+/// What of the queue.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReviewAsked {
+    /// Also what was decided.
+    #[serde(default)]
+    decided: bool,
+    /// Only those after this one.
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+fn waiting(call: &Call<'_>, asked: ReviewAsked) -> Result<Page<Shown<Waiting>>, Fault> {
+    let found = reviews(call.engine, &call.user()?, asked.decided)?;
+    page(found, asked.after.as_deref(), asked.limit, |one| one.review.id.to_string(), Shown)
+}
+
+/// What is decided.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    Approve,
+    Edit,
+    Decline,
+    Undo,
+}
+
+/// A decision.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Decide {
+    action: Action,
+    /// With `edit`: the value, or the line, that is right.
+    text: Option<String>,
+    /// Why.
+    rationale: Option<String>,
+}
+
+fn decide(call: &Call<'_>, asked: Decide) -> Result<Shown<Receipt>, Fault> {
+    let (user, id) = (call.user()?, call.part("review_id")?);
+    let decision = match (asked.action, asked.text) {
+        (Action::Edit, Some(text)) => Some(Decision::Edited { text }),
+        (Action::Edit, None) => return Err(Fault::invalid("an edit needs the text that is right").at("text")),
+        (_, Some(_)) => return Err(Fault::invalid("only an edit takes a text").at("text")),
+        (Action::Approve, None) => Some(Decision::Approved),
+        (Action::Decline, None) => Some(Decision::Declined),
+        (Action::Undo, None) => None,
+    };
+    let rationale = asked.rationale.as_deref();
+    call.writing(&user, || match &decision {
+        Some(decision) => decide_review(call.engine, &user, id, decision, Actor::User, rationale),
+        None => undo_review(call.engine, &user, id),
+    })
+    .map(Shown)
+}
+
+/// What becomes one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Merge {
+    /// Items that go.
+    from: Vec<String>,
+    /// The one that stays.
+    into: String,
+}
+
+fn merged(call: &Call<'_>, asked: Merge) -> Result<Shown<Receipt>, Fault> {
+    let user = call.user()?;
+    call.writing(&user, || merge(call.engine, &user, &asked.from, &asked.into)).map(Shown)
+}
+
+/// What is taken back.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Retract {
+    item_id: String,
+    /// Why.
+    reason: Option<String>,
+}
+
+fn retracted(call: &Call<'_>, asked: Retract) -> Result<Shown<Receipt>, Fault> {
+    let user = call.user()?;
+    let reason = asked.reason.as_deref().unwrap_or("taken back");
+    call.writing(&user, || retract(call.engine, &user, &asked.item_id, reason)).map(Shown)
+}
+
+/// What is destroyed.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Erase {
+    /// Items, events (`12`) and single changes (`12.0`).
+    targets: Vec<String>,
+    /// Why, in words that do not repeat what is erased: they stay.
+    reason: Option<String>,
+}
+
+fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault> {
+    let user = call.user()?;
+    if asked.targets.is_empty() {
+        return Err(Fault::invalid("nothing to erase: give targets").at("targets"));
+    }
+    let targets: Vec<EraseTarget> =
+        asked.targets.iter().map(|text| parsed(text, "targets")).collect::<Result<_, _>>()?;
+    let reason = asked.reason.as_deref().unwrap_or("asked for");
+    call.writing(&user, || erase(call.engine, &user, &targets, reason, &mut |_| {})).map(Shown)
+}
+
+fn deleted(call: &Call<'_>) -> Result<Shown<UserErasure>, Fault> {
+    let user = call.user()?;
+    call.writing(&user, || delete_user(call.engine, &user)).map(Shown)
+}

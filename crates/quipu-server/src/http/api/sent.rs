@@ -1,0 +1,91 @@
+//! Reading what was sent: JSON bodies and queries, with the name of the field that is wrong.
+
+use axum::extract::Query;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::super::fault::Fault;
+use super::frame::Sent;
+
+/// The body as what a route takes; without one, as an empty object.
+pub(super) fn body<B: DeserializeOwned>(sent: &Sent) -> Result<B, Fault> {
+    no_query(sent)?;
+    let body: &[u8] = if sent.body.is_empty() { b"{}" } else { &sent.body };
+    if !sent.body.is_empty() && !is_json(sent) {
+        return Err(Fault::unsupported("a body is JSON, sent as Content-Type: application/json").at("Content-Type"));
+    }
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        wrong(&error.into_inner().to_string(), (path != ".").then_some(path))
+    })?;
+    reader.end().map_err(|error| wrong(&error.to_string(), None))?;
+    Ok(read)
+}
+
+/// The query as what a route takes.
+pub(super) fn query<Q: DeserializeOwned>(sent: &Sent) -> Result<Q, Fault> {
+    no_body(sent)?;
+    let Query(read) = Query::try_from_uri(&sent.uri).map_err(|rejection| {
+        let text = std::error::Error::source(&rejection).map_or_else(|| rejection.to_string(), ToString::to_string);
+        // `limit: invalid digit found in string`
+        let at = text.split_once(": ").map(|(at, _)| at.to_owned()).filter(|at| !at.contains(' '));
+        wrong(&text, at)
+    })?;
+    Ok(read)
+}
+
+/// Refuses anything that was sent.
+pub(super) fn nothing(sent: &Sent) -> Result<(), Fault> {
+    no_query(sent)?;
+    no_body(sent)
+}
+
+fn no_query(sent: &Sent) -> Result<(), Fault> {
+    match sent.uri.query() {
+        Some(query) if !query.is_empty() => Err(Fault::invalid("this route takes no query").code("unknown_field")),
+        _ => Ok(()),
+    }
+}
+
+fn no_body(sent: &Sent) -> Result<(), Fault> {
+    if sent.body.is_empty() { Ok(()) } else { Err(Fault::invalid("this route takes no body")) }
+}
+
+fn is_json(sent: &Sent) -> bool {
+    let kind = sent.content_type.as_ref().and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+/// What serde says, with the field it is about.
+fn wrong(text: &str, within: Option<String>) -> Fault {
+    let named = |beginning: &str| Some(text.split_once(beginning)?.1.split_once('`')?.0.to_owned());
+    let (code, field) = match (named("unknown field `"), named("missing field `")) {
+        (Some(field), _) => ("unknown_field", Some(field)),
+        (None, Some(field)) => ("missing_field", Some(field)),
+        (None, None) => ("invalid_request", None),
+    };
+    let param = match (within, field) {
+        // The path of an unknown field names the field itself.
+        (Some(path), Some(field)) if path == field || path.ends_with(&format!(".{field}")) => Some(path),
+        (Some(path), Some(field)) => Some(format!("{path}.{field}")),
+        (path, field) => path.or(field),
+    };
+    let fault = Fault::invalid(text).code(code);
+    match param {
+        Some(param) => fault.at(param),
+        None => fault,
+    }
+}
+
+/// A list as a query has it: `a,b`.
+pub(super) fn listed(text: Option<&str>) -> Vec<String> {
+    let parts = text.unwrap_or_default().split(',').map(str::trim);
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// Nothing is asked.
+#[derive(Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NoQuery {}

@@ -1,0 +1,233 @@
+//! What happened, and how it is taken back.
+
+use quipu_core::difference::Difference;
+use quipu_core::event::Hash;
+use quipu_core::id::Seq;
+use quipu_core::ledger::Pin;
+use quipu_engine::fork::Picked;
+use quipu_engine::log::Entry;
+use quipu_engine::revert::{Preview, RevertOptions, Selection};
+use quipu_engine::verify::VerifyReport;
+use quipu_engine::{LogOptions, Receipt, Step, blame, chosen, diff, fork, log, pick, preview_revert, revert, verify};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::fault::Fault;
+use super::frame::{Call, Route, parsed, when};
+use super::page;
+use super::shown::Shown;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::get(
+            "/memory/{user_id}/events",
+            "Events, oldest first; with `Accept: text/event-stream`, each as it comes",
+            events,
+        )
+        .live(),
+        Route::get("/memory/{user_id}/diff", "What differs between two versions", difference),
+        Route::get("/memory/{user_id}/blame", "Who changed a place of the core document, or an item", blamed),
+        Route::get("/memory/{user_id}/verify", "Whether the ledger is what was written", verified),
+        Route::post("/memory/{user_id}/revert", "Takes events back, or shows what that would do", reverted)
+            .conditional()
+            .grave(),
+        Route::post("/memory/{user_id}/pick", "Replays chosen events into another memory", picked).grave(),
+        Route::post("/memory/{user_id}/fork", "Copies a memory up to a version", forked).grave(),
+    ]
+}
+
+/// Which events.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct EventsAsked {
+    /// Only those after this position; from the first, if it is not said.
+    after: Option<Seq>,
+    limit: Option<usize>,
+}
+
+/// A page of events.
+#[derive(Serialize, JsonSchema)]
+struct Events {
+    events: Vec<Shown<Entry>>,
+    /// What to give as `after` for the next page; none if this is the last one so far.
+    next: Option<Seq>,
+}
+
+fn events(call: &Call<'_>, asked: EventsAsked) -> Result<Events, Fault> {
+    let (after, limit) = (asked.after.unwrap_or(0), page::limit(asked.limit)?);
+    let before = after.saturating_add(limit as Seq).saturating_add(2);
+    let options = LogOptions { before: Some(before), limit: limit + 1, reference: None };
+    // Newest first, and one more than wanted: that tells whether this is the last page.
+    let mut found = log(call.engine, &call.user()?, &options)?;
+    found.retain(|entry| entry.seq > after);
+    found.reverse();
+    let is_last = found.len() <= limit;
+    found.truncate(limit);
+    let next = found.last().map(|entry| entry.seq).filter(|_| !is_last);
+    Ok(Events { events: found.into_iter().map(Shown).collect(), next })
+}
+
+/// Which versions.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DiffAsked {
+    /// The earlier version: a position, a time or a date.
+    from: String,
+    /// The later one; now, if it is not said.
+    to: Option<String>,
+}
+
+fn difference(call: &Call<'_>, asked: DiffAsked) -> Result<Shown<Difference>, Fault> {
+    let (from, to) = (parsed(&asked.from, "from")?, when(asked.to.as_deref(), "to")?);
+    Ok(Shown(diff(call.engine, &call.user()?, from, to)?))
+}
+
+/// Of what.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct BlameAsked {
+    /// A pointer into the core document, or an item's id.
+    path: String,
+}
+
+/// How it came to be what it is.
+#[derive(Serialize, JsonSchema)]
+struct Blamed {
+    steps: Vec<Shown<Step>>,
+}
+
+fn blamed(call: &Call<'_>, asked: BlameAsked) -> Result<Blamed, Fault> {
+    let steps = blame(call.engine, &call.user()?, &asked.path)?;
+    Ok(Blamed { steps: steps.into_iter().map(Shown).collect() })
+}
+
+/// What the caller knows of the ledger.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct VerifyAsked {
+    /// A position and the hash it had, as `12:4f0c…`: with it a cut or rewritten ledger is noticed.
+    pin: Option<String>,
+}
+
+/// What was found.
+#[derive(Serialize, JsonSchema)]
+struct Verified {
+    /// True if nothing is damaged and the pin holds.
+    intact: bool,
+    #[serde(flatten)]
+    report: Shown<VerifyReport>,
+}
+
+fn verified(call: &Call<'_>, asked: VerifyAsked) -> Result<Verified, Fault> {
+    let pin = |text: &str| {
+        let (seq, hash) = text.split_once(':')?;
+        Some(Pin { seq: seq.parse().ok()?, hash: Hash::from_hex(hash).ok()? })
+    };
+    let wrong = || Fault::invalid("a pin is a position and the hash it had, as 12:4f0c…").at("pin");
+    let pins = asked.pin.map(|text| pin(&text).ok_or_else(wrong)).transpose()?;
+    let report = verify(call.engine, &call.user()?, pins.as_slice(), &mut |_| {})?;
+    Ok(Verified { intact: report.is_intact(), report: Shown(report) })
+}
+
+/// An event, by position or id.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum EventIn {
+    Seq(Seq),
+    Id(String),
+}
+
+fn event_refs(events: &[EventIn]) -> Result<Vec<quipu_engine::versions::EventRef>, Fault> {
+    let one = |event: &EventIn| match event {
+        EventIn::Seq(seq) => Ok(quipu_engine::versions::EventRef::Seq(*seq)),
+        EventIn::Id(id) => parsed(id, "events"),
+    };
+    events.iter().map(one).collect()
+}
+
+/// What to take back: one of `events`, `source`, `session` and `since`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Revert {
+    /// These events.
+    events: Option<Vec<EventIn>>,
+    /// Every event of an import, file or message.
+    source: Option<String>,
+    /// Every event of a session.
+    session: Option<String>,
+    /// Every event after a version.
+    #[schemars(with = "Option<String>")]
+    since: Option<Value>,
+    /// Why.
+    rationale: Option<String>,
+    /// Questions whose answers are compared in a dry run.
+    #[serde(default)]
+    probes: Vec<String>,
+    /// Only show what it would do.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// What was done, or would be.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Reverted {
+    Preview(Box<Shown<Preview>>),
+    Done { receipt: Box<Shown<Receipt>>, difference: Box<Shown<Difference>> },
+}
+
+fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
+    let user = call.user()?;
+    let since = |value: &Value| match value {
+        Value::String(text) => parsed(text, "since"),
+        other => parsed(&other.to_string(), "since"),
+    };
+    let one = || Fault::invalid("give one of events, source, session and since");
+    let selection = match (&asked.events, asked.source, asked.session, &asked.since) {
+        (Some(events), None, None, None) => Selection::Events(event_refs(events)?),
+        (None, Some(source), None, None) => Selection::Reference(source),
+        (None, None, Some(session), None) => Selection::Session(session),
+        (None, None, None, Some(value)) => Selection::Since(since(value)?),
+        _ => return Err(one()),
+    };
+    let options = RevertOptions { rationale: asked.rationale, probes: asked.probes };
+    if asked.dry_run {
+        let preview = preview_revert(call.engine, &user, &selection, &options)?;
+        return Ok(Reverted::Preview(Box::new(Shown(preview))));
+    }
+    let done = call.writing(&user, || revert(call.engine, &user, &selection, &options, &mut |_| {}));
+    let (receipt, difference) = done?;
+    Ok(Reverted::Done { receipt: Box::new(Shown(receipt)), difference: Box::new(Shown(difference)) })
+}
+
+/// Which events, and where to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Pick {
+    events: Vec<EventIn>,
+    /// The user whose memory they go into.
+    into: String,
+}
+
+fn picked(call: &Call<'_>, asked: Pick) -> Result<Shown<Picked>, Fault> {
+    let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
+    let events = chosen(call.engine, &user, &event_refs(&asked.events)?)?;
+    Ok(Shown(pick(call.engine, &events, &into, &mut |_| {})?))
+}
+
+/// Where to, and up to what.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Fork {
+    /// A user that has no memory yet.
+    into: String,
+    /// The last version that is shared: a position, a time or a date.
+    at: Option<String>,
+}
+
+fn forked(call: &Call<'_>, asked: Fork) -> Result<Shown<Receipt>, Fault> {
+    let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
+    let at = when(asked.at.as_deref(), "at")?;
+    Ok(Shown(fork(call.engine, &user, &into, at, &mut |_| {})?))
+}

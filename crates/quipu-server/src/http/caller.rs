@@ -1,0 +1,191 @@
+//! Who asks: a key, looked up before anything else is done, or somebody on this machine.
+//!
+//! A key of Quipu's stands in `X-Memory-Key`, `Authorization` (`Bearer` or `Token`) or `X-API-Key`. On the paths of the proxy the
+//! last two may hold a key of the upstream's, which is none of our business.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use quipu_core::id::UserId;
+use quipu_engine::Error;
+use quipu_engine::keys::{Holder, PREFIX};
+use quipu_engine::ports::Scope;
+
+use super::fault::Fault;
+use super::rate::Left;
+use crate::app::App;
+use crate::options::Wire;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const KEY: HeaderName = HeaderName::from_static("x-memory-key");
+/// Longest name a client may give its request.
+const REQUEST_ID_BYTES_MAX: usize = 128;
+/// Longer than any key there is.
+const KEY_BYTES_MAX: usize = 256;
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub(crate) enum Caller {
+    /// Somebody on this machine without a key, where none is needed.
+    Local,
+    /// The holder of a key.
+    Holder(Holder),
+}
+
+impl Caller {
+    /// Refuses who may not do this.
+    pub(crate) fn must(&self, scope: Scope) -> Result<(), Fault> {
+        match self {
+            Self::Holder(holder) if !holder.may(scope) => {
+                Err(Fault::out_of_scope(format!("this needs a key with the scope {}", scope.word())).code("scope"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses anything of another user than the key's, whether there is such a user or not.
+    pub(crate) fn must_be(&self, user: &UserId) -> Result<(), Fault> {
+        match self.bound() {
+            Some(own) if own != user => {
+                Err(Fault::out_of_scope("this key opens the memory of another user").code("user"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses who may see one user only.
+    pub(crate) fn must_see_all(&self) -> Result<(), Fault> {
+        match self.bound() {
+            Some(_) => Err(Fault::out_of_scope("this needs a key that opens all users").code("user")),
+            None => Ok(()),
+        }
+    }
+
+    /// The only user whose memory is open to this caller, if there is one.
+    pub(crate) fn bound(&self) -> Option<&UserId> {
+        match self {
+            Self::Local => None,
+            Self::Holder(holder) => holder.user.as_ref(),
+        }
+    }
+
+    /// Its name in a log line.
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            Self::Local => "local",
+            Self::Holder(holder) => &holder.key_id,
+        }
+    }
+}
+
+/// What is known of a request before it is looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct Met {
+    pub(crate) caller: Caller,
+    pub(crate) request_id: String,
+}
+
+/// Lets through who may ask at all, and says who it is.
+pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    if path == "/health/live" {
+        // Whoever watches over the process needs no key, and tells nobody anything.
+        let met = Met { caller: Caller::Local, request_id: app.new_request_id() };
+        request.extensions_mut().insert(met);
+        return next.run(request).await;
+    }
+    let proxied = wire_of(&app, path, request.headers());
+    let request_id = named(request.headers()).unwrap_or_else(|| app.new_request_id());
+    let met = meet(&app, request.headers(), proxied.is_some()).await;
+    let (mut response, left) = match met {
+        Err(fault) => (fault.answer(proxied.flatten(), Some(&request_id)), None),
+        Ok((caller, left)) => {
+            request.extensions_mut().insert(Met { caller, request_id: request_id.clone() });
+            (next.run(request).await, left)
+        }
+    };
+    // On the paths of the proxy these are the upstream's.
+    if proxied.is_none() {
+        let headers = response.headers_mut();
+        if let Ok(value) = HeaderValue::try_from(request_id) {
+            headers.insert(REQUEST_ID, value);
+        }
+        left.iter().for_each(|left| left.put_into(headers));
+    }
+    response
+}
+
+async fn meet(app: &App, headers: &HeaderMap, is_proxied: bool) -> Result<(Caller, Option<Left>), Fault> {
+    let Some(key) = presented(headers, is_proxied)? else {
+        return match app.needs_key {
+            true => {
+                Err(Fault::without_key("this needs a key: `Authorization: Bearer qp_…`, made by `quipu key create`"))
+            }
+            false => Ok((Caller::Local, None)),
+        };
+    };
+    let keys = app.keys.clone();
+    let stopped = || Error::Bug("looking up a key stopped without an answer".to_owned());
+    let holder = tokio::task::spawn_blocking(move || keys.holder(&key)).await.map_err(|_| stopped())??;
+    let holder = holder.ok_or_else(|| Fault::without_key("there is no such key, or it was taken back"))?;
+    match app.rates.take(&holder.key_id) {
+        Ok(left) => Ok((Caller::Holder(holder), Some(left))),
+        Err(after) => Err(Fault::too_many(after.max(Duration::from_millis(1)))),
+    }
+}
+
+/// The key a request came with; an error if it is not one, or there are several.
+fn presented(headers: &HeaderMap, is_proxied: bool) -> Result<Option<String>, Fault> {
+    let wrong = || Fault::without_key("the key in the headers cannot be read");
+    let only = |name: HeaderName| {
+        let mut all = headers.get_all(name).iter();
+        match (all.next(), all.next()) {
+            (None, _) => Ok(None),
+            (Some(one), None) => one.to_str().map(|text| Some(text.trim())).map_err(|_| wrong()),
+            (Some(_), Some(_)) => Err(wrong()),
+        }
+    };
+    let bare = |text: &str| {
+        let scheme = ["bearer ", "token "]
+            .into_iter()
+            .find(|scheme| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+        scheme.map_or(text, |scheme| text[scheme.len()..].trim()).to_owned()
+    };
+    let mut found = only(KEY)?.map(str::to_owned);
+    for name in [header::AUTHORIZATION, HeaderName::from_static("x-api-key"), HeaderName::from_static("api-key")] {
+        if found.is_none() {
+            found = only(name)?.map(bare).filter(|key| !is_proxied || key.starts_with(PREFIX));
+        }
+    }
+    match found {
+        Some(key) if key.is_empty() || key.len() > KEY_BYTES_MAX => Err(wrong()),
+        found => Ok(found),
+    }
+}
+
+/// How the upstream behind a path is spoken to; none for a path of our own, and an empty one if there is no such upstream.
+fn wire_of(app: &App, path: &str, headers: &HeaderMap) -> Option<Option<Wire>> {
+    if let Some(rest) = path.strip_prefix("/proxy/") {
+        let name = rest.split('/').next().unwrap_or_default();
+        return Some(app.options.upstreams.iter().find(|one| one.name == name).map(|one| one.wire));
+    }
+    let is =
+        |beginning: &str| path.strip_prefix(beginning).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if is("/v1/messages") || (is("/v1/models") && headers.contains_key("anthropic-version")) {
+        return Some(Some(Wire::Anthropic));
+    }
+    let open = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/v1/models"];
+    open.into_iter().any(is).then_some(Some(Wire::OpenAi))
+}
+
+/// The client's own name of its request, if it is fit to stand in a log line.
+fn named(headers: &HeaderMap) -> Option<String> {
+    let name = headers.get(REQUEST_ID)?.to_str().ok()?.trim();
+    let fits =
+        !name.is_empty() && name.len() <= REQUEST_ID_BYTES_MAX && name.bytes().all(|byte| byte.is_ascii_graphic());
+    fits.then(|| name.to_owned())
+}

@@ -1,0 +1,151 @@
+//! Keys: who may ask, how long, and how often.
+
+use quipu_core::id::UserId;
+use quipu_engine::ports::Scope;
+use quipu_models::HashedNgrams;
+use quipu_models::fake::Script;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+use super::rig;
+use crate::rig::Rig;
+
+impl Rig {
+    /// A key with these scopes, of one user or of all.
+    pub(super) fn key(&self, scopes: &[Scope], user: Option<&str>) -> String {
+        let user = user.map(|user| UserId::parse(user).unwrap());
+        self.keys.create("test", scopes, user.as_ref()).unwrap().key
+    }
+}
+
+/// A server that asks everybody for a key.
+async fn guarded() -> Rig {
+    Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_opens_by_every_header_and_nothing_else_does() {
+    let rig = guarded().await;
+    let key = rig.key(&[Scope::Read, Scope::Write], None);
+    let (bearer, token) = (format!("Bearer {key}"), format!("token {key}"));
+    let body = json!({"messages": [{"role": "user", "content": "I live in Porto."}]});
+    for header in
+        [("authorization", bearer.as_str()), ("authorization", &token), ("x-api-key", &key), ("x-memory-key", &key)]
+    {
+        rig.ask("POST", "/memory/ines/turns", &[header], Some(&body)).await.ok();
+    }
+    let other = format!("{}0{}", &key[..key.len() - 1], "");
+    let other = if other == key { format!("{}1", &key[..key.len() - 1]) } else { other };
+    let flipped = key.replacen("qp_", "qp_0", 1);
+    let huge = format!("qp_{}", "a".repeat(20_000));
+    for wrong in [other.as_str(), flipped.as_str(), "qp_1_2", "sk-something", "Bearer", huge.as_str()] {
+        let answer = rig.ask("GET", "/memory/ines", &[("authorization", &format!("Bearer {wrong}"))], None).await;
+        assert_eq!(answer.refused().0, 401, "{wrong}");
+        assert!(answer.header("www-authenticate").starts_with("Bearer"));
+    }
+    assert_eq!(rig.get("/memory/ines").await.refused(), (401, "authentication".into(), Value::Null));
+    assert_eq!(rig.get(&format!("/memory/ines?key={key}")).await.refused().0, 401);
+    for path in ["/health/ready", "/version", "/metrics", "/openapi.json", "/v1/models", "/nowhere"] {
+        assert_eq!(rig.get(path).await.status, 401, "{path}");
+    }
+    let proxied = rig.post("/v1/chat/completions", &[("authorization", "Bearer sk-own")], "{}").await;
+    assert_eq!(proxied.status(), 401);
+    assert_eq!(rig.upstream.requests(), 0);
+    assert_eq!(rig.get("/health/live").await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_opens_what_it_is_for() {
+    let rig = rig().await;
+    rig.told("ines", "I live in Porto.").await;
+    let turn = json!({"messages": [{"role": "user", "content": "x y"}]});
+    let (admin, review) = (json!({"targets": ["1"]}), json!({"action": "approve"}));
+    for (scopes, opens) in [
+        (&[Scope::Read][..], [true, false, false, false]),
+        (&[Scope::Write], [false, true, false, false]),
+        (&[Scope::Review], [false, false, true, false]),
+        (&[Scope::Admin], [true, true, true, true]),
+    ] {
+        let key = rig.key(scopes, None);
+        let headers = [("x-api-key", key.as_str())];
+        let statuses = [
+            rig.ask("GET", "/memory/ines", &headers, None).await.status,
+            rig.ask("POST", "/memory/ines/turns", &headers, Some(&turn)).await.status,
+            rig.ask("POST", "/memory/ines/review/none", &headers, Some(&review)).await.status,
+            rig.ask("POST", "/memory/nobody/erase", &headers, Some(&admin)).await.status,
+        ];
+        assert_eq!(statuses.map(|status| status != 403), opens, "{scopes:?}: {statuses:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_made_listed_and_taken_back() {
+    let rig = rig().await;
+    let wanted = json!({"name": "phone", "scopes": ["read"], "user_id": "ines"});
+    let made = rig.send("/keys", wanted).await.ok();
+    let (key, id) = (made["key"].as_str().unwrap(), made["id"].as_str().unwrap());
+    assert!(key.starts_with(&format!("qp_{id}_")) && made["user_id"] == "ines", "{made}");
+    let listed = rig.get("/keys").await.ok();
+    assert_eq!(listed["keys"].as_array().unwrap().len(), 1);
+    assert!(!listed.to_string().contains(key.rsplit('_').next().unwrap()), "no secret is told twice");
+    let asked = async || rig.ask("GET", "/memory/ines", &[("x-api-key", key)], None).await.status;
+    assert_eq!(asked().await, 404, "it opens a memory that is not there yet");
+    let reader = rig.ask("GET", "/keys", &[("x-api-key", key)], None).await;
+    assert_eq!(reader.refused().0, 403);
+    let bound = rig.key(&[Scope::Admin], Some("ines"));
+    let more = json!({"name": "more", "scopes": ["admin"]});
+    let widened = rig.ask("POST", "/keys", &[("x-api-key", &bound)], Some(&more)).await.refused();
+    assert_eq!((widened.0, widened.1.as_str()), (403, "user"), "a key of one user makes none for others");
+    assert!(rig.ask("DELETE", &format!("/keys/{id}"), &[], None).await.ok()["revoked_at"].is_string());
+    assert_eq!(asked().await, 401);
+    assert_eq!(rig.ask("DELETE", "/keys/none", &[], None).await.refused().0, 404);
+    for body in [
+        json!({"name": "", "scopes": ["read"]}),
+        json!({"name": "a", "scopes": []}),
+        json!({"name": "a", "scopes": ["all"]}),
+    ] {
+        assert_eq!(rig.send("/keys", body.clone()).await.refused().0, 400, "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whom_a_key_is_bound_to_comes_before_what_a_request_says() {
+    let rig = rig().await;
+    let key = rig.key(&[Scope::Read, Scope::Write], Some("ines"));
+    let body = json!({"model": "m", "user": "otto", "messages": [{"role": "user", "content": "I live in Porto."}]});
+    let headers = [("x-memory-key", key.as_str()), ("x-memory-user", "otto"), ("x-memory-session", "s")];
+    assert_eq!(rig.chat(&headers, &body).await.status, 200);
+    assert_eq!(rig.kept("ines", "s").len(), 2);
+    assert!(rig.kept("otto", "s").is_empty());
+    let reader = rig.key(&[Scope::Read], Some("ines"));
+    let headers = [("x-memory-key", reader.as_str()), ("x-memory-session", "s2")];
+    assert_eq!(rig.chat(&headers, &body).await.status, 403, "it may not write");
+    let headers = [("x-memory-key", reader.as_str()), ("x-memory-session", "s2"), ("x-memory-mode", "readonly")];
+    assert_eq!(rig.chat(&headers, &body).await.status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_may_ask_so_often_and_others_go_on() {
+    let rig = Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+        options.bounds.requests_per_second = 1;
+        options.bounds.requests_at_once = 3;
+    })
+    .await;
+    let (one, other) = (rig.key(&[Scope::Read], None), rig.key(&[Scope::Read], None));
+    let ask = async |key: &str| rig.ask("GET", "/version", &[("x-api-key", key)], None).await;
+    let first = ask(&one).await;
+    assert_eq!((first.header("x-ratelimit-limit"), first.header("x-ratelimit-remaining")), ("3", "2"));
+    let mut refused = None;
+    for _ in 0..50 {
+        let answer = ask(&one).await;
+        if answer.status == 429 {
+            refused = Some(answer);
+            break;
+        }
+    }
+    let refused = refused.unwrap();
+    assert_eq!((refused.refused().1.as_str(), refused.header("retry-after")), ("rate_limit", "1"));
+    assert_eq!(refused.json()["error"]["retryable"], true);
+    assert_eq!(ask(&other).await.status, 200);
+    assert_eq!(rig.get("/version").await.status, 200, "who needs no key is not counted");
+}

@@ -1,0 +1,53 @@
+//! Quipu's own API, as a client meets it.
+
+mod frame;
+mod keys;
+mod routes;
+mod tenants;
+
+use quipu_models::fake::Script;
+use serde_json::{Value, json};
+
+use crate::rig::{Answer, Rig};
+
+/// A server over an empty memory.
+async fn rig() -> Rig {
+    Rig::new(Script::saying("hello")).await
+}
+
+impl Rig {
+    async fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[], None).await
+    }
+
+    async fn send(&self, path: &str, body: Value) -> Answer {
+        self.ask("POST", path, &[], Some(&body)).await
+    }
+
+    /// Has something said by a user, and waits until recall finds it.
+    async fn told(&self, user: &str, words: &str) -> Value {
+        let body = json!({"messages": [{"role": "user", "content": words}]});
+        self.send(&format!("/memory/{user}/turns"), body).await.ok()
+    }
+}
+
+impl Answer {
+    /// The body of an answer that must be good.
+    fn ok(&self) -> Value {
+        assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
+        self.json()
+    }
+
+    /// Status, code and parameter of a refusal, whose form is checked.
+    fn refused(&self) -> (u16, String, Value) {
+        let body = self.json();
+        let error = &body["error"];
+        assert_eq!(body["detail"], error["message"], "{body}");
+        for field in ["type", "code", "message", "request_id"] {
+            assert!(error[field].as_str().is_some_and(|text| !text.is_empty()), "{field} in {body}");
+        }
+        assert!(error["retryable"].is_boolean() && error.get("param").is_some(), "{body}");
+        assert_eq!(error["request_id"], self.header("x-request-id"), "{body}");
+        (self.status, error["code"].as_str().unwrap().to_owned(), error["param"].clone())
+    }
+}

@@ -1,0 +1,180 @@
+//! Keys in a small database of the folder's own, apart from every user's.
+//!
+//! It needs no hold of the folder: a key is made and taken back while a server is at work, and what one process commits the
+//! other sees at its next look.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use quipu_core::id::UserId;
+use quipu_engine::ports::{KeyStore, Scope, StoreError, StoredKey};
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use crate::connection::{Access, check_sqlite_version, connect, settle};
+use crate::{disk, fault};
+
+/// Written into the database, "QIPR": it is no ledger.
+const APPLICATION_ID: i64 = 0x5149_5052;
+/// One step a version. Add steps; never edit one that was released.
+const STEPS: [&str; 1] = [include_str!("sql/registry/0001_keys.sql")];
+const FILE: &str = "registry.db";
+
+/// The keys of a data folder.
+#[derive(Debug)]
+pub struct SqliteKeys {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl SqliteKeys {
+    /// Opens the keys of a data folder, and makes the folder and an empty file if they are missing.
+    ///
+    /// # Errors
+    /// `Unavailable` if the folder cannot be written to; `Corrupt` if the file is not Quipu's, or of a newer Quipu.
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        check_sqlite_version()?;
+        let path = folder.join(FILE);
+        disk::create_folder(folder).map_err(|error| fault::of_disk(folder, "create", &error))?;
+        match disk::create_file(&path) {
+            Ok(file) => drop(file),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(fault::of_disk(&path, "create", &error)),
+        }
+        let mut connection = connect(&path, Access::Write)?;
+        climb(&mut connection, &path)?;
+        settle(&connection, &path, None)?;
+        disk::sync_folder(folder).map_err(|error| fault::of_disk(folder, "create a file in", &error))?;
+        Ok(Self { path, connection: Mutex::new(connection) })
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Connection> {
+        // Every use of it is one statement.
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fault(&self, doing: &str, error: &rusqlite::Error) -> StoreError {
+        fault::of_sqlite(&self.path, doing, error)
+    }
+}
+
+/// Brings an empty or older file up to date, in one transaction.
+fn climb(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let fail = |error: rusqlite::Error| fault::of_sqlite(path, "open", &error);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    let read = |name: &str| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(fail);
+    let version = usize::try_from(read("user_version")?).unwrap_or(usize::MAX);
+    if version > 0 && read("application_id")? != APPLICATION_ID {
+        return Err(StoreError::Corrupt(format!(
+            "{} is a database of another program. Nothing was changed. Move it away",
+            path.display()
+        )));
+    }
+    if version > STEPS.len() {
+        return Err(StoreError::Corrupt(format!(
+            "{} was written by a newer Quipu. Nothing was changed. Upgrade Quipu to open it",
+            path.display()
+        )));
+    }
+    if version == STEPS.len() {
+        return Ok(());
+    }
+    for step in &STEPS[version..] {
+        transaction.execute_batch(step).map_err(fail)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(fail)?;
+    transaction.pragma_update(None, "user_version", STEPS.len() as i64).map_err(fail)?;
+    transaction.commit().map_err(fail)
+}
+
+impl KeyStore for SqliteKeys {
+    fn put(&self, key: &StoredKey) -> Result<(), StoreError> {
+        let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.word()).collect();
+        let put = self.connection().execute(
+            include_str!("sql/registry/put_key.sql"),
+            params![
+                key.id,
+                key.name,
+                key.digest.as_slice(),
+                scopes.join(" "),
+                key.user.as_ref().map(UserId::as_str),
+                key.created_at.as_microsecond(),
+                key.revoked_at.map(Timestamp::as_microsecond),
+            ],
+        );
+        match put {
+            Ok(_) => Ok(()),
+            Err(rusqlite::Error::SqliteFailure(error, _)) if error.code == rusqlite::ErrorCode::ConstraintViolation => {
+                Err(StoreError::Exists(format!("there is a key {} already", key.id)))
+            }
+            Err(error) => Err(self.fault("keep a key in", &error)),
+        }
+    }
+
+    fn find(&self, id: &str) -> Result<Option<StoredKey>, StoreError> {
+        let connection = self.connection();
+        let found = connection
+            .prepare_cached(include_str!("sql/registry/key.sql"))
+            .and_then(|mut statement| statement.query_row([id], columns).optional())
+            .map_err(|error| self.fault("read a key of", &error))?;
+        found.map(|columns| self.key(columns)).transpose()
+    }
+
+    fn all(&self) -> Result<Vec<StoredKey>, StoreError> {
+        let connection = self.connection();
+        let fail = |error: rusqlite::Error| self.fault("read the keys of", &error);
+        let mut statement = connection.prepare_cached(include_str!("sql/registry/keys.sql")).map_err(fail)?;
+        let rows = statement.query_map([], columns).map_err(fail)?.collect::<rusqlite::Result<Vec<_>>>();
+        rows.map_err(fail)?.into_iter().map(|columns| self.key(columns)).collect()
+    }
+
+    fn revoke(&self, id: &str, at: Timestamp) -> Result<StoredKey, StoreError> {
+        let revoke = include_str!("sql/registry/revoke_key.sql");
+        let changed = self.connection().execute(revoke, params![id, at.as_microsecond()]);
+        changed.map_err(|error| self.fault("take back a key of", &error))?;
+        self.find(id)?.ok_or_else(|| StoreError::NotFound(format!("there is no key {id}")))
+    }
+}
+
+/// A row as it stands in the file.
+struct Columns {
+    id: String,
+    name: String,
+    digest: Vec<u8>,
+    scopes: String,
+    user: Option<String>,
+    created_at: i64,
+    revoked_at: Option<i64>,
+}
+
+fn columns(row: &Row<'_>) -> rusqlite::Result<Columns> {
+    Ok(Columns {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        digest: row.get(2)?,
+        scopes: row.get(3)?,
+        user: row.get(4)?,
+        created_at: row.get(5)?,
+        revoked_at: row.get(6)?,
+    })
+}
+
+impl SqliteKeys {
+    /// A row as a key. What cannot be read opens nothing: a key that lost its user would open all.
+    fn key(&self, columns: Columns) -> Result<StoredKey, StoreError> {
+        let wrong =
+            || StoreError::Corrupt(format!("{} holds a key {:?} that cannot be read", self.path.display(), columns.id));
+        let time = |micros: i64| Timestamp::from_microsecond(micros).map_err(|_| wrong());
+        let user = columns.user.as_deref().map(UserId::parse).transpose().map_err(|_| wrong())?;
+        let scopes: Option<Vec<Scope>> = columns.scopes.split_whitespace().map(Scope::named).collect();
+        Ok(StoredKey {
+            digest: columns.digest.as_slice().try_into().map_err(|_| wrong())?,
+            scopes: scopes.ok_or_else(wrong)?,
+            user,
+            created_at: time(columns.created_at)?,
+            revoked_at: columns.revoked_at.map(time).transpose()?,
+            id: columns.id.clone(),
+            name: columns.name.clone(),
+        })
+    }
+}
