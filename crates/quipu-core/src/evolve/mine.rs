@@ -71,6 +71,7 @@ pub fn mine(memory: &Memory) -> Vec<Candidate> {
     let mut found = dynamic_categories(memory, &facts);
     found.extend(recurring_terms(memory, &facts));
     found.retain(|candidate| candidate.support.instances >= 2);
+    link(memory, &mut found);
     found.sort_by(|a, b| {
         let rank =
             |one: &Candidate| (one.support.instances, one.support.days, one.support.links, one.support.last_seen);
@@ -83,6 +84,12 @@ pub fn mine(memory: &Memory) -> Vec<Candidate> {
 /// The pattern somebody names, however little speaks for it: a dynamic category, a term or key of `uncategorized`, or a
 /// pointer to one of these.
 pub(super) fn named(memory: &Memory, name: &str) -> Option<Candidate> {
+    let mut found = unlinked(memory, name)?;
+    link(memory, std::slice::from_mut(&mut found));
+    Some(found)
+}
+
+fn unlinked(memory: &Memory, name: &str) -> Option<Candidate> {
     let facts = by_member(memory);
     let same = |other: &str| other == name || (!slug(name).is_empty() && slug(other) == slug(name));
     let wanted = |key: &str, at: &str| same(key) || at == name;
@@ -104,7 +111,7 @@ pub(super) fn named(memory: &Memory, name: &str) -> Option<Candidate> {
         [one] if wanted(one.name, &one.pointer) => one.name.to_owned(),
         _ => name.to_lowercase(),
     };
-    Some(candidate(memory, key, false, &own))
+    Some(candidate(key, false, &own))
 }
 
 type Facts<'a> = HashMap<String, Vec<&'a Fact>>;
@@ -137,7 +144,7 @@ fn dynamic_categories(memory: &Memory, facts: &Facts<'_>) -> Vec<Candidate> {
             pointer: format!("{at}/data"),
             terms: BTreeMap::new(),
         };
-        found.push(candidate(memory, name.clone(), true, &[&member]));
+        found.push(candidate(name.clone(), true, &[&member]));
     }
     found
 }
@@ -180,8 +187,7 @@ fn recurring_terms(memory: &Memory, facts: &Facts<'_>) -> Vec<Candidate> {
                 (rank(term, &own, &all), *term, own)
             })
             .max_by(|a, b| a.0.cmp(&b.0).then_with(|| b.1.cmp(a.1)));
-        let Some((rank, term, own)) = best.filter(|(rank, ..)| rank.instances >= 2) else { break };
-        let _ = rank;
+        let Some((_, term, own)) = best.filter(|(rank, ..)| rank.instances >= 2) else { break };
         own.iter().for_each(|at| {
             free.remove(at);
         });
@@ -190,7 +196,7 @@ fn recurring_terms(memory: &Memory, facts: &Facts<'_>) -> Vec<Candidate> {
             [one] => one.name.to_owned(),
             _ => known_as(memory, term).unwrap_or_else(|| word_of(term, &own)),
         };
-        found.push(candidate(memory, key, false, &own));
+        found.push(candidate(key, false, &own));
         if found.len() >= limit::CANDIDATES_MAX {
             break;
         }
@@ -239,7 +245,7 @@ fn word_of(term: &str, own: &[&Member<'_>]) -> String {
     best.map_or_else(|| term.to_owned(), |(word, _)| word.to_owned())
 }
 
-fn candidate(memory: &Memory, key: String, dynamic: bool, own: &[&Member<'_>]) -> Candidate {
+fn candidate(key: String, dynamic: bool, own: &[&Member<'_>]) -> Candidate {
     let seen = own.iter().fold(Seen::default(), |all, one| all.with(&one.seen));
     let members: Vec<String> = own.iter().map(|one| one.pointer.clone()).collect();
     let support = Support {
@@ -247,19 +253,27 @@ fn candidate(memory: &Memory, key: String, dynamic: bool, own: &[&Member<'_>]) -
         days: u32::try_from(seen.days.len()).unwrap_or(u32::MAX),
         first_seen: seen.first,
         last_seen: seen.last,
-        links: links(memory, &key, &members),
+        links: 0,
     };
     Candidate { key, dynamic, members, support }
 }
 
-/// Episodes that influenced one of the places, or are about the term.
-fn links(memory: &Memory, key: &str, members: &[String]) -> u32 {
-    let terms: BTreeSet<String> = key_terms(key).into_iter().map(|(stem, _)| stem).collect();
-    let at = |path: &String| members.iter().any(|member| is_at(path, member));
-    let about = |topic: &String| terms.iter().any(|term| episode::stems(topic).contains(term));
-    let told = memory.items().episodes().filter(|episode| !memory.items().is_hidden(episode.id));
-    let linked = told.filter(|one| one.related_paths.iter().any(at) || one.topics.iter().any(about));
-    u32::try_from(linked.count()).unwrap_or(u32::MAX)
+/// Counts the episodes that influenced one of the places of a pattern, or are about its term.
+fn link(memory: &Memory, candidates: &mut [Candidate]) {
+    if candidates.is_empty() {
+        return;
+    }
+    let terms: Vec<BTreeSet<String>> =
+        candidates.iter().map(|one| key_terms(&one.key).into_iter().map(|(stem, _)| stem).collect()).collect();
+    for told in memory.items().episodes().filter(|episode| !memory.items().is_hidden(episode.id)) {
+        let about: BTreeSet<String> = told.topics.iter().flat_map(|topic| episode::stems(topic)).collect();
+        for (candidate, terms) in candidates.iter_mut().zip(&terms) {
+            let at = |path: &String| candidate.members.iter().any(|member| is_at(path, member));
+            if told.related_paths.iter().any(at) || !about.is_disjoint(terms) {
+                candidate.support.links += 1;
+            }
+        }
+    }
 }
 
 /// How often a member was written: a fact as often as it was said, on the days it was said; what no fact says once for each
