@@ -11,7 +11,6 @@ use quipu_engine::{Error, Result};
 use tracing_subscriber::filter::{FilterFn, LevelFilter};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
-use tracing_subscriber::util::SubscriberInitExt;
 
 /// How long the collector may take for a batch, and for the last one at the end.
 const WITHIN: Duration = Duration::from_secs(5);
@@ -37,7 +36,7 @@ pub(crate) fn start(level: LevelFilter, collector: Option<&str>) -> Result<Telem
         tracing_opentelemetry::layer().with_tracer(tracer).with_location(false).with_threads(false).with_filter(ours)
     });
     // Fails only if somebody listens already.
-    let _ = tracing_subscriber::registry().with(lines).with(spans).try_init();
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(lines).with(spans));
     Ok(Telemetry { exported })
 }
 
@@ -70,7 +69,7 @@ fn provider(collector: &str) -> Result<SdkTracerProvider> {
     let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
     let mut resource = Resource::builder().with_attribute(version);
     if std::env::var_os("OTEL_SERVICE_NAME").is_none() {
-        resource = resource.with_service_name("quipu");
+        resource = resource.with_attribute(KeyValue::new("service.name", "quipu"));
     }
     Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource.build()).build())
 }

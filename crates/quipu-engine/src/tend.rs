@@ -21,6 +21,7 @@ use crate::sessions;
 use crate::study::{self, StudyOptions};
 use crate::summarize::{self, SummarizeOptions};
 use crate::understand;
+use crate::unread;
 
 /// What may be due, in the order in which it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -147,16 +148,21 @@ pub struct TendReport {
 pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
     let keeper = engine.keeper(user, false)?;
     let taken_back = grow::taken_back(&keeper)?;
-    let all = TendStep::ALL.into_iter().map(|step| Due { step, count: count(engine, &keeper, step, &taken_back) });
-    Ok(all.filter(|due| due.count > 0).collect())
+    let one = |step| Ok(Due { step, count: count(engine, &keeper, step, &taken_back)? });
+    let all = TendStep::ALL.into_iter().map(one).collect::<Result<Vec<_>>>()?;
+    Ok(all.into_iter().filter(|due| due.count > 0).collect())
 }
 
-fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBack) -> usize {
+fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBack) -> Result<usize> {
+    if step == TendStep::Read {
+        return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(keeper));
+    }
     let state = keeper.read();
     let memory = &state.memory;
     let grows = |decides| grow::proposals(engine, memory, decides, taken_back).len();
-    match step {
-        TendStep::Read => engine.extractor.as_ref().map_or(0, |_| keeper.unread.waiting(memory)),
+    Ok(match step {
+        // The ledger is asked, which nobody does who holds the memory.
+        TendStep::Read => 0,
         TendStep::Study => engine.aids.reader.as_ref().map_or(0, |_| keeper.studied.waiting(memory)),
         TendStep::Summarize => engine.summarizer.as_ref().map_or(0, |_| sessions::unsummarized(memory)),
         TendStep::Episodes => episodes::waiting(memory, engine.now()),
@@ -164,7 +170,7 @@ fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBac
         TendStep::Evolve => evolve::due(engine, memory),
         TendStep::Reflect => grows(&reflect::DECIDES) + usize::from(reflect::is_due(engine, keeper, memory)),
         TendStep::Compact => grows(&compact::DECIDES),
-    }
+    })
 }
 
 /// Does what is due.
@@ -180,7 +186,7 @@ pub fn tend(engine: &Engine, user: &UserId, options: &TendOptions) -> Result<Ten
     let mut report = TendReport { dry_run: options.dry_run, steps: Vec::new() };
     let mut budget = options.events_max;
     for step in TendStep::ALL.into_iter().filter(wanted) {
-        let due = count(engine, &keeper, step, &taken_back);
+        let due = count(engine, &keeper, step, &taken_back)?;
         if due == 0 {
             continue;
         }
@@ -190,7 +196,7 @@ pub fn tend(engine: &Engine, user: &UserId, options: &TendOptions) -> Result<Ten
                 Ok((reference, fault)) => (one.reference, one.fault) = (reference, fault),
                 Err(error) => one.fault = Some(error.to_string()),
             }
-            one.left = count(engine, &keeper, step, &taken_back);
+            one.left = count(engine, &keeper, step, &taken_back)?;
         }
         report.steps.push(one);
     }

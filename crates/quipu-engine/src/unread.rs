@@ -9,7 +9,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Event, Header};
 use quipu_core::id::{EventId, ItemId, Seq};
 use quipu_core::limit;
@@ -70,13 +69,6 @@ impl Unread {
     pub(crate) fn read_up_to(&self, head: Seq) -> Seq {
         let standing = self.standing();
         standing.running.values().copied().chain(standing.owed).min().unwrap_or(head)
-    }
-
-    /// Sources that may have to be read still.
-    pub(crate) fn waiting(&self, memory: &Memory) -> usize {
-        let Some(owed) = self.standing().owed else { return 0 };
-        let first = memory.sources().partition_point(|held| held.seq <= owed);
-        memory.sources().iter().skip(first).filter(|held| understand::is_read(held)).count()
     }
 
     fn standing(&self) -> MutexGuard<'_, Standing> {
@@ -205,6 +197,17 @@ pub(crate) fn catch_up(
     }
     running.finish(traceless)?;
     Ok(read)
+}
+
+/// Sources that were to be read and were not. The events since the position are looked at, if there may be any.
+pub(crate) fn waiting(keeper: &Keeper) -> Result<usize> {
+    let (from, to) = {
+        let standing = keeper.unread.standing();
+        let Some(from) = standing.owed else { return Ok(0) };
+        (from, standing.running.values().copied().min())
+    };
+    let to = to.unwrap_or_else(|| keeper.read().memory.seq());
+    Ok(due(keeper, from, to)?.len())
 }
 
 /// A source to read, the event that recorded it, and what its reading goes back to.

@@ -12,9 +12,10 @@ use quipu_engine::ports::{ExtractError, Extractor, Looked, ReflectError, Reflect
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    GrowOptions, RecallOptions, RememberOptions, TendOptions, TendStep, Utterance, compact, due, notes, rebuild,
-    recall, reflect, remember, revert, status, tell_episodes, tend,
+    Engine, GrowOptions, RecallOptions, RememberOptions, TendOptions, TendStep, Utterance, compact, due, notes,
+    rebuild, recall, reflect, remember, revert, status, tell_episodes, tend,
 };
+use quipu_models::RuleExtractor;
 use quipu_testkit::tale::check;
 use quipu_testkit::{MemoryStore, Rig, engine};
 
@@ -245,4 +246,24 @@ impl Extractor for Away {
     fn read(&self, _: &Reading<'_>) -> Result<Extraction, ExtractError> {
         Err(ExtractError::Unavailable("the reader is away".to_owned()))
     }
+}
+
+#[test]
+fn what_was_read_is_not_due_again_in_another_process() {
+    let store = MemoryStore::new();
+    let me = UserId::parse("me").unwrap();
+    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(8) };
+    let first = rig.engine(Box::new(store.clone()));
+    for text in ["I live in Porto.", "What a day.", "I work as a nurse."] {
+        remember(&first, &me, &Utterance::of_user(text), &RememberOptions::default()).unwrap();
+    }
+    let reads =
+        |engine: &Engine| due(engine, &me).unwrap().iter().find(|due| due.step == TendStep::Read).map(|due| due.count);
+    assert_eq!(reads(&first), None);
+    drop(first);
+    assert_eq!(reads(&rig.engine(Box::new(store.clone()))), None, "three were read, one without a trace");
+    let second = rig.engine(Box::new(store.clone()));
+    tend(&second, &me, &TendOptions::default()).unwrap();
+    drop(second);
+    assert_eq!(reads(&rig.engine(Box::new(store))), None);
 }
