@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use quipu_core::core_document;
 use quipu_core::event::{Actor, SourceKind};
+use quipu_core::evolve::Thresholds;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, TruthKind};
 use quipu_core::ledger::{FORMAT, SealedEvent};
@@ -21,10 +22,10 @@ use quipu_engine::ingest::record_sources;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, FactOptions, GrowOptions, PatchOptions, RecallOptions, RememberOptions, Utterance, WriteRequest,
-    chosen, compact, consolidate, decide_review, edit_core, end_session, erase, facts, flush_hits, fork, mark, merge,
-    pick, recall, reflect, remember, retract, revert, reviews, score_fact, set_base_truth, tell_episodes,
-    unset_base_truth, write,
+    Edit, Engine, EvolveOptions, FactOptions, GrowOptions, PatchOptions, PromoteRequest, RecallOptions,
+    RememberOptions, Utterance, WriteRequest, chosen, compact, consolidate, decide_review, edit_core, end_session,
+    erase, evolve, facts, flush_hits, fork, mark, merge, pick, promote, recall, reflect, remember, retract, revert,
+    reviews, score_fact, set_base_truth, status, tell_episodes, unset_base_truth, write,
 };
 use quipu_models::{RuleExtractor, RuleSummarizer};
 use quipu_testkit::{MemoryStore, Rig, engine, golden};
@@ -46,11 +47,14 @@ fn main() -> ExitCode {
     let telling = rig.engine(Box::new(store.clone()));
     let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(3) };
     let growing = rig.engine(Box::new(store.clone()));
+    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(4) };
+    let evolving = rig.engine(Box::new(store.clone()));
     let mut kept = 0;
     for (name, make) in &LEDGERS {
         make(match *name {
             "talked" => &telling,
             "grown" => &growing,
+            "evolved" => &evolving,
             _ => &engine,
         });
         kept += usize::from(!save(&folder, name, &events_of(&store, &user(name))));
@@ -77,7 +81,7 @@ fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
 type Write = fn(&Engine);
 
 /// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
-const LEDGERS: [(&str, Write); 8] = [
+const LEDGERS: [(&str, Write); 9] = [
     ("everyday", everyday),
     ("unicode", unicode),
     ("erased", erased),
@@ -86,6 +90,7 @@ const LEDGERS: [(&str, Write); 8] = [
     ("drawn", drawn),
     ("talked", talked),
     ("grown", grown),
+    ("evolved", evolved),
 ];
 
 fn user(name: &str) -> UserId {
@@ -291,6 +296,47 @@ fn talked(engine: &Engine) {
     end_session(engine, &me, trip).expect("it is over");
     let item = EraseTarget::Item(reply);
     erase(engine, &me, &[item], "asked to", &mut |_| {}).expect("it is erased");
+}
+
+/// Patterns of the core document that became categories: asked for, proposed and approved, declined, taken back.
+fn evolved(engine: &Engine) {
+    let me = user("evolved");
+    say(engine, &me, &Utterance::of_user("I manage my stress with long walks."), None, None);
+    promote_as(engine, &me, "stressManagement", None);
+    let promoted = status(engine, &me).expect("it is there").version;
+    say(engine, &me, &Utterance::of_user("I manage my stress with tea."), None, None);
+    set(engine, &me, "/uncategorized/zebra~1gnu", json!(1));
+    for (key, text) in [
+        ("sleep_note_1", "Having trouble staying asleep"),
+        ("sleep_note_2", "Higher BG after poor sleep"),
+        ("sleep_note_3", "Started using sleep mask"),
+        ("bee_1", "A hive"),
+        ("bee_2", "A veil"),
+        ("bee_3", "A smoker"),
+    ] {
+        set(engine, &me, &format!("/uncategorized/{key}"), json!(text));
+    }
+    let thresholds = Thresholds { days: 1, ..Thresholds::default() };
+    evolve(engine, &me, &EvolveOptions { thresholds, ..EvolveOptions::default() }).expect("it is proposed");
+    for asked in reviews(engine, &me, false).expect("they are listed") {
+        let sleep = asked.review.promotion.as_ref().is_some_and(|promotion| promotion.candidate == "sleep");
+        let decision = if sleep { Decision::Edited { text: "nights".to_owned() } } else { Decision::Declined };
+        decide_review(engine, &me, &asked.review.id.to_string(), &decision, Actor::User, None).expect("it is decided");
+    }
+    set(engine, &me, "/uncategorized/sleep_note_4", json!("Trouble waking up"));
+    promote_as(engine, &me, "sleep", None);
+    set(engine, &me, "/nights/duration", json!("6-7 hours"));
+    promote_as(engine, &me, "bee", Some("bees"));
+    let bees = status(engine, &me).expect("it is there").version;
+    take_back(engine, &me, &[promoted]);
+    take_back(engine, &me, &[bees]);
+    take_back(engine, &me, &[bees + 1]);
+}
+
+fn promote_as(engine: &Engine, me: &UserId, candidate: &str, name: Option<&str>) {
+    let (candidate, proposed_name) = (candidate.to_owned(), name.map(str::to_owned));
+    let request = PromoteRequest { candidate, proposed_name, ..PromoteRequest::default() };
+    promote(engine, me, &request).expect("it is promoted");
 }
 
 /// Every change a memory makes when nobody speaks.

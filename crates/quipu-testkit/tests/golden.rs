@@ -113,6 +113,7 @@ fn golden_ledgers_of_a_format_hold_every_kind_of_change() {
         "hits_counted",
         "fact_promoted",
         "items_demoted",
+        "SCHEMA_PROMOTION",
     ];
     assert_eq!(words, all.into_iter().collect());
     assert!(keys > 0 && holes > 0 && several > 0, "{keys} keys, {holes} erased, {several} of several changes");
