@@ -143,8 +143,10 @@ pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
     let lines = profile(request);
     let budget = mix::scaled(mix::PROFILE_TOKENS, request.max_tokens).min(left);
     let fitting = fit(count, "Profile", budget, usize::MAX, lines.iter().map(|(_, line)| line.as_str()));
-    for (place, (from, _)) in lines.iter().enumerate() {
-        match (from, fitting.skipped.contains(&place)) {
+    let mut is_skipped = vec![false; lines.len()];
+    fitting.skipped.iter().for_each(|&place| is_skipped[place] = true);
+    for ((from, _), is_skipped) in lines.iter().zip(is_skipped) {
+        match (from, is_skipped) {
             (Of::Path(path), true) => made.omitted_paths.push(path.clone()),
             (Of::Path(_), false) => {}
             (Of::Item(id), true) => made.omitted.push(*id),
