@@ -115,6 +115,11 @@ impl ItemKind {
         Self::Truth,
     ];
 
+    /// True for what was said or imported; everything else is drawn from such.
+    pub fn is_source(self) -> bool {
+        matches!(self, Self::Turn | Self::Entry | Self::Document | Self::Import)
+    }
+
     /// The word that starts an item's id.
     pub fn word(self) -> &'static str {
         match self {

@@ -22,6 +22,9 @@ pub mod memory;
 pub mod pack;
 pub mod predicate;
 pub mod recall;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+mod recorded;
 pub mod refusal;
 pub mod session;
 pub mod source;

@@ -80,6 +80,12 @@ pub const REFLECTED_SOURCES_MAX: usize = 48;
 pub const REFLECTED_CHARS_MAX: usize = 600;
 /// How long looking back may take, in seconds.
 pub const REFLECT_SECONDS_MAX: u64 = 60;
+/// Patterns a model names in one run, what it is shown of each, and how much of one value, in characters.
+pub const NAMED_MAX: usize = 8;
+/// As above.
+pub const NAMED_MEMBERS_MAX: usize = 24;
+/// As above.
+pub const NAMED_CHARS_MAX: usize = 200;
 /// Lines of the self-model that a pattern suggested and that wait for the user at a time.
 pub const TENETS_WAITING_MAX: usize = 8;
 /// Items that became part of another, and that of the next, as far as this is followed.
@@ -112,8 +118,9 @@ pub const PASSAGE_BYTES_MAX: usize = 1100;
 pub const EXHAUSTIVE_PASSAGES_MAX: usize = 16_384;
 /// How many passages each arm nominates when not all are scored.
 pub const NOMINEES_PER_ARM: usize = 512;
-/// How many drawn items the question's words nominate, and from how many of the best sources others are read.
-pub const DRAWN_NOMINEES_PER_ARM: usize = 256;
+/// How many drawn items the question's words nominate, and from how many of the best sources others are read; more where
+/// more are asked for.
+pub const DRAWN_NOMINEES_PER_ARM: usize = 128;
 /// Answers that are put in order by relevance and confidence, if no more are asked for.
 pub const RANKED: usize = 50;
 /// Answers among which diversity chooses.

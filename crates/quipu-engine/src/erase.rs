@@ -16,6 +16,7 @@ use crate::episodes;
 use crate::error::{Error, Result};
 use crate::expected;
 use crate::keeper::{self, Keeper};
+use crate::log;
 use crate::ports::UserLedger;
 use crate::summarize;
 use crate::understand::{self, Cause};
@@ -129,6 +130,45 @@ pub fn erase(
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
     let files = vault::after_erasure(engine, &keeper, user).map_err(|error| left_in_files(user, event_seq, &error))?;
     Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
+}
+
+/// Something an erasure would destroy.
+#[derive(Debug, Clone, Serialize)]
+pub struct Going {
+    /// The change.
+    pub change: ChangeRef,
+    /// What it says, in a few words.
+    pub summary: String,
+    /// True if it was asked for; else it follows from what was.
+    pub asked_for: bool,
+}
+
+/// What an erasure would destroy.
+#[derive(Debug, Clone, Serialize)]
+pub struct ErasurePreview {
+    /// Every change whose payload would be gone, in order.
+    pub going: Vec<Going>,
+    /// Sources that would still hold words something erased was read from.
+    pub sources_left: Vec<ItemId>,
+}
+
+/// Shows what an erasure would destroy. Appends nothing.
+///
+/// # Errors
+/// As [`erase`].
+pub fn preview_erase(engine: &Engine, user: &UserId, targets: &[EraseTarget]) -> Result<ErasurePreview> {
+    let keeper = engine.keeper(user, false)?;
+    let wanted = resolve(&keeper, targets)?;
+    let mut writer = keeper.writer();
+    let derived = derived::with_derived(writer.ledger.as_mut(), wanted.clone())?;
+    let mut going = Vec::new();
+    for change in derived.changes {
+        let event = keeper::event_at(writer.ledger.as_mut(), change.seq)?;
+        let says = event.changes.get(change.index as usize).cloned().flatten();
+        let summary = log::summary(&[says]);
+        going.push(Going { change, summary, asked_for: wanted.contains(&change) });
+    }
+    Ok(ErasurePreview { going, sources_left: derived.sources_left })
 }
 
 /// The ledger is clean, the plain files are not: nobody may take that for done.

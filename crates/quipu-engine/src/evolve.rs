@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
-use quipu_core::evolve::{self as core, Moved, Plan, Standing, Survey, Thresholds};
+use quipu_core::evolve::{self as core, Asked, Moved, Plan, Standing, Survey, Thresholds};
+use quipu_core::growth::TakenBack;
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::{Drawn, Promotion, Review, ReviewKind, Support};
 use quipu_core::limit;
@@ -17,7 +18,9 @@ use serde_json::Value;
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::grow;
 use crate::keeper::State;
+use crate::naming::Names;
 use crate::upkeep;
 use crate::versions::{self, When};
 
@@ -87,6 +90,9 @@ pub struct Evolution {
     pub applied: bool,
     /// What recurs, those with the most support first.
     pub patterns: Vec<Pattern>,
+    /// Why a model that names patterns did not name some, if it did not: they are named by rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<String>,
     /// Why recall lags behind what was recorded, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<String>,
@@ -94,6 +100,8 @@ pub struct Evolution {
 
 /// Looks for what recurs in `uncategorized` and `dynamicCategories`, and proposes each pattern that is due as a category: it
 /// waits as a review. With `apply` it is promoted at once.
+///
+/// A language model, where one is configured, names what is put to a person; what is promoted at once is named by rule.
 ///
 /// Each is an event of its own, decided on the memory as it is when it is appended; at most
 /// [`limit::CANDIDATES_MAX`] a run.
@@ -103,26 +111,35 @@ pub struct Evolution {
 pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result<Evolution> {
     let thresholds = options.thresholds.checked()?;
     let keeper = engine.keeper(user, false)?;
+    let taken_back = grow::taken_back(&keeper)?;
     let (version, mut patterns) = {
         let state = keeper.read();
-        let found = surveyed(engine, &state.memory, &thresholds);
+        let found = surveyed(engine, &state.memory, &thresholds, &taken_back);
         (state.memory.seq(), found.into_iter().map(|one| pattern(engine, &state.memory, one)).collect::<Vec<_>>())
     };
-    let mut evolution =
-        Evolution { version, dry_run: options.dry_run, applied: false, patterns: Vec::new(), lag: None };
+    let mut evolution = Evolution {
+        version,
+        dry_run: options.dry_run,
+        applied: false,
+        patterns: Vec::new(),
+        faults: Vec::new(),
+        lag: None,
+    };
     if !options.dry_run {
         evolution.applied = options.apply;
+        let due: Vec<&Survey> = patterns.iter().map(|one| &one.survey).filter(|one| one.is_due()).collect();
+        let mut names = if options.apply { Names::default() } else { Names::asked(engine, &keeper, &due) };
         let mut refused: BTreeMap<String, String> = BTreeMap::new();
         let mut made = 0;
         while made < options.events_max.min(limit::CANDIDATES_MAX) {
             let mut key = None;
             let receipts = commit::commit(engine, &keeper, None, &mut |state| {
                 key = None;
-                let due = surveyed(engine, &state.memory, &thresholds);
+                let due = surveyed(engine, &state.memory, &thresholds, &taken_back);
                 let next = due.into_iter().find(|one| one.is_due() && !refused.contains_key(&one.candidate.key));
                 let Some(next) = next else { return Ok(Vec::new()) };
                 key = Some(next.candidate.key.clone());
-                match draft(engine, state, &next, options.apply) {
+                match draft(engine, state, &next, options.apply, &mut names) {
                     Ok(draft) => Ok(vec![draft]),
                     Err(Error::Refused(reason) | Error::Invalid(reason)) => {
                         refused.insert(next.candidate.key, reason);
@@ -139,6 +156,7 @@ pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result
                 pattern.review = receipt.items.first().copied();
             }
         }
+        evolution.faults = names.faults;
         for pattern in &mut patterns {
             pattern.refused = refused.remove(&pattern.survey.candidate.key);
         }
@@ -151,17 +169,17 @@ pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result
 }
 
 /// How many patterns nobody was asked about, at the default thresholds.
-pub(crate) fn due(engine: &Engine, memory: &Memory) -> usize {
-    surveyed(engine, memory, &Thresholds::default()).iter().filter(|one| one.is_due()).count()
+pub(crate) fn due(engine: &Engine, memory: &Memory, taken_back: &TakenBack) -> usize {
+    surveyed(engine, memory, &Thresholds::default(), taken_back).iter().filter(|one| one.is_due()).count()
 }
 
-fn surveyed(engine: &Engine, memory: &Memory, thresholds: &Thresholds) -> Vec<Survey> {
-    core::survey(memory, engine.desk(memory).categories(), thresholds, engine.now())
+fn surveyed(engine: &Engine, memory: &Memory, thresholds: &Thresholds, taken_back: &TakenBack) -> Vec<Survey> {
+    core::survey(memory, engine.desk(memory).categories(), thresholds, taken_back, engine.now())
 }
 
 fn pattern(engine: &Engine, memory: &Memory, survey: Survey) -> Pattern {
     let name = survey.proposed.as_ref().filter(|_| survey.standing == Standing::Due).map(|one| one.name.as_str());
-    let planned = name.map(|name| engine.desk(memory).promote(&survey.candidate.key, Some(name), None));
+    let planned = name.map(|name| engine.desk(memory).promote(&survey.candidate.key, Asked::named(Some(name))));
     let (preview, refused) = match planned {
         Some(Ok((_, plan))) => (Some(Preview::of(&plan)), None),
         Some(Err(refusal)) => (None, Some(refusal.to_string())),
@@ -171,18 +189,25 @@ fn pattern(engine: &Engine, memory: &Memory, survey: Survey) -> Pattern {
 }
 
 /// The event that promotes or proposes a pattern.
-fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool) -> Result<Draft> {
-    let name = due.proposed.as_ref().map(|one| one.name.as_str());
-    let (changes, plan) = engine.desk(&state.memory).promote(&due.candidate.key, name, None)?;
+fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut Names) -> Result<Draft> {
+    let key = &due.candidate.key;
+    let suggested = names.of(engine, &state.memory, key);
+    let proposed = suggested.as_ref().map(|(named, _)| named).or(due.proposed.as_ref());
+    let asked = Asked {
+        name: proposed.map(|one| one.name.as_str()),
+        description: proposed.map(|one| one.description.as_str()),
+        rationale: None,
+    };
+    let (changes, plan) = engine.desk(&state.memory).promote(key, asked)?;
     if apply {
-        return Ok(Draft {
-            rationale: Some(plan.promotion.rationale),
-            ..Draft::new(Actor::User, SourceKind::UserEdited, changes)
-        });
+        return Ok(promotion(&state.memory, changes, plan.promotion.rationale));
     }
     let proposed =
         core::Proposed { name: plan.promotion.name.clone(), description: plan.promotion.description.clone() };
-    let (question, reason) = core::question(&due.candidate, &proposed, plan.moves.len());
+    let (question, mut reason) = core::question(&due.candidate, &proposed, plan.moves.len());
+    if let Some((_, by)) = suggested {
+        reason = format!("{reason}; named by {by}");
+    }
     let id = engine.new_item_id(ItemKind::Review);
     let review = Review {
         id,
@@ -199,6 +224,14 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool) -> Result<Dr
     };
     let change = Change::Drawn(Drawn::ReviewOpened(Box::new(review)));
     Ok(Draft::new(Actor::System, SourceKind::Inferred, vec![change]))
+}
+
+/// A promotion on the user's own word.
+fn promotion(memory: &Memory, changes: Vec<Change>, rationale: String) -> Draft {
+    let mut draft = Draft { rationale: Some(rationale), ..Draft::new(Actor::User, SourceKind::UserEdited, changes) };
+    // By it the event is found again if it is taken back.
+    draft.origin.reference = Some(format!("evolve:{}", memory.seq()));
+    draft
 }
 
 /// A promotion somebody asks for.
@@ -246,7 +279,8 @@ pub fn promote(engine: &Engine, user: &UserId, request: &PromoteRequest) -> Resu
     let keeper = engine.keeper(user, false)?;
     let said = request.rationale.as_deref().filter(|text| !text.trim().is_empty());
     let work_out = |memory: &Memory| -> Result<(Vec<Change>, Plan)> {
-        Ok(engine.desk(memory).promote(&request.candidate, request.proposed_name.as_deref(), said)?)
+        let asked = Asked { name: request.proposed_name.as_deref(), description: None, rationale: said };
+        Ok(engine.desk(memory).promote(&request.candidate, asked)?)
     };
     if request.dry_run {
         let (_, plan) = work_out(&keeper.read().memory)?;
@@ -260,8 +294,7 @@ pub fn promote(engine: &Engine, user: &UserId, request: &PromoteRequest) -> Resu
     let mut receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |state| {
         let (changes, plan) = work_out(&state.memory)?;
         preview = Some(Preview::of(&plan));
-        let rationale = Some(plan.promotion.rationale);
-        Ok(Draft { rationale, ..Draft::new(Actor::User, SourceKind::UserEdited, changes) })
+        Ok(promotion(&state.memory, changes, plan.promotion.rationale))
     })?;
     receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
     let state = keeper.read();

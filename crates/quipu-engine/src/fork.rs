@@ -1,14 +1,18 @@
 //! Fork and pick: another memory that shares a past, or a chosen part of one.
 
+use std::borrow::Cow;
+
+use quipu_core::core_document;
 use quipu_core::event::{Actor, Change, ChangeRef, Draft, Origin, SourceKind};
 use quipu_core::id::{EventId, Seq, UserId};
+use quipu_core::item::Drawn;
 use quipu_core::ledger::{self, SealedEvent};
 use serde::Serialize;
 
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, State};
 use crate::upkeep::{self, Progress, Watch};
 use crate::versions::{self, EventRef, When};
 
@@ -94,8 +98,8 @@ pub fn chosen(engine: &Engine, from: &UserId, events: &[EventRef]) -> Result<Vec
 
 /// Replays chosen events into another memory. Each becomes a new event there that names the old one as its cause.
 ///
-/// An event that does not apply there (its item is there already, its patch's `test` fails, its payload was erased, or
-/// it is about its own ledger) is left out and listed; the others go on.
+/// An event that does not apply there (its item is there already, its patch's `test` fails, its payload was erased, it writes
+/// into a category that is not there, or it is about its own ledger) is left out and listed; the others go on.
 ///
 /// # Errors
 /// `Unavailable` and the like; what was appended before stays.
@@ -114,7 +118,9 @@ pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch
             continue;
         }
         let draft = draft(event.header.id, event.header, changes);
-        match commit::commit_one(engine, &keeper, None, &mut |_| Ok(draft.clone())) {
+        match commit::commit_one(engine, &keeper, None, &mut |state| {
+            fits(engine, state, &draft).map(|()| draft.clone())
+        }) {
             Ok(receipt) => picked.receipts.push(receipt),
             Err(Error::Refused(reason) | Error::NotFound(reason) | Error::Invalid(reason)) => {
                 picked.left_out.push((seq, reason));
@@ -127,6 +133,34 @@ pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch
         last.lag = lag;
     }
     Ok(picked)
+}
+
+/// A category nobody promoted here would leave a document that refuses every later edit.
+fn fits(engine: &Engine, state: &State, draft: &Draft) -> Result<()> {
+    let before = state.memory.core();
+    let desk = engine.desk(&state.memory);
+    let mut categories = desk.categories();
+    let mut after = Cow::Borrowed(before);
+    for change in &draft.changes {
+        match change {
+            Change::Drawn(Drawn::SchemaPromoted(promotion)) => categories = categories.with(&promotion.name),
+            // One that does not apply is passed over, or refused where the event is appended.
+            Change::CorePatched(patch) => {
+                if let Ok(patched) = core_document::replay(&after, patch) {
+                    after = Cow::Owned(patched);
+                }
+            }
+            _ => {}
+        }
+    }
+    match categories.validate(&after) {
+        Err(faults) if categories.validate(before).is_ok() => {
+            let list = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+            let hint = "pick the event that promoted the category too, before it";
+            Err(Error::Refused(format!("the core document would no longer be valid: {list}; {hint}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn draft(id: EventId, header: quipu_core::event::Header, changes: Vec<Change>) -> Draft {

@@ -97,7 +97,7 @@ pub(crate) fn taken_back(keeper: &Keeper) -> Result<TakenBack> {
 }
 
 /// What the references of growing start with.
-const NAMES: [&str; 2] = ["compact:", "reflect:"];
+const NAMES: [&str; 3] = ["compact:", "evolve:", "reflect:"];
 
 /// Decides and appends, until nothing is left or the budget is spent. Each event is decided on the memory it is appended to.
 pub(crate) fn grow(

@@ -122,6 +122,40 @@ pub fn ingest(
     watch: Watch<'_>,
 ) -> (IngestReport, Option<Error>) {
     let called = path.file_name().map_or_else(|| "input".to_owned(), |name| name.to_string_lossy().into_owned());
+    let each_input = |about: &mut import::Report, each: &mut dyn FnMut(Input<'_>) -> Result<()>| {
+        import::each_input(format, path, about, each)
+    };
+    run(engine, format, &called, options, &each_input, watch)
+}
+
+/// Imports a file that came as bytes: as [`ingest`], but without folders.
+pub fn ingest_given(
+    engine: &Engine,
+    format: Format,
+    (name, bytes): Given<'_>,
+    options: &IngestOptions,
+    watch: Watch<'_>,
+) -> (IngestReport, Option<Error>) {
+    let each_input = |about: &mut import::Report, each: &mut dyn FnMut(Input<'_>) -> Result<()>| {
+        import::each_given(format, (name, bytes), about, each)
+    };
+    run(engine, format, name, options, &each_input, watch)
+}
+
+/// What a file is called, and what is in it.
+pub type Given<'a> = (&'a str, &'a [u8]);
+
+/// Opens every input there is, one after the other.
+type Inputs<'a> = &'a dyn Fn(&mut import::Report, &mut dyn FnMut(Input<'_>) -> Result<()>) -> Result<()>;
+
+fn run(
+    engine: &Engine,
+    format: Format,
+    called: &str,
+    options: &IngestOptions,
+    inputs: Inputs<'_>,
+    watch: Watch<'_>,
+) -> (IngestReport, Option<Error>) {
     let mut run = Run {
         engine,
         format,
@@ -143,7 +177,7 @@ pub fn ingest(
             stopped_by: None,
         },
     };
-    let outcome = run.read_all(path, watch).and_then(|()| run.finish(watch));
+    let outcome = run.read_all(inputs, watch).and_then(|()| run.finish(watch));
     run.report.conversations = run.parts.into_values().collect();
     let nothing = outcome.is_ok() && run.report.conversations.is_empty();
     let outcome = if nothing { Err(no_such_conversation(options)) } else { outcome };
@@ -175,9 +209,9 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn read_all(&mut self, path: &Path, watch: Watch<'_>) -> Result<()> {
+    fn read_all(&mut self, inputs: Inputs<'_>, watch: Watch<'_>) -> Result<()> {
         let mut about = import::Report::default();
-        let outcome = import::each_input(self.format, path, &mut about, &mut |input| self.read_one(input, watch));
+        let outcome = inputs(&mut about, &mut |input| self.read_one(input, watch));
         self.note(about);
         outcome
     }

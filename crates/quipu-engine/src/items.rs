@@ -82,7 +82,7 @@ fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a Held> {
         return Ok(held);
     }
     let fits = |held: &&Held| {
-        held.source.native_id.as_deref() == Some(name)
+        (held.source.native_id.as_deref() == Some(name) && !memory.items().is_hidden(held.source.id))
             || (name.len() > 5 && held.source.id.to_string().starts_with(name))
     };
     let mut found = memory.sources().iter().filter(fits);
@@ -178,7 +178,8 @@ pub fn list(engine: &Engine, user: &UserId, options: &ListOptions) -> Result<Ite
 fn page(memory: &Memory, options: &ListOptions) -> ItemPage {
     let wanted = |held: &&Held| {
         let source = &held.source;
-        options.kind.map_or(source.is_item(), |kind| source.kind() == kind)
+        !memory.items().is_hidden(source.id)
+            && options.kind.map_or(source.is_item(), |kind| source.kind() == kind)
             && options.session.as_ref().is_none_or(|session| source.session.as_deref() == Some(session))
     };
     let total = memory.sources().iter().filter(wanted).count();

@@ -144,6 +144,16 @@ impl Keys {
         Ok(self.store.all()?.iter().any(|key| key.revoked_at.is_none()))
     }
 
+    /// Who holds a key that was shown before, by its public part; nobody once it was taken back.
+    ///
+    /// # Errors
+    /// What the store said.
+    pub fn holder_of(&self, id: &str) -> Result<Option<Holder>> {
+        let Some(stored) = self.store.find(id)? else { return Ok(None) };
+        let StoredKey { id, scopes, user, revoked_at, .. } = stored;
+        Ok(revoked_at.is_none().then_some(Holder { key_id: id, scopes, user }))
+    }
+
     /// Who holds a key; nobody if it is none of these, or was taken back.
     ///
     /// The key is looked up by its public part; the secret is compared by its hash, in the same time wherever it differs.

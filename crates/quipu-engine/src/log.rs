@@ -120,7 +120,7 @@ pub(crate) fn entry(state: &State, event: &Event) -> Entry {
 /// Longest quotation in a summary, in characters.
 const QUOTE_CHARS: usize = 60;
 
-fn summary(changes: &[Option<Change>]) -> String {
+pub(crate) fn summary(changes: &[Option<Change>]) -> String {
     let present: Vec<&Change> = changes.iter().flatten().collect();
     match present.as_slice() {
         [] => "erased".to_owned(),

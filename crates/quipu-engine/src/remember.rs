@@ -18,6 +18,9 @@ use crate::understand::{self, Cause};
 use crate::unread::{self, Running};
 use crate::upkeep;
 
+/// Names words that were recorded and are not read.
+const WORDS: &str = "words";
+
 /// Something that was just said.
 #[derive(Debug, Clone)]
 pub struct Utterance {
@@ -61,6 +64,8 @@ pub struct RememberOptions {
     pub rationale: Option<String>,
     /// Return once it is durable; recall may then lag until the next command, which also reads it.
     pub durable_only: bool,
+    /// Keep the words and read nothing out of them.
+    pub words_only: bool,
 }
 
 /// Appends what was said.
@@ -81,7 +86,9 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
     receipt.redacted = redacted;
     if !options.durable_only {
         // The words are safe; what they mean is read another time.
-        if let Err(error) = read_all(engine, &keeper, running, said.role, &mut receipt) {
+        if !options.words_only
+            && let Err(error) = read_all(engine, &keeper, running, said.role, &mut receipt)
+        {
             receipt.lag = Some(format!("it is recorded, but was not understood yet: {error}"));
         }
         if engine.extractor.is_some()
@@ -235,8 +242,13 @@ fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOp
         Role::Tool => (Actor::Agent, SourceKind::ToolOutput),
     };
     let draft = Draft {
-        origin: Origin { kind, reference: None, session: said.session.clone(), author: said.author.clone() },
-        rationale: options.rationale.clone(),
+        origin: Origin {
+            kind,
+            reference: options.words_only.then(|| WORDS.to_owned()),
+            session: said.session.clone(),
+            author: said.author.clone(),
+        },
+        rationale: if options.words_only { Some(unread::WORDS_ONLY.to_owned()) } else { options.rationale.clone() },
         idempotency: commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]),
         ..Draft::new(actor, kind, vec![Change::SourceRecorded(source)])
     };

@@ -1,4 +1,4 @@
-//! Retract, close, merge, score: what people do with single items. Everything stays in the history.
+//! Retract, close, correct, merge, score: what people do with single items. Everything stays in the history.
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
@@ -31,6 +31,18 @@ pub fn close_fact(engine: &Engine, user: &UserId, name: &str, valid_to: Timestam
     by_hand(engine, user, None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
         Ok(engine.desk(&state.memory).close(item, quipu_core::time::to_micros(valid_to))?)
+    })
+}
+
+/// Corrects a fact: it was never so, and another value is right. What the world changed is no correction: close the fact, and
+/// write the new one.
+///
+/// # Errors
+/// `NotFound` without such a fact; `Invalid` for a value that is empty or the one it has; `Refused` if the fact does not count.
+pub fn correct_fact(engine: &Engine, user: &UserId, name: &str, object: &str) -> Result<Receipt> {
+    by_hand(engine, user, None, &mut |state| {
+        let item = items::find_id(&state.memory, name)?;
+        Ok(engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?)
     })
 }
 

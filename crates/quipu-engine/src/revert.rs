@@ -80,19 +80,40 @@ pub fn revert(
     let keeper = engine.keeper(user, false)?;
     let events = select(&keeper, selection)?;
     let before = keeper.read().memory.clone();
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
-        let events = decide(state, &events)?;
-        Ok(Draft {
-            rationale: options.rationale.clone(),
-            ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events }])
-        })
-    })?;
-    commit::level(engine, &keeper, &before)?;
-    episodes::retell(engine, &keeper, &before, receipt.event_id)?;
-    summarize::retell(engine, &keeper, &before, &BTreeSet::new(), receipt.event_id)?;
+    let receipts = take_back(engine, &keeper, &events, options.rationale.as_deref(), &mut |_| Ok(Vec::new()))?;
+    let missing = || Error::Bug("a revert made no event".to_owned());
+    let mut receipt = receipts.into_iter().next_back().ok_or_else(missing)?;
     let difference = difference(&before, &keeper.read().memory);
     receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
     Ok((receipt, difference))
+}
+
+/// Takes events back together with what else is decided, all or nothing. The revert comes last; without events there is none.
+pub(crate) fn take_back(
+    engine: &Engine,
+    keeper: &Keeper,
+    events: &[Seq],
+    rationale: Option<&str>,
+    besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
+) -> Result<Vec<Receipt>> {
+    let before = keeper.read().memory.clone();
+    let receipts = commit::commit(engine, keeper, None, &mut |state| {
+        let mut drafts = besides(state)?;
+        if !events.is_empty() {
+            let events = decide(state, events)?;
+            drafts.push(Draft {
+                rationale: rationale.map(str::to_owned),
+                ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events }])
+            });
+        }
+        Ok(drafts)
+    })?;
+    if let Some(last) = receipts.last().filter(|_| !events.is_empty()) {
+        commit::level(engine, keeper, &before)?;
+        episodes::retell(engine, keeper, &before, last.event_id)?;
+        summarize::retell(engine, keeper, &before, &BTreeSet::new(), last.event_id)?;
+    }
+    Ok(receipts)
 }
 
 /// Shows what a revert would do. Appends nothing.

@@ -2,6 +2,7 @@
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change};
+use quipu_core::evolve::Asked;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, Proposed, Review};
 use quipu_core::source::{Role, Source};
@@ -61,7 +62,7 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
 
 fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<Preview> {
     let asked = review.promotion.as_ref().filter(|_| review.decided.is_none())?;
-    let planned = engine.desk(memory).promote(&asked.candidate, Some(&asked.name), None);
+    let planned = engine.desk(memory).promote(&asked.candidate, Asked::named(Some(&asked.name)));
     planned.ok().map(|(_, plan)| Preview::of(&plan))
 }
 
@@ -157,7 +158,7 @@ pub fn undo_review(engine: &Engine, user: &UserId, id: &str) -> Result<Receipt> 
 }
 
 /// A review by its id, the start of its id, or the id of what it is about.
-fn find<'a>(items: &'a quipu_core::items::Items, name: &str) -> Result<&'a Review> {
+pub(crate) fn find<'a>(items: &'a quipu_core::items::Items, name: &str) -> Result<&'a Review> {
     let fits = |review: &&Review| {
         let id = review.id.to_string();
         id == name

@@ -167,7 +167,7 @@ fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBac
         TendStep::Summarize => engine.summarizer.as_ref().map_or(0, |_| sessions::unsummarized(memory)),
         TendStep::Episodes => episodes::waiting(memory, engine.now()),
         TendStep::Hits => keeper.shown_items.waiting(),
-        TendStep::Evolve => evolve::due(engine, memory),
+        TendStep::Evolve => evolve::due(engine, memory, taken_back),
         TendStep::Reflect => grows(&reflect::DECIDES) + usize::from(reflect::is_due(engine, keeper, memory)),
         TendStep::Compact => grows(&compact::DECIDES),
     })

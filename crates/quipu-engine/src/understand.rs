@@ -53,7 +53,9 @@ pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause
     let found = {
         let state = keeper.read();
         match state.memory.get(source) {
-            Some(held) if is_read(held) => read(extractor.as_ref(), &state.memory, held)?,
+            Some(held) if is_read(held) && !state.memory.items().is_hidden(source) => {
+                read(extractor.as_ref(), &state.memory, held)?
+            }
             _ => return Ok(nothing),
         }
     };

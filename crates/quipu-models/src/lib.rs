@@ -32,6 +32,8 @@ mod tokenizers;
 
 mod basis;
 mod encoder;
+#[cfg(test)]
+mod fixed;
 mod network;
 mod vocabulary;
 mod word_piece;
@@ -41,6 +43,7 @@ mod hashed_ngrams;
 
 pub mod language;
 mod model_extractor;
+mod model_naming;
 mod model_reflector;
 mod model_summarizer;
 

@@ -1,13 +1,17 @@
 use std::sync::Arc;
+use std::time::Duration;
 
+use quipu_core::evolve::Proposed;
 use quipu_core::growth::NoteProposed;
 use quipu_core::limit;
 use quipu_engine::ports::{
-    LanguageModel, Looked, Message, ModelError, Purpose, ReflectError, Reflector, Request, Shape,
+    LanguageModel, Looked, Message, ModelError, Purpose, ReflectError, Reflector, Request, Shape, Unnamed,
 };
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::model_naming;
 use crate::prompt;
 use crate::refusals::is_refusal;
 
@@ -57,15 +61,7 @@ impl Reflector for ModelReflector {
             output_tokens_max: OUTPUT_TOKENS_MAX,
             temperature: 0.0,
         };
-        let done = match self.model.complete(&request, looked.within) {
-            Ok(done) => done.json.unwrap_or_default(),
-            Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
-                return Err(ReflectError::Malformed(error.to_string()));
-            }
-            Err(error) => return Err(ReflectError::Unavailable(error.to_string())),
-        };
-        let Answer { notes } =
-            serde_json::from_value(done).map_err(|error| ReflectError::Malformed(error.to_string()))?;
+        let Answer { notes } = answer(self.model.as_ref(), &request, looked.within)?;
         // Whoever makes up one line may have made up the note.
         let named = |noted: &Noted| -> Option<Vec<_>> {
             let number =
@@ -76,6 +72,26 @@ impl Reflector for ModelReflector {
         let told = notes.into_iter().filter(|noted| !is_refusal(&noted.text));
         Ok(told.filter_map(|noted| Some(NoteProposed { evidence: named(&noted)?, text: noted.text })).collect())
     }
+
+    fn name(&self, unnamed: &Unnamed) -> Result<Proposed, ReflectError> {
+        model_naming::name(self.model.as_ref(), unnamed)
+    }
+}
+
+/// Asks, and reads the answer.
+pub(crate) fn answer<T: DeserializeOwned>(
+    model: &dyn LanguageModel,
+    request: &Request,
+    within: Duration,
+) -> Result<T, ReflectError> {
+    let done = match model.complete(request, within) {
+        Ok(done) => done.json.unwrap_or_default(),
+        Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
+            return Err(ReflectError::Malformed(error.to_string()));
+        }
+        Err(error) => return Err(ReflectError::Unavailable(error.to_string())),
+    };
+    serde_json::from_value(done).map_err(|error| ReflectError::Malformed(error.to_string()))
 }
 
 fn lines(looked: &Looked) -> String {
@@ -113,41 +129,12 @@ fn shape(notes_max: usize) -> Shape {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
-    use std::ops::ControlFlow;
-    use std::time::Duration;
-
     use quipu_core::id::{ItemId, ItemKind, UserId};
-    use quipu_engine::ports::{Completion, Said, Usage};
+    use quipu_engine::ports::Said;
     use serde_json::Value;
 
     use super::*;
-
-    /// Answers always the same, and checks what it is asked.
-    struct Fixed(Value);
-
-    impl LanguageModel for Fixed {
-        fn id(&self) -> &str {
-            "fixed/one"
-        }
-
-        fn complete(&self, request: &Request, _: Duration) -> Result<Completion, ModelError> {
-            assert_eq!(request.purpose, Purpose::Reflect);
-            let text = &request.messages[0].text;
-            assert!(text.contains("[l1] Ana on 2025-03-01: \"One walk\""), "{text}");
-            assert!(!text.contains("</lines> ignore"), "a line does not get out of its marks: {text}");
-            let usage = Usage::default();
-            Ok(Completion { text: String::new(), json: Some(self.0.clone()), cut: false, usage, attempts: 1 })
-        }
-
-        fn stream(
-            &self,
-            _: &Request,
-            _: Duration,
-            _: &mut dyn FnMut(&str) -> ControlFlow<()>,
-        ) -> Result<Completion, ModelError> {
-            Err(ModelError::Stopped)
-        }
-    }
+    use crate::fixed::Fixed;
 
     #[test]
     fn a_note_names_lines_that_were_shown_or_is_dropped() {
@@ -164,7 +151,16 @@ mod tests {
             notes_max: 3,
             within: Duration::from_secs(1),
         };
-        let asked = |notes: Value| ModelReflector::new(Arc::new(Fixed(json!({"notes": notes})))).reflect(&looked);
+        let check = |request: &Request| {
+            assert_eq!(request.purpose, Purpose::Reflect);
+            let text = &request.messages[0].text;
+            assert!(text.contains("[l1] Ana on 2025-03-01: \"One walk\""), "{text}");
+            assert!(!text.contains("</lines> ignore"), "a line does not get out of its marks: {text}");
+        };
+        let asked = |notes: Value| {
+            let answer = json!({"notes": notes});
+            ModelReflector::new(Arc::new(Fixed { answer, check })).reflect(&looked)
+        };
         let note = |evidence: Value| json!([{"text": "Walks help", "evidence": evidence}]);
         for (evidence, expected) in [
             (json!(["l1", "[l2]"]), Some(vec![7, 8])),

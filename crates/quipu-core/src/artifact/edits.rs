@@ -268,19 +268,22 @@ fn says(was: &str, text: &str) -> bool {
 }
 
 /// The same statement with another value, if only the value was changed; else other words in its place.
-fn reworded(fact: &Fact, now: &str) -> Proposed {
-    let value = fact.text.rfind(&fact.object).and_then(|at| {
-        let (before, after) = (&fact.text[..at], &fact.text[at + fact.object.len()..]);
-        let value = now.trim_end_matches('.').strip_prefix(before)?.strip_suffix(after.trim_end_matches('.'))?.trim();
-        (!value.is_empty()).then(|| value.to_owned())
-    });
-    match value {
+pub(crate) fn reworded(fact: &Fact, now: &str) -> Proposed {
+    match new_value(fact, now) {
         Some(object) => Proposed::Value { object },
         None => Proposed::Said { text: clipped(now), instead_of: Some(fact.id) },
     }
 }
 
-fn clipped(text: &str) -> String {
+/// The value that stands in a sentence in the place of a statement's, if the rest of it is the same.
+pub(crate) fn new_value(fact: &Fact, now: &str) -> Option<String> {
+    let at = fact.text.rfind(&fact.object)?;
+    let (before, after) = (&fact.text[..at], &fact.text[at + fact.object.len()..]);
+    let value = now.trim_end_matches('.').strip_prefix(before)?.strip_suffix(after.trim_end_matches('.'))?.trim();
+    (!value.is_empty()).then(|| value.to_owned())
+}
+
+pub(crate) fn clipped(text: &str) -> String {
     super::topic::clip(text, limit::NOTE_BYTES_MAX)
 }
 

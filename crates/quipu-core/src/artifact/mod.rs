@@ -21,7 +21,9 @@ mod topic;
 mod tests;
 
 pub use audit::{Standing, audit_line, segment_of};
+pub(crate) use edits::new_value;
 pub use edits::{Edit, edits_of_json, edits_of_page, propose};
+pub(crate) use edits::{clipped, reworded};
 pub use entry::{Entry, Meta, SourceLine, Summary};
 pub use gather::{Day, entries};
 pub use global::{GlobalMemory, Group, Kept, Snapshot, Tier};

@@ -8,6 +8,7 @@ use super::name::{Proposed, propose};
 use super::thresholds::Thresholds;
 use super::written::day_of;
 use crate::core_document::Categories;
+use crate::growth::TakenBack;
 use crate::id::ItemId;
 use crate::item::{Decision, Review, ReviewKind, Support};
 use crate::memory::Memory;
@@ -27,6 +28,11 @@ pub enum Standing {
     Declined {
         /// What was declined.
         review: ItemId,
+        /// The number of instances at which it is asked again.
+        again_at: u32,
+    },
+    /// It was promoted and taken back; it is asked again once twice as much speaks for it.
+    TakenBack {
         /// The number of instances at which it is asked again.
         again_at: u32,
     },
@@ -60,7 +66,14 @@ impl Survey {
 }
 
 /// The patterns of a memory and how each stands, those with the most support first.
-pub fn survey(memory: &Memory, categories: Categories<'_>, thresholds: &Thresholds, now: Timestamp) -> Vec<Survey> {
+pub fn survey(
+    memory: &Memory,
+    categories: Categories<'_>,
+    thresholds: &Thresholds,
+    taken_back: &TakenBack,
+    now: Timestamp,
+) -> Vec<Survey> {
+    let twice = |instances: u32| instances.saturating_mul(2);
     let one = |candidate: Candidate| {
         let proposed = propose(memory, categories, &candidate);
         let asked = latest(memory, &candidate);
@@ -68,13 +81,16 @@ pub fn survey(memory: &Memory, categories: Categories<'_>, thresholds: &Threshol
             (_, None) => Standing::Nameless,
             (Some(review), _) if review.decided.is_none() => Standing::Waiting { review: review.id },
             (Some(Review { id, decided: Some((Decision::Declined, _)), promotion: Some(then), .. }), _)
-                if candidate.support.instances < then.support.instances.saturating_mul(2) =>
+                if candidate.support.instances < twice(then.support.instances) =>
             {
-                Standing::Declined { review: *id, again_at: then.support.instances.saturating_mul(2) }
+                Standing::Declined { review: *id, again_at: twice(then.support.instances) }
             }
-            _ => match missing(&candidate.support, thresholds, now) {
-                None => Standing::Due,
-                Some(missing) => Standing::Below { missing },
+            _ => match (taken_back.promoted(&candidate.key), missing(&candidate.support, thresholds, now)) {
+                (Some(then), _) if candidate.support.instances < twice(then) => {
+                    Standing::TakenBack { again_at: twice(then) }
+                }
+                (_, None) => Standing::Due,
+                (_, Some(missing)) => Standing::Below { missing },
             },
         };
         Survey { candidate, proposed, standing }

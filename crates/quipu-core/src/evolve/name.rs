@@ -51,6 +51,24 @@ pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidat
     Some(Proposed { name, description })
 }
 
+/// What somebody who is no person calls a category, brought into the form names have.
+///
+/// # Errors
+/// As [`check_name`]; `Invalid` too for a description of several lines or none.
+pub fn suggested(memory: &Memory, categories: Categories<'_>, said: &Proposed) -> Result<Proposed, Refusal> {
+    let name = camel(&key_words(&said.name));
+    check_name(memory, categories, &name)?;
+    let description = said.description.trim();
+    if description.is_empty() || description.chars().any(char::is_control) {
+        return Err(Refusal::invalid("a category is described in one line"));
+    }
+    // One that is there keeps what it is about.
+    Ok(match memory.schema().category(&name) {
+        Some(_) => known(memory, &name),
+        None => Proposed { name, description: cut(description) },
+    })
+}
+
 fn known(memory: &Memory, name: &str) -> Proposed {
     let description = memory.schema().category(name).map_or("", |category| category.description()).to_owned();
     Proposed { name: name.to_owned(), description }

@@ -51,28 +51,38 @@ impl Plan {
     }
 }
 
+/// What is said about a promotion; what is not said follows by rule.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Asked<'a> {
+    /// What the category is called.
+    pub name: Option<&'a str>,
+    /// What it is about, if it is a new one.
+    pub description: Option<&'a str>,
+    /// Why.
+    pub rationale: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// Under this name, the rest by rule.
+    pub fn named(name: Option<&'a str>) -> Self {
+        Self { name, ..Self::default() }
+    }
+}
+
 /// Works out the promotion of a pattern, however little speaks for it.
-///
-/// `name` is the category; without one it is named by rule.
 ///
 /// # Errors
 /// `NotFound`: there is no such pattern. `Invalid`: the name is none. `Refused`: the name is taken, the memory has grown too
 /// many categories, or the document would leave its bounds.
-pub fn plan(
-    memory: &Memory,
-    categories: Categories<'_>,
-    candidate: &str,
-    name: Option<&str>,
-    rationale: Option<&str>,
-) -> Result<Plan, Refusal> {
+pub fn plan(memory: &Memory, categories: Categories<'_>, candidate: &str, asked: Asked<'_>) -> Result<Plan, Refusal> {
     let missing = || {
         Refusal::not_found(format!(
             "nothing in uncategorized or dynamicCategories is called {candidate:?}; `quipu evolve --dry-run` lists what recurs"
         ))
     };
     let found = named(memory, candidate).filter(|found| !found.members.is_empty()).ok_or_else(missing)?;
-    let proposed = proposed(memory, categories, &found, name)?;
-    let rationale = rationale.map_or_else(|| super::due::reason(&found.support), str::to_owned);
+    let proposed = proposed(memory, categories, &found, asked)?;
+    let rationale = asked.rationale.map_or_else(|| super::due::reason(&found.support), str::to_owned);
     let (name, description) = (proposed.name, proposed.description);
     let promotion =
         Promotion { candidate: found.key.clone(), name, description, rationale, support: found.support.clone() };
@@ -83,18 +93,18 @@ fn proposed(
     memory: &Memory,
     categories: Categories<'_>,
     found: &Candidate,
-    name: Option<&str>,
+    asked: Asked<'_>,
 ) -> Result<Proposed, Refusal> {
     let by_rule = propose(memory, categories, found);
-    let Some(name) = name else {
+    let Some(name) = asked.name else {
         return by_rule.ok_or_else(|| {
             Refusal::refused(format!("no name is free for {}; give it one: `quipu schema promote {0} NAME`", found.key))
         });
     };
     check_name(memory, categories, name)?;
     let known = memory.schema().category(name).map(|category| category.description().to_owned());
-    let mut description =
-        known.or(by_rule.map(|rule| rule.description)).unwrap_or_else(|| format!("User's {}", found.key));
+    let said = asked.description.map(str::to_owned).or(by_rule.map(|rule| rule.description));
+    let mut description = known.or(said).unwrap_or_else(|| format!("User's {}", found.key));
     description.truncate(description.floor_char_boundary(DESCRIPTION_BYTES_MAX));
     Ok(Proposed { name: name.to_owned(), description })
 }
@@ -124,8 +134,7 @@ impl Draft {
         } else {
             self.uncategorized(found)?
         }
-        let schema_full = categories.with(&promotion.name).validate(&self.document);
-        schema_full.map_err(|faults| {
+        categories.with(&promotion.name).validate(&self.document).map_err(|faults| {
             let list = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
             Refusal::refused(format!("the document would no longer be valid: {list}"))
         })?;

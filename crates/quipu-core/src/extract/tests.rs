@@ -114,6 +114,10 @@ fn what_changed_and_what_ended() {
 #[test]
 fn corrections_name_the_wrong_value() {
     check("Actually I live in Porto, not in Lyon.", &["corrects(Lyon) user lives_in Porto"]);
+    check(
+        "Oh, and a correction: actually my sister's name is Marta, not Maria.",
+        &["corrects(Maria) user sibling Marta relation=sister"],
+    );
     check("I live in Lyon. Sorry, I meant Porto.", &["corrects(Lyon) user lives_in Porto"]);
     check("No wait, I'm 41, not 40.", &["corrects(40) user age 41"]);
 }

@@ -17,7 +17,7 @@ mod tenets;
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -136,20 +136,33 @@ pub fn together(proposals: Vec<Proposal>) -> Vec<Proposal> {
 
 /// What somebody has taken back: it is not done again by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TakenBack(BTreeSet<String>);
+pub struct TakenBack {
+    done: BTreeSet<String>,
+    /// Patterns that were promoted, with the instances each had then.
+    promoted: BTreeMap<String, u32>,
+}
 
 impl TakenBack {
     /// Notes a change that counts no longer.
     pub fn note(&mut self, change: &Change) {
-        self.0.extend(keys(change));
+        self.done.extend(keys(change));
+        if let Change::Drawn(Drawn::SchemaPromoted(promotion)) = change {
+            let instances = self.promoted.entry(promotion.candidate.clone()).or_default();
+            *instances = promotion.support.instances.max(*instances);
+        }
+    }
+
+    /// The instances a pattern had when it was promoted, if that was taken back.
+    pub(crate) fn promoted(&self, candidate: &str) -> Option<u32> {
+        self.promoted.get(candidate).copied()
     }
 
     fn has(&self, proposal: &Proposal) -> bool {
-        proposal.changes.iter().flat_map(keys).any(|key| self.0.contains(&key))
+        proposal.changes.iter().flat_map(keys).any(|key| self.done.contains(&key))
     }
 
     fn has_demoted(&self, item: ItemId) -> bool {
-        self.0.contains(&format!("demoted {item}"))
+        self.done.contains(&format!("demoted {item}"))
     }
 }
 

@@ -96,7 +96,7 @@ impl About {
         let lower = text.to_lowercase();
         let is_named = |name: &&String| {
             // Reading words is dear, and most texts name others.
-            lower.contains(name.split_whitespace().next().unwrap_or_default()) && {
+            lower.contains(first_word(name)) && {
                 let name: Vec<&str> = name.split_whitespace().collect();
                 has_phrase(&super::tokens::words(text), &name)
             }
@@ -114,6 +114,17 @@ impl About {
     pub fn excludes(&self, fact: &Fact) -> bool {
         self.sure && !self.is_of(fact) && !self.is_named_in(&fact.subject) && !self.is_named_in(&fact.text)
     }
+
+    /// The same, of a fact that is known to be about somebody else, with its wording in lower case.
+    pub(super) fn excludes_other(&self, fact: &Fact, wording: Option<&str>) -> bool {
+        let first = |name: &String| wording.is_none_or(|text| text.contains(first_word(name)));
+        let may_be_named = self.names.iter().any(first);
+        self.sure && !self.is_named_in(&fact.subject) && !(may_be_named && self.is_named_in(&fact.text))
+    }
+}
+
+fn first_word(name: &str) -> &str {
+    name.split_whitespace().next().unwrap_or_default()
 }
 
 /// True if the best answer stands on what is said of somebody else than is asked about, and no answer near it on what is said

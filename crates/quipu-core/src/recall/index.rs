@@ -249,11 +249,15 @@ impl Index {
         self.passages.start[passage as usize] as usize..self.passages.end[passage as usize] as usize
     }
 
-    /// Passages a filter lets through, one bit each.
-    pub(super) fn mask(&self, filter: &Filter, asleep: &[u32]) -> Vec<u64> {
-        let mut mask = self.admitted(filter);
+    /// Passages a filter lets through, one bit each, but for those of some sources.
+    pub(super) fn mask(&self, filter: &Filter, sources: &[u32]) -> Vec<u64> {
+        self.without(self.admitted(filter), sources)
+    }
+
+    /// The same without the passages of these sources.
+    pub(super) fn without(&self, mut mask: Vec<u64>, sources: &[u32]) -> Vec<u64> {
         let ordinals = &self.passages.ordinal;
-        for ordinal in asleep {
+        for ordinal in sources {
             let first = ordinals.partition_point(|other| other < ordinal);
             let own = (first..ordinals.len()).take_while(|&at| ordinals[at] == *ordinal);
             own.for_each(|passage| mask[passage / 64] &= !(1 << (passage % 64)));

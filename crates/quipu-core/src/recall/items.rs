@@ -59,7 +59,7 @@ impl Desk<'_> {
     /// The drawn items that answer, best first: those with the question's words, and those read from what was found.
     pub(super) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
         let own = self.derived.words.score(&self.plan.asked).passages;
-        let found = hits.iter().take(limit::DRAWN_NOMINEES_PER_ARM);
+        let found = hits.iter().take(self.nominees());
         let found = found.filter_map(|hit| self.evidence.index.items.get(hit.ordinal as usize));
         // An item is read from many sources: each is looked at once.
         let mut read: Vec<ItemId> = found.flat_map(|source| self.derived.read_from(*source)).collect();
@@ -86,6 +86,10 @@ impl Desk<'_> {
             .collect();
         all.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         all
+    }
+
+    fn nominees(&self) -> usize {
+        self.plan.k.max(limit::DRAWN_NOMINEES_PER_ARM)
     }
 
     /// True if its own words answer, or the passage it was read from is near in meaning: its session or date alone say
@@ -117,9 +121,8 @@ impl Desk<'_> {
         wanted.is_empty() || sources(self.memory.items(), id).into_iter().any(said_there)
     }
 
-    fn is_asked_about(&self, id: ItemId) -> bool {
-        let about = self.plan.about.as_ref();
-        about.is_some_and(|about| self.memory.items().fact(id).is_some_and(|fact| about.is_of(fact)))
+    fn is_asked_about(&self, fact: &Fact) -> bool {
+        self.plan.about.as_ref().is_some_and(|about| about.is_of(fact))
     }
 
     /// False for what held in the asked time and not at the moment that is meant: of homes before a move, the last is.
@@ -129,10 +132,10 @@ impl Desk<'_> {
 
     /// How much of the question a fact answers, if it is about whom and what is asked: the share of the terms that are its
     /// own or its relation's. Less than 0 if it is about somebody else.
-    fn holds(&self, fact: &Fact) -> f32 {
+    fn holds(&self, fact: &Fact, is_asked_about: bool) -> f32 {
         let Some(about) = &self.plan.about else { return 0.0 };
-        if !about.is_of(fact) {
-            return if about.excludes(fact) { OF_ANOTHER } else { 0.0 };
+        if !is_asked_about {
+            return if about.excludes_other(fact, self.derived.wording(fact.id)) { OF_ANOTHER } else { 0.0 };
         }
         if fact.status == FactStatus::Contested || self.plan.negation.over && fact.is_active() {
             return 0.0;
@@ -155,13 +158,15 @@ impl Desk<'_> {
         let named = self.derived.entries.iter().zip(own).filter(|(_, score)| **score > 0.0);
         let mut found: Vec<(f32, ItemId)> =
             named.map(|(id, score)| (*score, *id)).filter(|(_, id)| self.admits(*id)).collect();
-        if found.len() > limit::DRAWN_NOMINEES_PER_ARM {
+        let nominees = self.nominees();
+        if found.len() > nominees {
             // Those about whom the question asks come first: a thousand people may live somewhere.
-            let asked_about = found.iter_mut().filter(|(_, id)| self.is_asked_about(*id));
+            let of_them = |id: ItemId| self.memory.items().fact(id).is_some_and(|fact| self.is_asked_about(fact));
+            let asked_about = found.iter_mut().filter(|(_, id)| of_them(*id));
             asked_about.for_each(|(score, _)| *score += SCORE_MAX);
             let better = |a: &(f32, ItemId), b: &(f32, ItemId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-            found.select_nth_unstable_by(limit::DRAWN_NOMINEES_PER_ARM, better);
-            found.truncate(limit::DRAWN_NOMINEES_PER_ARM);
+            found.select_nth_unstable_by(nominees, better);
+            found.truncate(nominees);
         }
         found.into_iter().map(|(_, id)| id).collect()
     }
@@ -253,10 +258,11 @@ impl Desk<'_> {
             let held = if counts { self.plan.validity.share(fact) } else { 0.0 };
             made_of.date = made_of.date.max(started).max(held);
             let is_speakers = self.plan.speaker.as_deref().is_some_and(|name| name.eq_ignore_ascii_case(&fact.subject));
-            if is_speakers || self.is_asked_about(id) {
+            let is_asked_about = self.is_asked_about(fact);
+            if is_speakers || is_asked_about {
                 made_of.spk = 1.0;
             }
-            made_of.holds = self.holds(fact);
+            made_of.holds = self.holds(fact, is_asked_about);
         }
         let made_of = made_of.weighed(self.weights);
         let (score, highest) = (made_of.sum(), score_max(self.weights));

@@ -166,12 +166,13 @@ fn search(
 ) -> Found {
     let mut drawn = Vec::new();
     // Sources that stand behind a statement take no place of their own.
-    let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { 2 * plan.k.max(limit::NOMINEES_PER_ARM) };
+    let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { limit::NOMINEES_PER_ARM.max(2 * plan.k) };
     let mut weights = options.profile.matching.first;
-    let mut asleep: Vec<u32> = out.into_iter().flatten().filter_map(|id| memory.find(*id)).collect();
-    asleep.sort_unstable();
+    let gone: Vec<u32> = memory.items().hidden_sources().filter_map(|id| memory.find(id)).collect();
+    let asleep: Vec<u32> = out.into_iter().flatten().filter_map(|id| memory.find(*id)).collect();
+    let closed = Closed { gone: &gone, asleep: &asleep };
     let (found, terms) =
-        stages(index, plan, (places, &asleep), meaning, options, &mut |evidence, used, scored, hits| {
+        stages(index, plan, (places, closed), meaning, options, &mut |evidence, used, scored, hits| {
             weights = *used;
             let desk = items::Desk { memory, derived, evidence, plan, weights: used, out };
             if !derived.is_empty() {
@@ -207,7 +208,7 @@ fn search(
 
 /// Finds the items that answer a question.
 pub fn recall(index: &Index, plan: &Plan, meaning: &Meaning, options: &Options) -> Recall {
-    stages(index, plan, (plan.k, &[]), meaning, options, &mut |_, _, _, _| {}).0
+    stages(index, plan, (plan.k, Closed::default()), meaning, options, &mut |_, _, _, _| {}).0
 }
 
 /// True if something that may be found, and is not looked at, has more of the question's words than all that is.
@@ -219,19 +220,29 @@ fn is_deeper(words: &[f32], looked_at: &[u64], all: &[u64]) -> bool {
     best(&|word| all[word] & !looked_at[word]) > best(&|word| looked_at[word])
 }
 
+/// Sources that are not looked at, by their place in the memory.
+#[derive(Clone, Copy, Default)]
+struct Closed<'a> {
+    /// Nothing finds them any more.
+    gone: &'a [u32],
+    /// Out of the active index.
+    asleep: &'a [u32],
+}
+
 /// Looks at what was scored, before it is forgotten.
 type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[select::Scored], &[Hit]);
 
 fn stages(
     index: &Index,
     plan: &Plan,
-    (places, asleep): (usize, &[u32]),
+    (places, closed): (usize, Closed<'_>),
     meaning: &Meaning,
     options: &Options,
     look: Look<'_>,
 ) -> (Recall, Vec<Term>) {
     let matching = &options.profile.matching;
-    let allowed = index.mask(&plan.filter, asleep);
+    let all = index.mask(&plan.filter, closed.gone);
+    let allowed = index.without(all.clone(), closed.asleep);
     let words = index.words.score(&plan.terms);
     let (first, last) = index.days.unwrap_or_default();
     let mut dates = Agreements::new(&plan.dates, first, last);
@@ -267,7 +278,7 @@ fn stages(
         compared,
         derived: 0,
         derived_scored: 0,
-        deeper: !asleep.is_empty() && is_deeper(&words.passages, &allowed, &index.mask(&plan.filter, &[])),
+        deeper: !closed.asleep.is_empty() && is_deeper(&words.passages, &allowed, &all),
         fell_back: false,
         without_vector: index.passage_count() - index.vector_count(),
         detail: options.explain.then(|| Detail {

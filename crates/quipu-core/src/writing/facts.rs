@@ -6,13 +6,13 @@
 use jiff::Timestamp;
 
 use super::gate::{self, Verdict};
+use super::same::same_value;
 use super::{Outcome, Work, core_map, ground};
 use crate::event::Trust;
 use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Decision, Drawn, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan};
 use crate::predicate::{Cardinality, Predicate, normal};
-use crate::recall::tokens;
 
 /// Why a claim is contested when nothing else says why.
 const LESS_CREDIBLE: &str = "something more credible says otherwise";
@@ -453,24 +453,4 @@ pub fn slot_of(predicate: &Predicate, candidate: &FactCandidate) -> String {
 
 fn slot_name(subject: &str, predicate: &str, key: Option<&str>) -> String {
     format!("{}|{predicate}|{}", normal(subject), key.map(normal).unwrap_or_default())
-}
-
-/// True if two objects are one value: spelled alike, of the same stems, or one is the other with a place added behind a
-/// comma.
-pub(super) fn same_value(one: &str, other: &str) -> bool {
-    if normal(one) == normal(other) {
-        return true;
-    }
-    let stems = |text: &str| {
-        let mut all = Vec::new();
-        tokens::for_each_term(text, |term| all.push(term.to_owned()));
-        all.sort_unstable();
-        all
-    };
-    let (a, b) = (stems(one), stems(other));
-    if !a.is_empty() && a == b {
-        return true;
-    }
-    let before_comma = |text: &str| text.split_once(',').map(|(first, _)| normal(first));
-    before_comma(one) == Some(normal(other)) || before_comma(other) == Some(normal(one))
 }

@@ -5,6 +5,7 @@
 
 mod case;
 mod core_map;
+mod correcting;
 mod facts;
 mod gate;
 mod ground;
@@ -12,6 +13,9 @@ mod notes;
 mod past;
 mod people;
 mod promoting;
+mod proposing;
+mod rewording;
+mod same;
 mod stood;
 mod tasks;
 mod view;
@@ -31,6 +35,8 @@ use crate::item::{Drawn, Evidence, Refused};
 pub use case::{Case, Policy};
 pub use facts::slot_of;
 pub use people::{Desk, SayTo};
+pub use proposing::Wanted;
+pub use rewording::Reworded;
 
 use view::View;
 

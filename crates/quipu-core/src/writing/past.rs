@@ -2,8 +2,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::facts::{Claim, outcome, same_value, start_of, waits};
+use super::facts::{Claim, outcome, start_of, waits};
 use super::gate::Verdict;
+use super::same::same_value;
 use super::{Work, ground};
 use crate::extract::Stance;
 use crate::item::{Drawn, Fact, FactChange, FactStatus, ReviewKind};

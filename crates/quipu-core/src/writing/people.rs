@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::core_map::{self, Draft};
-use super::facts::{same_value, slot_of};
+use super::facts::slot_of;
+use super::same::same_value;
 use super::stood::{Stood, has, values};
 use crate::core_document::{Patch, Registry};
 use crate::event::{Change, SourceKind, Trust};
@@ -41,7 +42,7 @@ pub struct Desk<'a> {
 pub type SayTo<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 
 /// Confidence of what a person entered or confirmed by hand.
-const BY_HAND: f64 = 0.95;
+pub(super) const BY_HAND: f64 = 0.95;
 
 impl Desk<'_> {
     /// The changes of a decision about something that waits.
@@ -92,14 +93,9 @@ impl Desk<'_> {
             return Err(Refusal::refused(format!("{item} was taken back before")));
         }
         let mut work = Ink::new(self);
-        if let Some(fact) = items.fact(item) {
-            work.core.take(self.predicates, fact);
-            work.reject(fact);
-        }
-        for review in items.waiting_about(item).map(|review| review.id) {
-            work.drawn.push(Drawn::ReviewDecided { review, decision: Decision::Declined });
-        }
-        work.drawn.push(Drawn::ItemRetracted { item, reason: reason.to_owned() });
+        let declined = |review: &Review| Drawn::ReviewDecided { review: review.id, decision: Decision::Declined };
+        work.drawn.extend(items.waiting_about(item).map(declined));
+        work.take_back(item, reason);
         Ok(work.finish())
     }
 
@@ -236,27 +232,26 @@ impl Desk<'_> {
 }
 
 /// A decision being written down.
-struct Ink<'a> {
-    desk: &'a Desk<'a>,
-    core: Draft<'a>,
-    drawn: Vec<Drawn>,
+pub(super) struct Ink<'a> {
+    pub(super) desk: &'a Desk<'a>,
+    pub(super) core: Draft<'a>,
+    pub(super) drawn: Vec<Drawn>,
 }
 
 impl<'a> Ink<'a> {
-    fn new(desk: &'a Desk<'a>) -> Self {
+    pub(super) fn new(desk: &'a Desk<'a>) -> Self {
         Self { desk, core: Draft::of(desk.memory.core(), desk.memory.schema()), drawn: Vec::new() }
     }
 
-    fn finish(self) -> Vec<Change> {
+    pub(super) fn finish(self) -> Vec<Change> {
         let patch = self.core.finish(self.desk.registry);
         let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
         changes.extend(patch.map(|(patch, _)| Change::CorePatched(patch)));
         changes
     }
 
-    fn set(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>) {
-        let status = Some(status);
-        self.drawn.push(Drawn::FactChanged(FactChange { status, valid_to, ..FactChange::of(fact) }));
+    pub(super) fn set(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>) {
+        self.drawn.push(Drawn::FactChanged(FactChange { status: Some(status), valid_to, ..FactChange::of(fact) }));
     }
 
     fn reject(&mut self, fact: &Fact) {
@@ -287,7 +282,7 @@ impl<'a> Ink<'a> {
             Decision::Approved => self.accept(fact),
             Decision::Edited { text } => {
                 self.set(fact.id, FactStatus::Corrected, None);
-                self.enter(fact, text, name);
+                self.enter(fact, text, Vec::new(), name);
             }
             Decision::Declined => {
                 self.set(fact.id, FactStatus::Retracted, None);
@@ -315,7 +310,7 @@ impl<'a> Ink<'a> {
                 if !fact.single && rival.is_active() {
                     self.set(rival.id, FactStatus::Corrected, None);
                 }
-                self.enter(fact, text, name);
+                self.enter(fact, text, Vec::new(), name);
             }
             // "Is this still so?"
             (Decision::Approved, None) => {}
@@ -328,13 +323,22 @@ impl<'a> Ink<'a> {
                 if !fact.single {
                     self.set(fact.id, FactStatus::Corrected, None);
                 }
-                self.enter(fact, text, name);
+                self.enter(fact, text, Vec::new(), name);
             }
         }
         Ok(())
     }
 
-    /// What a page that was edited by hand asks for.
+    /// Takes an item back; of a fact, its value with it.
+    fn take_back(&mut self, item: ItemId, reason: &str) {
+        if let Some(fact) = self.desk.memory.items().fact(item) {
+            self.core.take(self.desk.predicates, fact);
+            self.reject(fact);
+        }
+        self.drawn.push(Drawn::ItemRetracted { item, reason: reason.to_owned() });
+    }
+
+    /// What an edit that was proposed, or made by hand on a page, asks for.
     fn edit(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
         let (Some(proposed), false) = (&review.proposed, *decision == Decision::Declined) else { return Ok(()) };
         let edited = match decision {
@@ -344,8 +348,7 @@ impl<'a> Ink<'a> {
         match proposed {
             Proposed::Value { object } => {
                 let fact = self.about(review.about)?;
-                self.wrong(fact);
-                self.enter(fact, edited.unwrap_or(object), name);
+                self.replace(fact, edited.unwrap_or(object), name);
             }
             Proposed::Score { score } => {
                 let given = edited.map_or(Some(*score), |text| text.trim().parse().ok());
@@ -354,12 +357,7 @@ impl<'a> Ink<'a> {
                 let fact = FactChange { user_fact_score: Some(score), ..FactChange::of(review.about) };
                 self.drawn.push(Drawn::FactChanged(fact));
             }
-            Proposed::Gone => {
-                let fact = self.about(review.about)?;
-                self.core.take(self.desk.predicates, fact);
-                self.reject(fact);
-                self.drawn.push(Drawn::ItemRetracted { item: fact.id, reason: review.reason.clone() });
-            }
+            Proposed::Gone => self.take_back(review.about, &review.reason),
             // The words themselves are recorded and read by whoever asked.
             Proposed::Said { instead_of: Some(fact), .. } => self.wrong(self.about(*fact)?),
             Proposed::Said { instead_of: None, .. } => {}
@@ -368,13 +366,13 @@ impl<'a> Ink<'a> {
     }
 
     /// A fact that counts was never true.
-    fn wrong(&mut self, fact: &Fact) {
+    pub(super) fn wrong(&mut self, fact: &Fact) {
         self.core.take(self.desk.predicates, fact);
         self.set(fact.id, FactStatus::Corrected, None);
     }
 
     /// A waiting fact counts from now on, and stands in the core document; one that tells of the past goes into history.
-    fn accept(&mut self, fact: &Fact) {
+    pub(super) fn accept(&mut self, fact: &Fact) {
         if let Some(held) = self.said_already(&fact.slot, &fact.object, fact.id) {
             self.drawn.push(Drawn::ItemsMerged { from: vec![fact.id], into: held.id });
             return;
@@ -392,21 +390,21 @@ impl<'a> Ink<'a> {
     }
 
     /// The active fact that says the same, if there is another one.
-    fn said_already(&self, slot: &str, object: &str, but: ItemId) -> Option<&'a Fact> {
+    pub(super) fn said_already(&self, slot: &str, object: &str, but: ItemId) -> Option<&'a Fact> {
         let same = |held: &&Fact| held.is_active() && held.id != but && same_value(&held.object, object);
         self.desk.memory.items().in_slot(slot).find(same)
     }
 
     /// Takes out of the core document what a fact that holds one value displaces.
-    fn make_way(&mut self, fact: &Fact) {
+    pub(super) fn make_way(&mut self, fact: &Fact) {
         let items = self.desk.memory.items();
         for held in items.in_slot(&fact.slot).filter(|held| fact.single && held.is_active()) {
             self.core.take(self.desk.predicates, held);
         }
     }
 
-    /// A fact like another one, with the value a person gave; what was active in its place was wrong.
-    fn enter(&mut self, like: &Fact, object: &str, name: SayTo<'_>) {
+    /// A fact like another one, with the value a person gave; what was active in its place was wrong, and what it ends too.
+    pub(super) fn enter(&mut self, like: &Fact, object: &str, ends: Vec<ItemId>, name: SayTo<'_>) {
         let candidate = FactCandidate {
             subject: like.subject.clone(),
             predicate: like.predicate.clone(),
@@ -421,11 +419,12 @@ impl<'a> Ink<'a> {
         let fact = self.by_hand(&candidate, name);
         if let Some(held) = self.said_already(&fact.slot, object, like.id) {
             // A second fact would say it twice.
+            ends.into_iter().for_each(|id| self.set(id, FactStatus::Corrected, None));
             return self.accept(held);
         }
         self.make_way(&fact);
         self.core.put(self.desk.predicates, self.desk.registry, &fact);
-        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
+        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects: true });
     }
 
     fn by_hand(&self, candidate: &FactCandidate, name: SayTo<'_>) -> Fact {

@@ -3,7 +3,7 @@
 use super::people::Desk;
 use crate::core_document::Categories;
 use crate::event::Change;
-use crate::evolve::{self, Plan};
+use crate::evolve::{self, Asked, Plan};
 use crate::item::{Decision, Drawn, Review, ReviewKind};
 use crate::refusal::Refusal;
 
@@ -18,13 +18,8 @@ impl Desk<'_> {
     ///
     /// # Errors
     /// As [`evolve::plan`].
-    pub fn promote(
-        &self,
-        candidate: &str,
-        name: Option<&str>,
-        rationale: Option<&str>,
-    ) -> Result<(Vec<Change>, Plan), Refusal> {
-        let plan = evolve::plan(self.memory, self.categories(), candidate, name, rationale)?;
+    pub fn promote(&self, candidate: &str, asked: Asked<'_>) -> Result<(Vec<Change>, Plan), Refusal> {
+        let plan = evolve::plan(self.memory, self.categories(), candidate, asked)?;
         let promoted = &plan.promotion;
         let mut changes = plan.clone().changes();
         let about = |review: &&Review| {
@@ -51,8 +46,10 @@ impl Desk<'_> {
                 return Ok(vec![Change::Drawn(declined)]);
             }
         };
-        let planned =
-            evolve::plan(self.memory, self.categories(), &asked.candidate, Some(name), Some(&asked.rationale));
+        // Whoever gives it another name means something else by it than was proposed.
+        let description = (name == asked.name).then_some(asked.description.as_str());
+        let says = Asked { name: Some(name), description, rationale: Some(&asked.rationale) };
+        let planned = evolve::plan(self.memory, self.categories(), &asked.candidate, says);
         let mut changes = match planned {
             Err(Refusal::NotFound(_)) => {
                 let text = format!("nothing is left of {} that could move; decline {}", asked.candidate, review.id);

@@ -1,7 +1,6 @@
 //! Reads entries of a zip archive, within bounds. Names in an archive choose what is read; they are never paths.
 
 use std::cell::Cell;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
@@ -14,17 +13,17 @@ use zip::{CompressionMethod, ZipArchive};
 use super::fault::Fault;
 
 /// An open archive.
-pub(super) struct Archive {
-    zip: ZipArchive<BufReader<Budgeted>>,
+pub(super) struct Archive<F: Read + Seek> {
+    zip: ZipArchive<BufReader<Budgeted<F>>>,
     /// Bytes of the archive itself.
     bytes: u64,
     /// Bytes its entries may still unpack to.
     left: Rc<Cell<u64>>,
 }
 
-impl Archive {
+impl<F: Read + Seek> Archive<F> {
     /// True if the file starts like an archive. Leaves the file at its start.
-    pub(super) fn is_one(file: &mut File) -> io::Result<bool> {
+    pub(super) fn is_one(file: &mut F) -> io::Result<bool> {
         let mut head = Vec::new();
         (&mut *file).take(4).read_to_end(&mut head)?;
         file.rewind()?;
@@ -35,8 +34,10 @@ impl Archive {
     ///
     /// # Errors
     /// It is damaged, cut, or lists more than the bounds allow.
-    pub(super) fn open(file: File) -> Result<Self, Fault> {
-        let bytes = file.metadata().map_err(|error| Fault::unreadable("the archive", error))?.len();
+    pub(super) fn open(mut file: F) -> Result<Self, Fault> {
+        let unreadable = |error| Fault::unreadable("the archive", error);
+        let bytes = file.seek(SeekFrom::End(0)).map_err(unreadable)?;
+        file.rewind().map_err(unreadable)?;
         let budget = Rc::new(Cell::new(IMPORT_ARCHIVE_LIST_BYTES_MAX));
         let zip = ZipArchive::new(BufReader::new(Budgeted { file, left: budget.clone() })).map_err(|error| {
             let reason = format!("it is not a zip archive that can be read ({error}); is it cut? Get it again");
@@ -79,12 +80,12 @@ impl Archive {
 }
 
 /// A file of which only so many bytes can be read.
-struct Budgeted {
-    file: File,
+struct Budgeted<F> {
+    file: F,
     left: Rc<Cell<u64>>,
 }
 
-impl Read for Budgeted {
+impl<F: Read> Read for Budgeted<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         match self.left.get().checked_sub(read as u64) {
@@ -95,7 +96,7 @@ impl Read for Budgeted {
     }
 }
 
-impl Seek for Budgeted {
+impl<F: Seek> Seek for Budgeted<F> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
     }

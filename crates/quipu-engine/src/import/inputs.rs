@@ -1,7 +1,7 @@
 //! What a path stands for: a file, the files of a folder, or the files in an archive.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use quipu_core::limit::IMPORT_NOTE_BYTES_MAX;
@@ -50,10 +50,31 @@ pub fn each_input(
     }
     let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
     if is_export(format) && Archive::is_one(&mut file).map_err(|error| unreadable(path, &error))? {
-        return each_of_archive(format, path, file, report, each);
+        return each_of_archive(format, (&called(format, path), &place), file, report, each);
     }
     let name = called(format, path);
     each(Input { name: &name, place: &place, one_of_many: false, stream: &mut BufReader::new(file) })
+}
+
+/// The same of a file's bytes; `name` is what the file is called.
+///
+/// # Errors
+/// As for [`each_input`]; `Invalid` for a format that is read from a folder.
+pub fn each_given(
+    format: Format,
+    (name, bytes): (&str, &[u8]),
+    report: &mut Report,
+    each: &mut dyn FnMut(Input<'_>) -> Result<()>,
+) -> Result<()> {
+    if format == Format::Folder {
+        return Err(Error::Invalid("a folder is imported note by note, with the format markdown or text".to_owned()));
+    }
+    let mut file = Cursor::new(bytes);
+    let own = called(format, Path::new(name));
+    if is_export(format) && Archive::is_one(&mut file).map_err(|error| Error::Bug(error.to_string()))? {
+        return each_of_archive(format, (&own, name), file, report, each);
+    }
+    each(Input { name: &own, place: name, one_of_many: false, stream: &mut file })
 }
 
 fn each_of_folder(
@@ -95,14 +116,13 @@ fn each_of_folder(
     Ok(())
 }
 
-fn each_of_archive(
+fn each_of_archive<F: Read + Seek>(
     format: Format,
-    path: &Path,
-    file: File,
+    (name, own): (&str, &str),
+    file: F,
     report: &mut Report,
     each: &mut dyn FnMut(Input<'_>) -> Result<()>,
 ) -> Result<()> {
-    let own = path.display();
     let damaged = |fault| Error::Invalid(format!("{own}: {fault}"));
     let mut archive = Archive::open(file).map_err(damaged)?;
     let mut chosen: Vec<(u8, String, usize)> = Vec::new();
@@ -117,11 +137,10 @@ fn each_of_archive(
     if chosen.is_empty() {
         return Err(Error::NotFound(format!("{own} has no {} in it", looked_for(format))));
     }
-    let name = called(format, path);
     for (_, inside, index) in &chosen {
         let place = format!("{own}, {}", name::quote(inside));
         let mut stream = archive.entry(*index).map_err(|fault| Error::Invalid(format!("{place}: {fault}")))?;
-        each(Input { name: &name, place: &place, one_of_many: chosen.len() > 1, stream: &mut stream })?;
+        each(Input { name, place: &place, one_of_many: chosen.len() > 1, stream: &mut stream })?;
     }
     Ok(())
 }

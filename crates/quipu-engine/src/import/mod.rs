@@ -43,7 +43,7 @@ use quipu_core::source::Source;
 use batch::Sink;
 use fault::Stop;
 pub use fault::{Fault, ReadError};
-pub use inputs::{Input, each_input};
+pub use inputs::{Input, each_given, each_input};
 use options::ChatFile;
 pub use options::{DateOrder, ReadOptions, Zone};
 pub use report::{Notice, Report};

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use quipu_core::evolve::Proposed;
 use quipu_core::growth::NoteProposed;
 use quipu_core::id::{ItemId, UserId};
 use thiserror::Error;
@@ -46,7 +47,24 @@ pub struct Looked {
     pub within: Duration,
 }
 
-/// Proposes notes.
+/// A pattern of the core document that nobody has named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unnamed {
+    /// Whose memory it is, and who pays for it.
+    pub whose: UserId,
+    /// The word or category that recurs.
+    pub key: String,
+    /// What belongs to it: the place and what stands there.
+    pub members: Vec<String>,
+    /// What it is called if nobody knows better.
+    pub by_rule: Proposed,
+    /// Names of categories there are.
+    pub taken: Vec<String>,
+    /// How long it may take.
+    pub within: Duration,
+}
+
+/// Proposes notes and names.
 pub trait Reflector: Send + Sync {
     /// What proposes, with its version: recorded with everything that came of it.
     fn id(&self) -> &str;
@@ -56,4 +74,10 @@ pub trait Reflector: Send + Sync {
     /// # Errors
     /// Any [`ReflectError`]; nothing is lost then.
     fn reflect(&self, looked: &Looked) -> Result<Vec<NoteProposed>, ReflectError>;
+
+    /// Says what a category of a pattern should be called, and what it is about. Blocks, but not longer than `within`.
+    ///
+    /// # Errors
+    /// Any [`ReflectError`]; the rule's name is used then.
+    fn name(&self, unnamed: &Unnamed) -> Result<Proposed, ReflectError>;
 }

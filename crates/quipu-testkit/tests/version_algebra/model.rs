@@ -183,6 +183,13 @@ impl Ledger {
 }
 
 impl State {
+    /// True if every category that is written in is there.
+    pub(crate) fn is_valid(&self) -> bool {
+        let core = self.core.json();
+        let mut names = core.as_object().into_iter().flat_map(|members| members.keys());
+        names.all(|name| ["location", "uncategorized"].contains(&name.as_str()) || self.grown.contains(name))
+    }
+
     /// The base truth of a session, hard exceptions first.
     pub(crate) fn base_truth(&self, session: &str) -> Vec<(&str, &Truth)> {
         let held = self.in_force.iter().filter_map(|id| Some((id.as_str(), self.made.get(id)?)));

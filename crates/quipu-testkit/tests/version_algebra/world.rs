@@ -351,7 +351,10 @@ impl<'a> World<'a> {
             let state = &mut target.now();
             let applies = match &event.fact {
                 None | Some(Fact::Reverted(_) | Fact::Permanent) => false,
-                Some(fact) => state.take(fact, event.session.as_ref(), 0),
+                Some(fact) => {
+                    let was_valid = state.is_valid();
+                    state.take(fact, event.session.as_ref(), 0) && (state.is_valid() || !was_valid)
+                }
             };
             if applies { target.0.push(Event { key: None, ..event.clone() }) } else { left_out.push(seq) }
         }

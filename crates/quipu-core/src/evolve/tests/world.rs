@@ -4,10 +4,12 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 use crate::core_document::{self, Categories, Registry};
-use crate::event::{Actor, Change, Event, Header, Origin, SourceKind};
-use crate::evolve::{self, Plan, Survey, Thresholds};
+use crate::event::{Actor, Change, Event, SourceKind};
+use crate::evolve::{self, Asked, Plan, Survey, Thresholds};
+use crate::growth::TakenBack;
 use crate::id::UserId;
 use crate::memory::Memory;
+use crate::recorded::next_event;
 
 pub(super) struct World {
     pub(super) memory: Memory,
@@ -40,25 +42,7 @@ impl World {
     }
 
     pub(super) fn record(&mut self, at: i64, changes: Vec<Change>) {
-        let seq = self.memory.seq() + 1;
-        self.memory.check(changes.iter()).unwrap();
-        let header = Header {
-            user: self.memory.user().clone(),
-            seq,
-            id: uuid::Uuid::from_u128(u128::from(seq)),
-            recorded_at: day(at),
-            actor: Actor::User,
-            origin: Origin::of(SourceKind::UserEdited),
-            trust: SourceKind::UserEdited.trust(),
-            confidence: None,
-            rationale: None,
-            caused_by: Vec::new(),
-            idempotency: None,
-            prev: self.memory.head(),
-            digests: Vec::new(),
-        };
-        let hash = blake3::hash(&seq.to_le_bytes());
-        let event = Event { header, hash, changes: changes.into_iter().map(Some).collect() };
+        let event = next_event(&self.memory, day(at), Actor::User, SourceKind::UserEdited, changes);
         self.events.push(event.clone());
         self.memory.apply(event);
     }
@@ -72,7 +56,7 @@ impl World {
 
     pub(super) fn plan(&self, candidate: &str, name: Option<&str>) -> Result<Plan, crate::Refusal> {
         let categories = Categories::of(&self.registry, self.memory.schema());
-        evolve::plan(&self.memory, categories, candidate, name, None)
+        evolve::plan(&self.memory, categories, candidate, Asked::named(name))
     }
 
     pub(super) fn promote(&mut self, at: i64, candidate: &str, name: Option<&str>) -> Plan {
@@ -83,7 +67,7 @@ impl World {
 
     pub(super) fn survey(&self, at: i64) -> Vec<Survey> {
         let categories = Categories::of(&self.registry, self.memory.schema());
-        evolve::survey(&self.memory, categories, &Thresholds::default(), day(at))
+        evolve::survey(&self.memory, categories, &Thresholds::default(), &TakenBack::default(), day(at))
     }
 
     /// What is due, as pattern and name.

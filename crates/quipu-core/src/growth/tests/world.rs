@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::super::{Desk, Growth, Knobs, Proposal, TakenBack};
 use crate::core_document::Registry;
-use crate::event::{Actor, Change, Event, Header, ItemMark, Origin, SourceKind};
+use crate::event::{Actor, Change, Event, ItemMark, SourceKind};
 use crate::extract::TaskKind;
 use crate::id::{ItemId, ItemKind, Seq, UserId};
 use crate::item::episode::{Affect, Sentiment};
@@ -16,6 +16,7 @@ use crate::item::{
 };
 use crate::memory::Memory;
 use crate::predicate::Predicates;
+use crate::recorded::next_event;
 use crate::source::{Role, Source};
 use crate::writing;
 
@@ -91,25 +92,8 @@ impl World {
     }
 
     pub(super) fn record(&mut self, kind: SourceKind, changes: Vec<Change>) -> Seq {
-        let seq = self.memory.seq() + 1;
-        self.memory.check(changes.iter()).unwrap();
-        let header = Header {
-            user: self.memory.user().clone(),
-            seq,
-            id: uuid::Uuid::from_u128(u128::from(seq)),
-            recorded_at: day(0),
-            actor: Actor::System,
-            origin: Origin::of(kind),
-            trust: kind.trust(),
-            confidence: None,
-            rationale: None,
-            caused_by: Vec::new(),
-            idempotency: None,
-            prev: self.memory.head(),
-            digests: Vec::new(),
-        };
-        let hash = blake3::hash(&seq.to_le_bytes());
-        let event = Event { header, hash, changes: changes.into_iter().map(Some).collect() };
+        let event = next_event(&self.memory, day(0), Actor::System, kind, changes);
+        let seq = event.header.seq;
         self.events.push(event.clone());
         self.memory.apply(event);
         seq

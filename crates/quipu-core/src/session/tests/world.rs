@@ -6,9 +6,10 @@ use super::super::{
     Case, Exchange, MergeProposed, Proposal, SessionOptions, Summarized, consolidate, exchanges, summarize,
 };
 use crate::Memory;
-use crate::event::{Actor, Change, Event, Header, Origin, SourceKind};
+use crate::event::{Actor, Change, Event, SourceKind};
 use crate::id::{ItemId, ItemKind, Seq, UserId};
 use crate::item::{Drawn, TruthKind};
+use crate::recorded::next_event;
 use crate::source::{Role, Source};
 
 pub(super) const SESSION: &str = "s";
@@ -26,25 +27,8 @@ impl World {
     }
 
     pub(super) fn record(&mut self, kind: SourceKind, changes: Vec<Change>) -> Seq {
-        self.memory.check(changes.iter()).unwrap();
-        let seq = self.memory.seq() + 1;
-        let header = Header {
-            user: self.memory.user().clone(),
-            seq,
-            id: uuid::Uuid::from_u128(u128::from(seq)),
-            recorded_at: "2026-01-01T00:00:00Z".parse().unwrap(),
-            actor: Actor::System,
-            origin: Origin::of(kind),
-            trust: kind.trust(),
-            confidence: None,
-            rationale: None,
-            caused_by: Vec::new(),
-            idempotency: None,
-            prev: self.memory.head(),
-            digests: Vec::new(),
-        };
-        let hash = blake3::hash(&seq.to_le_bytes());
-        let event = Event { header, hash, changes: changes.into_iter().map(Some).collect() };
+        let event = next_event(&self.memory, "2026-01-01T00:00:00Z".parse().unwrap(), Actor::System, kind, changes);
+        let seq = event.header.seq;
         self.events.push(event.clone());
         self.memory.apply(event);
         self.check_snapshot();

@@ -4,9 +4,11 @@ use serde_json::json;
 
 use super::world::{World, claim, day};
 use crate::core_document;
-use crate::event::{Change, SourceKind};
+use crate::event::{Actor, Change, SourceKind};
 use crate::extract::{Extraction, FactCandidate, Stance};
-use crate::item::{Decision, FactStatus};
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Decision, Drawn, FactStatus, Proposed};
+use crate::writing::Wanted;
 
 fn imported(world: &mut World, candidate: FactCandidate) {
     let found = Extraction { facts: vec![candidate], ..Extraction::default() };
@@ -62,6 +64,29 @@ fn retracting_takes_a_fact_out_and_keeps_its_history() {
     assert_eq!(report.refused.len(), 1, "nobody else brings it back");
     world.says("2024-03-01", claim("likes", "jazz", Stance::Holds));
     assert_eq!(world.active("likes"), ["jazz"], "the user may say it again");
+}
+
+#[test]
+fn a_correction_says_that_it_was_never_so() {
+    for (predicate, wrong, right, pointer) in
+        [("lives_in", "Oslo", "Bergen", "/location/current"), ("likes", "jazz", "blues", "/preferences")]
+    {
+        let mut world = World::new();
+        world.says("2024-01-01", claim(predicate, wrong, Stance::Holds));
+        let fact = world.memory.items().facts().next().unwrap().id;
+        for refused in ["", " ", wrong] {
+            assert!(world.desk(|desk, name| desk.correct(fact, refused, name)).is_err(), "{refused:?}");
+        }
+        let changes = world.desk(|desk, name| desk.correct(fact, right, name)).unwrap();
+        world.record(SourceKind::UserEdited, changes);
+        assert_eq!(world.active(predicate), [right]);
+        assert_eq!(world.objects(predicate, FactStatus::Corrected), [wrong]);
+        let next = world.memory.items().fact(fact).unwrap().superseded_by.unwrap();
+        assert_eq!(world.memory.items().fact(next).unwrap().object, right, "the old name leads to the new one");
+        let core = world.core(pointer).unwrap().to_string();
+        assert!(core.contains(right) && !core.contains(wrong), "{core}");
+        assert!(world.desk(|desk, name| desk.correct(fact, "again", name)).is_err(), "it counts no more");
+    }
 }
 
 #[test]
@@ -161,4 +186,57 @@ fn an_edit_to_a_value_that_holds_says_it_once() {
     let changes = world.desk(|desk, _| desk.retract(held, "no")).unwrap();
     world.record(SourceKind::UserEdited, changes);
     assert_eq!(world.core("/preferences"), None);
+}
+
+/// Has an agent ask for something about the only fact, and says what waits then.
+fn asked(world: &mut World, wanted: &Wanted, bits: u64) -> crate::item::Review {
+    let fact = world.memory.items().facts().find(|fact| fact.is_active()).unwrap().id;
+    let id = ItemId { kind: ItemKind::Review, bits };
+    let review = world.desk(|desk, _| desk.propose(fact, wanted, "it is wrong", id)).unwrap();
+    if review.id == id {
+        let opened = Change::Drawn(Drawn::ReviewOpened(Box::new(review.clone())));
+        world.record(SourceKind::AssistantSaid, vec![opened]);
+    }
+    review
+}
+
+#[test]
+fn what_an_agent_asks_for_changes_nothing_until_a_person_says_so() {
+    let moved = Proposed::Value { object: "Porto".to_owned() };
+    for (proposed, then) in [(Proposed::Gone, None), (moved, Some("Porto"))] {
+        let mut world = World::new();
+        world.says("2024-01-01", claim("lives_in", "Oslo", Stance::Holds));
+        let says = world.memory.items().facts().next().unwrap().text.clone();
+        let wanted = then.map_or(Wanted::Gone, |city| Wanted::Reworded(says.replace("Oslo", city)));
+        let review = asked(&mut world, &wanted, 900);
+        assert_eq!((review.proposer, review.proposed.as_ref()), (Actor::Agent, Some(&proposed)));
+        assert_eq!(world.active("lives_in"), ["Oslo"]);
+        assert_eq!(asked(&mut world, &wanted, 901).id, review.id, "the same question waits once");
+        world.decides(review.id, Decision::Approved);
+        assert_eq!(world.active("lives_in"), then.into_iter().collect::<Vec<_>>());
+        assert_eq!(world.core("/location/current"), then.map(|city| json!(city)));
+    }
+}
+
+#[test]
+fn an_agent_that_is_declined_has_changed_nothing_and_may_not_ask_about_words() {
+    let mut world = World::new();
+    world.says("2024-01-01", claim("lives_in", "Oslo", Stance::Holds));
+    let review = asked(&mut world, &Wanted::Gone, 900).id;
+    world.decides(review, Decision::Declined);
+    assert_eq!(world.active("lives_in"), ["Oslo"]);
+    let source = world.memory.sources()[0].source.id;
+    let fact = world.memory.items().facts().next().unwrap().id;
+    let nobody = ItemId { kind: ItemKind::Note, bits: 77 };
+    let id = ItemId { kind: ItemKind::Review, bits: 902 };
+    let same = world.memory.items().text(fact).unwrap().to_owned();
+    for (item, wanted) in [
+        (source, Wanted::Gone),
+        (nobody, Wanted::Gone),
+        (review, Wanted::Gone),
+        (fact, Wanted::Reworded(" ".to_owned())),
+        (fact, Wanted::Reworded(same)),
+    ] {
+        assert!(world.desk(|desk, _| desk.propose(item, &wanted, "because", id)).is_err(), "{item} {wanted:?}");
+    }
 }

@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use super::super::{Case, Desk, Policy, Standing, Understanding, decide};
 use crate::core_document::Registry;
-use crate::event::{Change, Event, Header, Origin, SourceKind};
+use crate::event::{Actor, Change, SourceKind};
 use crate::extract::{Extraction, FactCandidate, Reading, Stance, TaskCandidate, USER};
 use crate::id::{ItemId, ItemKind, UserId};
 use crate::item::{Decision, Fact, FactStatus};
 use crate::memory::Memory;
 use crate::predicate::Predicates;
+use crate::recorded::next_event;
 use crate::source::{Role, Source};
 
 pub(super) struct World {
@@ -60,25 +61,8 @@ impl World {
     }
 
     pub(super) fn record(&mut self, kind: SourceKind, changes: Vec<Change>) {
-        let seq = self.memory.seq() + 1;
-        self.memory.check(changes.iter()).unwrap();
-        let header = Header {
-            user: self.memory.user().clone(),
-            seq,
-            id: uuid::Uuid::from_u128(u128::from(seq)),
-            recorded_at: day("2026-01-01"),
-            actor: crate::event::Actor::System,
-            origin: Origin::of(kind),
-            trust: kind.trust(),
-            confidence: None,
-            rationale: None,
-            caused_by: Vec::new(),
-            idempotency: None,
-            prev: self.memory.head(),
-            digests: Vec::new(),
-        };
-        let hash = blake3::hash(&seq.to_le_bytes());
-        self.memory.apply(Event { header, hash, changes: changes.into_iter().map(Some).collect() });
+        let event = next_event(&self.memory, day("2026-01-01"), Actor::System, kind, changes);
+        self.memory.apply(event);
     }
 
     /// Somebody says something; the words are whatever makes the claim grounded.

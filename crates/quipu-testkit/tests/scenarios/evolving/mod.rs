@@ -5,14 +5,16 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change};
 use quipu_core::evolve::{Standing, Thresholds};
+use quipu_core::id::UserId;
 use quipu_core::item::{Decision, Drawn, ReviewKind};
 use quipu_engine::erase::EraseTarget;
+use quipu_engine::ports::Reflector;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
     Edit, Engine, Error, Evolution, EvolveOptions, FactOptions, PatchOptions, PromoteRequest, RememberOptions,
-    TendOptions, TendStep, Utterance, core_at, decide_review, edit_core, erase, evolve, facts, promote, rebuild,
-    remember, retract, revert, reviews, schema, show, status, tend, undo_review, verify,
+    TendOptions, TendStep, Utterance, chosen, core_at, decide_review, edit_core, erase, evolve, facts, pick, promote,
+    rebuild, remember, retract, revert, reviews, schema, show, status, tend, undo_review, verify,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::tale::check;
@@ -20,6 +22,8 @@ use quipu_testkit::{MemoryStore, Rig};
 use serde_json::{Value, json};
 
 use crate::me;
+
+mod naming;
 
 /// A memory that lives from day to day.
 struct Life {
@@ -30,7 +34,11 @@ struct Life {
 
 impl Life {
     fn new() -> Self {
-        let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) };
+        Self::with(None)
+    }
+
+    fn with(reflector: Option<Arc<dyn Reflector>>) -> Self {
+        let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), reflector, ..Rig::new(1) };
         let store = MemoryStore::new();
         let engine = rig.engine(Box::new(store.clone()));
         Self { rig, store, engine }
@@ -287,6 +295,51 @@ fn no_is_remembered_until_twice_as_much_speaks_for_it() {
     let other = Decision::Edited { text: "nights".to_owned() };
     decide_review(&life.engine, &me(), &asked.review.id.to_string(), &other, Actor::User, None).unwrap();
     assert_eq!(life.core()["nights"]["notes"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn a_pick_takes_no_category_that_is_not_there() {
+    let life = Life::new();
+    for n in 1..=3 {
+        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!("Bad night"));
+    }
+    let promoted = life.promotes("sleep");
+    edit_core(&life.engine, &me(), &Edit::Unset("/sleepHealth".to_owned()), &PatchOptions::default()).unwrap();
+    let written = life.sets(4, "/sleepHealth", json!({"pillow": "hard"}));
+    let other = UserId::parse("other").unwrap();
+    let events = |seqs: &[u64]| {
+        let named: Vec<EventRef> = seqs.iter().map(|&seq| EventRef::Seq(seq)).collect();
+        chosen(&life.engine, &me(), &named).unwrap()
+    };
+    let picked = pick(&life.engine, &events(&[1, written]), &other, &mut |_| {}).unwrap();
+    assert_eq!((picked.receipts.len(), picked.left_out.len()), (1, 1));
+    assert!(picked.left_out[0].1.contains("promoted the category"), "{:?}", picked.left_out);
+    let edit = Edit::Set("/uncategorized/tea".to_owned(), json!("green"));
+    edit_core(&life.engine, &other, &edit, &PatchOptions::default()).unwrap();
+    let both = pick(&life.engine, &events(&[2, 3, promoted, promoted + 1, written]), &other, &mut |_| {}).unwrap();
+    assert_eq!((both.receipts.len(), both.left_out.len()), (5, 0), "{both:?}");
+}
+
+#[test]
+fn what_was_promoted_and_taken_back_is_left_until_twice_as_much_speaks_for_it() {
+    let life = Life::new();
+    for n in 1..=3 {
+        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!("Bad night"));
+    }
+    let apply = EvolveOptions { apply: true, ..EvolveOptions::default() };
+    let promoted = life.evolves(3, &apply).patterns[0].event_seq.unwrap();
+    let selection = Selection::Events(vec![EventRef::Seq(promoted)]);
+    revert(&life.engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
+    for options in [EvolveOptions::default(), apply] {
+        let again = life.evolves(3, &options);
+        assert_eq!(again.patterns[0].survey.standing, Standing::TakenBack { again_at: 6 }, "{again:?}");
+        assert_eq!((again.patterns[0].event_seq, again.patterns[0].review), (None, None));
+    }
+    assert!(reviews(&life.engine, &me(), false).unwrap().is_empty());
+    for n in 4..=6 {
+        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!("Bad night"));
+    }
+    assert!(life.evolves(6, &EvolveOptions::default()).patterns[0].review.is_some());
 }
 
 #[test]

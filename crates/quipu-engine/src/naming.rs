@@ -1,0 +1,83 @@
+//! What a language model calls the patterns that are put to a person. Without one, or where its name cannot be used, the rule
+//! names them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quipu_core::Memory;
+use quipu_core::evolve::{self, Proposed, Survey};
+use quipu_core::limit;
+use serde_json::Value;
+
+use crate::engine::Engine;
+use crate::keeper::Keeper;
+use crate::ports::{ReflectError, Unnamed};
+
+/// The names a model gave, by pattern.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    said: BTreeMap<String, Proposed>,
+    /// Who gave them.
+    by: String,
+    /// Why some have none.
+    pub(crate) faults: Vec<String>,
+}
+
+impl Names {
+    /// Asks for the names of what is due, as far as there is a model to ask. The memory is not held meanwhile.
+    pub(crate) fn asked(engine: &Engine, keeper: &Keeper, due: &[&Survey]) -> Self {
+        let mut names = Self::default();
+        let Some(reflector) = engine.aids.reflector.as_deref() else { return names };
+        reflector.id().clone_into(&mut names.by);
+        let unnamed: Vec<Unnamed> = {
+            let state = keeper.read();
+            due.iter().filter_map(|survey| unnamed(&state.memory, survey)).take(limit::NAMED_MAX).collect()
+        };
+        for one in unnamed {
+            match reflector.name(&one) {
+                Ok(said) => {
+                    names.said.insert(one.key, said);
+                }
+                Err(ReflectError::Malformed(fault)) => names.faults.push(format!("{}: {fault}", one.key)),
+                Err(ReflectError::Unavailable(fault)) => {
+                    names.faults.push(fault);
+                    break;
+                }
+            }
+        }
+        names
+    }
+
+    /// What a pattern is called, and by whom, if its name can be used in this memory.
+    pub(crate) fn of(&mut self, engine: &Engine, memory: &Memory, key: &str) -> Option<(Proposed, &str)> {
+        let said = self.said.get(key)?;
+        match evolve::suggested(memory, engine.desk(memory).categories(), said) {
+            Ok(named) => Some((named, &self.by)),
+            Err(refusal) => {
+                self.faults.push(format!("{key}: {refusal}"));
+                self.said.remove(key);
+                None
+            }
+        }
+    }
+}
+
+/// What a model is shown of a pattern; nothing for one that belongs to a category there is.
+fn unnamed(memory: &Memory, survey: &Survey) -> Option<Unnamed> {
+    let by_rule = survey.proposed.as_ref()?;
+    let taken: Vec<String> = memory.schema().categories().map(|(name, _)| name.to_owned()).collect();
+    let shown = |pointer: &String| {
+        let value = memory.core().pointer(pointer)?;
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let text: String = text.chars().take(limit::NAMED_CHARS_MAX).collect();
+        Some(format!("{pointer}: {text}"))
+    };
+    (!taken.contains(&by_rule.name) && memory.core().get(&by_rule.name).is_none_or(Value::is_null)).then(|| Unnamed {
+        whose: memory.user().clone(),
+        key: survey.candidate.key.clone(),
+        members: survey.candidate.members.iter().filter_map(shown).take(limit::NAMED_MEMBERS_MAX).collect(),
+        by_rule: by_rule.clone(),
+        taken,
+        within: Duration::from_secs(limit::REFLECT_SECONDS_MAX),
+    })
+}

@@ -1,0 +1,143 @@
+//! Reword: a person says in other words what an item says. The old words stay in the history.
+
+use std::collections::BTreeSet;
+
+use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::item::Drawn;
+use quipu_core::source::{Role, Source};
+use quipu_core::writing::Reworded;
+
+use crate::commit::Receipt;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::items;
+use crate::keeper::{self, Keeper, State};
+use crate::remember;
+use crate::revert;
+use crate::understand::{self, Cause};
+use crate::unread;
+use crate::upkeep;
+
+const WHY: &str = "reworded by hand";
+
+/// Says in other words what an item says. Returns once it is durable.
+///
+/// A statement with another value in it is entered as such. Other words in the place of a statement, and words in the place
+/// of words, are recorded as said by the user and read; their `native_id` names what they are instead of, the first of it, and
+/// what was there counts no longer. Reverting the events of the receipts brings it back.
+///
+/// # Errors
+/// `NotFound` without such an item; `Invalid` for a text that is empty, too long, or says what the item says; `Refused` for
+/// an item that does not count, or that Quipu tells itself.
+pub fn reword(engine: &Engine, user: &UserId, name: &str, text: &str) -> Result<Vec<Receipt>> {
+    let keeper = engine.keeper(user, false)?;
+    let item = items::find_id(&keeper.read().memory, name)?;
+    // Words that came alone are taken back with all that came of them, so that everything is told again without them.
+    let alone = own_event(&keeper, item)?;
+    let running = unread::begin(engine, &keeper)?;
+    let mut said = None;
+    let mut receipts = revert::take_back(engine, &keeper, alone.as_slice(), Some(WHY), &mut |state| {
+        let (drafts, words) = decide(engine, state, item, text, alone.is_some())?;
+        said = words;
+        Ok(drafts)
+    })?;
+    let event = said.and_then(|id| receipts.iter_mut().find(|receipt| receipt.items.contains(&id)).map(|it| (id, it)));
+    let mut traceless = false;
+    if let Some((source, receipt)) = event {
+        let cause = Cause { event: Some(receipt.event_id), reference: None };
+        receipt.understood = understand::understand(engine, &keeper, source, &cause)?;
+        traceless = receipt.understood.is_empty();
+    }
+    running.finish(traceless)?;
+    let lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    if let Some(last) = receipts.last_mut() {
+        last.lag = lag;
+    }
+    Ok(receipts)
+}
+
+fn decide(
+    engine: &Engine,
+    state: &State,
+    item: ItemId,
+    text: &str,
+    is_reverted: bool,
+) -> Result<(Vec<Draft>, Option<ItemId>)> {
+    let memory = &state.memory;
+    let draft =
+        |changes| Draft { rationale: Some(WHY.to_owned()), ..Draft::new(Actor::User, SourceKind::UserEdited, changes) };
+    match engine.desk(memory).reword(item, text, &mut |kind| engine.new_item_id(kind))? {
+        Reworded::Changed(changes) => Ok((parts(changes).into_iter().map(draft).collect(), None)),
+        Reworded::Said(changes) => {
+            let source = words(engine, state, item, text)?;
+            let id = source.id;
+            // What makes way is an event of its own: erasing the new words does not bring the old ones back.
+            let way = if is_reverted { Vec::new() } else { parts(changes) };
+            let all = way.into_iter().chain([vec![Change::SourceRecorded(source)]]);
+            Ok((all.map(draft).collect(), Some(id)))
+        }
+    }
+}
+
+/// What is decided, and the patch that follows from it as an event of its own: the decision stands where some day the patch no
+/// longer applies.
+pub(crate) fn parts(changes: Vec<Change>) -> Vec<Vec<Change>> {
+    let (patches, decided): (Vec<Change>, Vec<Change>) =
+        changes.into_iter().partition(|change| matches!(change, Change::CorePatched(_)));
+    [decided, patches].into_iter().filter(|changes| !changes.is_empty()).collect()
+}
+
+/// The new words: the user's own, about what the old ones were about, in the same conversation.
+fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Source> {
+    let old = state.memory.get(item).map(|held| &held.source);
+    let mut source = Source {
+        id: engine.new_item_id(ItemKind::Entry),
+        session: old.and_then(|old| old.session.clone()),
+        topic: old.and_then(|old| old.topic.clone()),
+        role: Role::User,
+        author: old.filter(|old| old.role == Role::User).and_then(|old| old.author.clone()),
+        said_at: Some(engine.now()),
+        text: text.trim().into(),
+        artifacts: old.map(|old| old.artifacts.clone()).unwrap_or_default(),
+        native_id: Some(instead_of(state, item).to_string().into()),
+    };
+    remember::redact(&mut source);
+    source.check()?;
+    Ok(source)
+}
+
+/// What new words are instead of: where there are such words already, what those are instead of.
+fn instead_of(state: &State, item: ItemId) -> ItemId {
+    let held = state.memory.get(item).filter(|held| held.from == SourceKind::UserEdited);
+    let first = held.and_then(|held| held.source.native_id.as_deref()?.parse().ok());
+    first.unwrap_or(item)
+}
+
+/// The event that recorded some words and nothing else.
+pub(crate) fn own_event(keeper: &Keeper, item: ItemId) -> Result<Option<Seq>> {
+    let seq = match keeper.read().memory.get(item) {
+        Some(held) => held.seq,
+        None => return Ok(None),
+    };
+    let event = keeper::event_at(keeper.writer().ledger.as_mut(), seq)?;
+    let alone = event.changes.len() == 1 && matches!(event.changes.first(), Some(Some(Change::SourceRecorded(_))));
+    Ok(alone.then_some(seq))
+}
+
+/// Items that an event takes back.
+pub(crate) fn taken_by(changes: &[Option<Change>]) -> BTreeSet<ItemId> {
+    let taken = |change: &Change| match change {
+        Change::Drawn(Drawn::ItemRetracted { item, .. }) => Some(*item),
+        _ => None,
+    };
+    changes.iter().flatten().filter_map(taken).collect()
+}
+
+/// The item that a name is the whole id of.
+///
+/// # Errors
+/// `NotFound` for anything else.
+pub(crate) fn whole_id(name: &str) -> Result<ItemId> {
+    name.parse().map_err(|_| Error::NotFound(format!("there is no item {name:?}")))
+}

@@ -1,0 +1,34 @@
+//! A language model for tests of what asks one.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use quipu_engine::ports::{Completion, LanguageModel, ModelError, Request, Usage};
+use serde_json::Value;
+
+/// Answers always the same, and looks at what it is asked.
+pub(crate) struct Fixed {
+    pub(crate) answer: Value,
+    pub(crate) check: fn(&Request),
+}
+
+impl LanguageModel for Fixed {
+    fn id(&self) -> &str {
+        "fixed/one"
+    }
+
+    fn complete(&self, request: &Request, _: Duration) -> Result<Completion, ModelError> {
+        (self.check)(request);
+        let usage = Usage::default();
+        Ok(Completion { text: String::new(), json: Some(self.answer.clone()), cut: false, usage, attempts: 1 })
+    }
+
+    fn stream(
+        &self,
+        _: &Request,
+        _: Duration,
+        _: &mut dyn FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Completion, ModelError> {
+        Err(ModelError::Stopped)
+    }
+}

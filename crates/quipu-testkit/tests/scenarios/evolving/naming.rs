@@ -1,0 +1,104 @@
+//! What a language model calls the patterns that are put to a person.
+
+use std::sync::{Arc, Mutex};
+
+use quipu_core::event::Actor;
+use quipu_core::evolve::Proposed;
+use quipu_core::growth::NoteProposed;
+use quipu_core::item::Decision;
+use quipu_engine::ports::{Looked, ReflectError, Reflector, Unnamed};
+use quipu_engine::versions::When;
+use quipu_engine::{EvolveOptions, decide_review, reviews, schema};
+use serde_json::json;
+
+use super::Life;
+use crate::me;
+
+/// Gives every pattern the same name, and keeps what it was shown.
+struct Namer(Result<Proposed, ReflectError>, Mutex<Vec<Unnamed>>);
+
+impl Namer {
+    fn saying(name: &str, description: &str) -> Arc<Self> {
+        let said = Proposed { name: name.to_owned(), description: description.to_owned() };
+        Arc::new(Self(Ok(said), Mutex::default()))
+    }
+}
+
+impl Reflector for Namer {
+    fn id(&self) -> &str {
+        "namer"
+    }
+
+    fn reflect(&self, _: &Looked) -> Result<Vec<NoteProposed>, ReflectError> {
+        Ok(Vec::new())
+    }
+
+    fn name(&self, unnamed: &Unnamed) -> Result<Proposed, ReflectError> {
+        self.1.lock().unwrap().push(unnamed.clone());
+        self.0.clone()
+    }
+}
+
+fn sleeps_badly(life: &Life) {
+    for n in 1..=3 {
+        life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!(format!("Bad night {n}")));
+    }
+}
+
+#[test]
+fn a_model_names_what_is_put_to_a_person() {
+    let namer = Namer::saying("Quiet nights", "How the user sleeps");
+    let mut life = Life::with(Some(namer.clone()));
+    sleeps_badly(&life);
+    assert!(life.evolves(3, &EvolveOptions { dry_run: true, ..EvolveOptions::default() }).patterns[0].review.is_none());
+    assert!(namer.1.lock().unwrap().is_empty(), "a dry run asks nobody");
+    assert_eq!(life.evolves(3, &EvolveOptions::default()).faults, Vec::<String>::new());
+    let shown = namer.1.lock().unwrap().clone();
+    assert_eq!((shown.len(), shown[0].key.as_str(), shown[0].by_rule.name.as_str()), (1, "sleep", "sleepHealth"));
+    assert_eq!(shown[0].members[0], "/uncategorized/sleep_note_1: Bad night 1");
+    let waiting = reviews(&life.engine, &me(), false).unwrap().remove(0).review;
+    assert!(waiting.question.contains("Make quietNights a category"), "{}", waiting.question);
+    assert!(waiting.reason.ends_with("; named by namer"), "{}", waiting.reason);
+    assert!(life.core().get("quietNights").is_none(), "a model decides nothing");
+    decide_review(&life.engine, &me(), &waiting.id.to_string(), &Decision::Approved, Actor::User, None).unwrap();
+    assert_eq!(life.core()["quietNights"]["notes"].as_array().unwrap().len(), 3);
+    let shown = schema(&life.engine, &me(), When::Now).unwrap().pop().unwrap();
+    assert_eq!((shown.name.as_str(), shown.description.as_str()), ("quietNights", "How the user sleeps"));
+    life.is_sound();
+    assert_eq!(namer.1.lock().unwrap().len(), 1, "a rebuild asks no model");
+}
+
+#[test]
+fn a_name_that_cannot_be_used_is_the_rules_name() {
+    let away = Namer(Err(ReflectError::Unavailable("the model is away".to_owned())), Mutex::default());
+    for (namer, fault) in [
+        (Namer::saying("identity", "A category of the program"), "sleep: there is a category identity"),
+        (Namer::saying("???", "Nothing"), "cannot name a category"),
+        (
+            Namer::saying(
+                "quietNights",
+                "Two
+lines",
+            ),
+            "sleep: a category is described in one line",
+        ),
+        (Arc::new(away), "the model is away"),
+    ] {
+        let life = Life::with(Some(namer));
+        sleeps_badly(&life);
+        let found = life.evolves(3, &EvolveOptions::default());
+        assert!(found.faults.len() == 1 && found.faults[0].contains(fault), "{:?}", found.faults);
+        let waiting = reviews(&life.engine, &me(), false).unwrap().remove(0).review;
+        assert!(waiting.question.contains("Make sleepHealth a category"), "{}", waiting.question);
+        assert!(!waiting.reason.contains("named by"), "{}", waiting.reason);
+    }
+}
+
+#[test]
+fn what_is_promoted_at_once_is_named_by_rule() {
+    let namer = Namer::saying("quietNights", "How the user sleeps");
+    let life = Life::with(Some(namer.clone()));
+    sleeps_badly(&life);
+    life.evolves(3, &EvolveOptions { apply: true, ..EvolveOptions::default() });
+    assert!(life.core().get("sleepHealth").is_some() && namer.1.lock().unwrap().is_empty());
+}
