@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use data_encoding::HEXLOWER;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Clock, Entropy};
+use quipu_engine::ports::{Clock, Entropy, Signer};
 use quipu_engine::{Engine, Error, Result};
 use tokio::sync::{Semaphore, watch};
 
 use crate::http::Rates;
+use crate::inspector::Desks;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::options::Options;
@@ -25,6 +26,8 @@ pub struct Parts {
     pub entropy: Arc<dyn Entropy>,
     /// Who may ask.
     pub keys: Arc<Keys>,
+    /// Who vouches for what is handed on; without one no bundle is made or taken up.
+    pub signer: Option<Arc<dyn Signer>>,
     /// What is counted. Whoever makes the models lets them be watched by it.
     pub metrics: Arc<Metrics>,
 }
@@ -37,6 +40,8 @@ pub(crate) struct App {
     /// True if nobody may ask without a key.
     pub(crate) needs_key: bool,
     pub(crate) rates: Rates,
+    /// Who has signed in to the inspector.
+    pub(crate) desks: Desks,
     /// Turns of verbs asked for on paths of our own.
     pub(crate) verbs: Arc<Semaphore>,
     /// Places for those who are told events as they come.
@@ -50,6 +55,7 @@ pub(crate) struct App {
     pub(crate) asides: Asides,
     pub(crate) trail: Trail,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) signer: Option<Arc<dyn Signer>>,
     entropy: Arc<dyn Entropy>,
 }
 
@@ -73,6 +79,7 @@ impl App {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),
             engine: parts.engine.clone(),
             keys: parts.keys,
+            desks: Desks::new(parts.entropy.clone()),
             rates: Rates::new(bounds.requests_per_second, bounds.requests_at_once),
             verbs: Arc::new(Semaphore::new(bounds.verbs_max)),
             streams: Arc::new(Semaphore::new(bounds.streams_max)),
@@ -84,6 +91,7 @@ impl App {
             asides: Asides::new()?,
             trail: Trail::default(),
             clock: parts.clock,
+            signer: parts.signer,
             entropy: parts.entropy,
             options,
         })

@@ -1,4 +1,5 @@
-//! The doors of Quipu on a network: a proxy that gives any application of a language model a memory, health and metrics.
+//! The doors of Quipu on a network: a proxy that gives any application of a language model a memory, an API, MCP, health
+//! and metrics.
 //!
 //! It converts, calls one verb of the engine, and converts back; it has no rules of its own. It is *not* a place for
 //! settings: whoever puts the parts together reads them and hands them over as [`Options`].
@@ -13,6 +14,8 @@
 //! ```
 
 mod http;
+mod inspector;
+mod mcp;
 mod options;
 mod proxy;
 
@@ -23,6 +26,7 @@ mod queue;
 mod server;
 
 pub use app::Parts;
+pub use mcp::{Lend, McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
 pub use options::{Bounds, Options, Placement, Upstream, Wire};
 pub use server::{Bound, Drained, Server, serve};

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use quipu_core::id::UserId;
 use quipu_core::{limit, pack};
+use quipu_engine::{Engine, Result};
+
+use crate::mcp::McpOptions;
 
 /// What a server is told. The default listens on `127.0.0.1:7077`, knows no upstream, and remembers for the user `me`.
 #[derive(Debug, Clone)]
@@ -23,6 +26,10 @@ pub struct Options {
     pub recall_within: Duration,
     /// Tokens of memory in one request, unless it says otherwise.
     pub max_tokens: usize,
+    /// What is decided about MCP.
+    pub mcp: McpOptions,
+    /// Fills the memory of a user with demo data and says whose it is; without it the inspector does not offer any.
+    pub demo: Option<fn(&Engine) -> Result<UserId>>,
     /// Every other bound.
     pub bounds: Bounds,
 }
@@ -37,6 +44,8 @@ impl Default for Options {
             upstreams: Vec::new(),
             recall_within: Duration::from_millis(300),
             max_tokens: pack::DEFAULT_TOKENS,
+            mcp: McpOptions::default(),
+            demo: None,
             bounds: Bounds::default(),
         }
     }

@@ -315,6 +315,7 @@ fn record(engine: &Engine, metrics: &Metrics, exchange: &Exchange) -> Result<usi
             }),
             // What comes of the words is worked out beside the line: `study`.
             durable_only: true,
+            ..RememberOptions::default()
         };
         remember(engine, &exchange.user, &said, &options)?;
         metrics.turn(if partial.is_some() { "partial" } else { "recorded" });

@@ -1,8 +1,12 @@
-//! Load on the proxy: how much later the first byte comes, and a crowd for a while.
+//! Load on the proxy: how much later the first byte comes, and a crowd for a while. And on the API: retrievals, durable turns, and
+//! writers that meet.
 //!
 //! ```sh
 //! cargo run --release -p quipu-server --example load -- overhead [REQUESTS]
 //! cargo run --release -p quipu-server --example load -- soak [STREAMS] [SECONDS]
+//! cargo run --release -p quipu-server --example load -- retrieve [TURNS] [REQUESTS]
+//! cargo run --release -p quipu-server --example load -- turns [REQUESTS]
+//! cargo run --release -p quipu-server --example load -- writers [WRITERS] [USERS] [SECONDS]
 //! ```
 //!
 //! The upstream is a bare server of its own thread pool that streams canned bytes, so that what is measured is the proxy. Memory is real:
@@ -14,9 +18,11 @@
     reason = "a benchmark stops at the first surprise and measures real time"
 )]
 
+mod api;
 mod crowd;
 mod overhead;
 mod upstream;
+mod writers;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -31,6 +37,9 @@ use quipu_sqlite::SqliteStore;
 use quipu_testkit::MemoryKeys;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+/// The upstream of those who have none.
+pub(crate) const NOBODY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 9);
 
 struct Machine;
 
@@ -86,6 +95,7 @@ impl Door {
             clock: Arc::new(Machine),
             entropy: Arc::new(Machine),
             keys: Arc::new(Keys::new(Arc::new(MemoryKeys::new()), Arc::new(Machine), Arc::new(Machine))),
+            signer: None,
             metrics: Arc::default(),
         };
         let server = Server::bind(parts, options).await.unwrap();
@@ -120,7 +130,16 @@ fn main() {
             let (streams, seconds) = (number(200), number(60));
             runtime.block_on(crowd::run(streams, seconds));
         }
-        _ => eprintln!("overhead [REQUESTS] or soak [STREAMS] [SECONDS]"),
+        "retrieve" => {
+            let (turns, requests) = (number(10_000), number(1000));
+            runtime.block_on(api::retrieve(turns, requests));
+        }
+        "turns" => runtime.block_on(api::turns(number(1000))),
+        "writers" => {
+            let (writers, users, seconds) = (number(8), number(100), number(60));
+            runtime.block_on(writers::run(writers, users, seconds));
+        }
+        _ => eprintln!("overhead, soak, retrieve, turns or writers, and how much of it"),
     }
     runtime.shutdown_background();
 }

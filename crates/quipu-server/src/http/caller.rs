@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use quipu_core::id::UserId;
@@ -16,8 +16,9 @@ use quipu_engine::keys::{Holder, PREFIX};
 use quipu_engine::ports::Scope;
 
 use super::fault::Fault;
-use super::rate::Left;
+use super::mcp;
 use crate::app::App;
+use crate::inspector;
 use crate::options::Wire;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -92,6 +93,7 @@ pub(crate) struct Met {
 /// Lets through who may ask at all, and says who it is.
 pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let path = request.uri().path();
+    let is_mcp = mcp::is(path);
     if path == "/health/live" {
         // Whoever watches over the process needs no key, and tells nobody anything.
         let met = Met { caller: Caller::Local, request_id: app.new_request_id() };
@@ -100,10 +102,14 @@ pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
     }
     let proxied = wire_of(&app, path, request.headers());
     let request_id = named(request.headers()).unwrap_or_else(|| app.new_request_id());
-    let met = meet(&app, request.headers(), proxied.is_some()).await;
+    // Others' clients always send a key, and make one up where none is needed.
+    let passes_others = proxied.is_some() || (!app.needs_key && is_of_others(path));
+    let met = meet(&app, request.headers(), request.uri(), passes_others).await;
     let (mut response, left) = match met {
+        Err(fault) if is_mcp => (fault.answer_mcp(), None),
         Err(fault) => (fault.answer(proxied.flatten(), Some(&request_id)), None),
-        Ok((caller, left)) => {
+        Ok(inspector::Seen::Stranger(response)) => (response, None),
+        Ok(inspector::Seen::Met(caller, left)) => {
             request.extensions_mut().insert(Met { caller, request_id: request_id.clone() });
             (next.run(request).await, left)
         }
@@ -119,13 +125,16 @@ pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
     response
 }
 
-async fn meet(app: &App, headers: &HeaderMap, is_proxied: bool) -> Result<(Caller, Option<Left>), Fault> {
-    let Some(key) = presented(headers, is_proxied)? else {
+async fn meet(app: &Arc<App>, headers: &HeaderMap, uri: &Uri, passes_others: bool) -> Result<inspector::Seen, Fault> {
+    let Some(key) = presented(headers, passes_others)? else {
+        if inspector::is_page(uri.path()) {
+            return inspector::see(app, headers, uri).await;
+        }
         return match app.needs_key {
             true => {
                 Err(Fault::without_key("this needs a key: `Authorization: Bearer qp_…`, made by `quipu key create`"))
             }
-            false => Ok((Caller::Local, None)),
+            false => Ok(inspector::Seen::Met(Caller::Local, None)),
         };
     };
     let keys = app.keys.clone();
@@ -133,13 +142,14 @@ async fn meet(app: &App, headers: &HeaderMap, is_proxied: bool) -> Result<(Calle
     let holder = tokio::task::spawn_blocking(move || keys.holder(&key)).await.map_err(|_| stopped())??;
     let holder = holder.ok_or_else(|| Fault::without_key("there is no such key, or it was taken back"))?;
     match app.rates.take(&holder.key_id) {
-        Ok(left) => Ok((Caller::Holder(holder), Some(left))),
+        Ok(left) => Ok(inspector::Seen::Met(Caller::Holder(holder), Some(left))),
         Err(after) => Err(Fault::too_many(after.max(Duration::from_millis(1)))),
     }
 }
 
-/// The key a request came with; an error if it is not one, or there are several.
-fn presented(headers: &HeaderMap, is_proxied: bool) -> Result<Option<String>, Fault> {
+/// The key a request came with; an error if it is not one, or there are several. Another program's key is nobody's where
+/// those may pass.
+fn presented(headers: &HeaderMap, passes_others: bool) -> Result<Option<String>, Fault> {
     let wrong = || Fault::without_key("the key in the headers cannot be read");
     let only = |name: HeaderName| {
         let mut all = headers.get_all(name).iter();
@@ -158,13 +168,18 @@ fn presented(headers: &HeaderMap, is_proxied: bool) -> Result<Option<String>, Fa
     let mut found = only(KEY)?.map(str::to_owned);
     for name in [header::AUTHORIZATION, HeaderName::from_static("x-api-key"), HeaderName::from_static("api-key")] {
         if found.is_none() {
-            found = only(name)?.map(bare).filter(|key| !is_proxied || key.starts_with(PREFIX));
+            found = only(name)?.map(bare).filter(|key| !passes_others || key.starts_with(PREFIX));
         }
     }
     match found {
         Some(key) if key.is_empty() || key.len() > KEY_BYTES_MAX => Err(wrong()),
         found => Ok(found),
     }
+}
+
+/// True for the paths on which clients of other memories speak.
+fn is_of_others(path: &str) -> bool {
+    ["/v1/", "/v2/", "/v3/", "/store/"].iter().any(|beginning| path.starts_with(beginning))
 }
 
 /// How the upstream behind a path is spoken to; none for a path of our own, and an empty one if there is no such upstream.

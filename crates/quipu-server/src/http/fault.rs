@@ -13,6 +13,10 @@ use crate::options::Wire;
 /// What is said of when to try again, where nobody can know.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
+/// Codes of JSON-RPC: a request that is none, and a fault of the server's.
+const RPC_INVALID: i32 = -32600;
+const RPC_INTERNAL: i32 = -32603;
+
 /// Why a request was not answered.
 #[derive(Debug)]
 pub(crate) struct Fault {
@@ -43,6 +47,11 @@ impl Fault {
             retry_after: None,
             closes: false,
         }
+    }
+
+    /// What it says.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
     }
 
     /// The same, naming the field, parameter or header that is wrong.
@@ -127,7 +136,7 @@ impl Fault {
 
     /// The answer in the shape of a protocol; Quipu's own without one.
     pub(crate) fn answer(&self, wire: Option<Wire>, request_id: Option<&str>) -> Response {
-        let Self { status, kind, code, message, param, retryable, closes, retry_after } = self;
+        let Self { kind, code, message, param, retryable, .. } = self;
         let body = match wire {
             Some(Wire::OpenAi) => json!({"error": {"message": message, "type": kind, "param": null, "code": kind}}),
             Some(Wire::Anthropic) => {
@@ -139,7 +148,20 @@ impl Fault {
                 "detail": message,
             }),
         };
-        let mut response = (*status, body.to_string()).into_response();
+        self.with(body.to_string())
+    }
+
+    /// The answer in the shape of MCP: an error that belongs to no request, because none was looked at.
+    pub(super) fn answer_mcp(&self) -> Response {
+        let code = if self.status.is_server_error() { RPC_INTERNAL } else { RPC_INVALID };
+        let error = json!({"code": code, "message": self.message, "data": {"type": self.kind}});
+        self.with(json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string())
+    }
+
+    /// The status and its headers around a body.
+    fn with(&self, body: String) -> Response {
+        let Self { status, closes, retry_after, .. } = self;
+        let mut response = (*status, body).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(after) = retry_after {

@@ -5,6 +5,7 @@ mod api;
 mod caller;
 mod fault;
 mod health;
+mod mcp;
 mod origin;
 mod pass;
 mod proxied;
@@ -13,6 +14,9 @@ mod router;
 mod screen;
 
 pub(crate) use accept::run;
+pub(crate) use caller::{Caller, Met};
+pub(crate) use fault::Fault;
 pub(crate) use origin::Hosts;
-pub(crate) use rate::Rates;
+pub(crate) use pass::collect_up_to;
+pub(crate) use rate::{Left, Rates};
 pub(crate) use router::router;

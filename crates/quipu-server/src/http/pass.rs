@@ -66,7 +66,7 @@ pub(super) async fn collect(parts: &Parts, body: Body, bounds: &Bounds) -> Resul
 }
 
 /// The same within other bounds.
-pub(super) async fn collect_up_to(parts: &Parts, body: Body, most: usize, within: Duration) -> Result<Bytes, Fault> {
+pub(crate) async fn collect_up_to(parts: &Parts, body: Body, most: usize, within: Duration) -> Result<Bytes, Fault> {
     let named = parts.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if named.is_some_and(|named| named > most as u64) {
         return Err(Fault::too_large(most));

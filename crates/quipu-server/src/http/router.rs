@@ -10,8 +10,9 @@ use axum::routing::{any, get, post};
 use super::caller::Met;
 use super::fault::Fault;
 use super::origin::{self, Hosts};
-use super::{api, caller, health, pass, proxied};
+use super::{api, caller, health, mcp, pass, proxied};
 use crate::app::App;
+use crate::inspector;
 
 /// All routes; `hosts` are the names the server goes by.
 pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
@@ -31,6 +32,8 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
         .route("/proxy/{upstream}/{*path}", any(pass::named))
         .route("/openapi.json", get(api::shown_document).layer(Extension(page)))
         .merge(api::router())
+        .merge(mcp::router(&app))
+        .merge(inspector::router())
         .fallback(async |Extension(met): Extension<Met>| {
             Fault::not_found("there is no such path").answer(None, Some(&met.request_id))
         })

@@ -216,6 +216,7 @@ async fn without_a_key_only_loopback_is_listened_on() {
             clock: Arc::new(FixedClock::new()),
             entropy: Arc::new(SeededEntropy::new(1)),
             keys: Arc::new(keys),
+            signer: None,
             metrics: Arc::default(),
         };
         let options = Options { addr: addr.parse().unwrap(), ..Options::default() };

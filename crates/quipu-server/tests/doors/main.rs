@@ -5,11 +5,13 @@
 mod rig;
 
 mod api;
+mod mcp;
 
 mod connections;
 mod crowd;
 mod faults;
 mod history;
+mod inspector;
 mod modes;
 mod piped;
 mod shown;

@@ -6,7 +6,7 @@ use quipu_core::pack::{self, Packed};
 use quipu_core::recall::Intent;
 use quipu_engine::ports::Scope;
 use quipu_engine::{
-    ContextOptions, Decision, Reproduced, SessionContext, SessionContextOptions, judged_context, reproduce,
+    ContextOptions, Decision, Error, Reproduced, SessionContext, SessionContextOptions, judged_context, reproduce,
     session_context,
 };
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::super::fault::Fault;
 use super::frame::{Call, Route, when};
 use super::sent::NoQuery;
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -36,23 +37,29 @@ struct Message {
 /// What to pack.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("anyOf" = shape::asks()))]
 struct Asked {
     /// The question or task.
+    #[schemars(with = "Option<shape::Question>")]
     query: Option<String>,
     /// A conversation; its last message of the user's is then the question.
     messages: Option<Vec<Message>>,
     /// What it is for: `plan`, `reflect`, `recall`, `decide` or `nudge`.
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<shape::Intent>")]
     intent: Option<Intent>,
     /// The context of this session: base truth, turn log, what is recalled, and the last turns.
+    #[schemars(with = "Option<shape::Name>")]
     session_id: Option<String>,
     /// The most it may cost, in tokens.
+    #[schemars(range(max = quipu_core::limit::PACK_TOKENS_MAX))]
     max_tokens: Option<usize>,
     /// What was known then: a version, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     as_of: Option<String>,
     /// What "last week" is counted from.
     now: Option<Timestamp>,
     /// Count tokens by this tokenizer.
+    #[schemars(with = "Option<shape::Tokenizer>")]
     tokenizer: Option<String>,
 }
 
@@ -93,7 +100,8 @@ struct PackShown {
 
 fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
     let user = call.user()?;
-    let last = || asked.messages.iter().flatten().rev().find(|message| message.role == "user");
+    let asks = |message: &&Message| message.role == "user" && !message.content.trim().is_empty();
+    let last = || asked.messages.iter().flatten().rev().find(asks);
     let query = asked.query.clone().or_else(|| last().map(|message| message.content.clone()));
     let (at, max_tokens) = (when(asked.as_of.as_deref(), "as_of")?, asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS));
     if let Some(session) = &asked.session_id {
@@ -135,5 +143,10 @@ fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
 }
 
 fn packed(call: &Call<'_>, _: NoQuery) -> Result<Shown<Reproduced>, Fault> {
-    Ok(Shown(reproduce(call.engine, &call.user()?, call.part("pack_id")?)?))
+    let (user, id) = (call.user()?, call.part("pack_id")?);
+    match reproduce(call.engine, &user, id) {
+        // It looks like one, and no pack was ever called so.
+        Err(Error::Invalid(why)) if id.starts_with("pack_") => Err(Error::NotFound(why).into()),
+        made => Ok(Shown(made?)),
+    }
 }

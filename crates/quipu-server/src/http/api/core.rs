@@ -14,6 +14,7 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route, when};
 use super::page;
 use super::sent::listed;
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -29,6 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 pub(super) struct At {
     /// A version: `now`, a position, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     pub(super) at: Option<String>,
 }
 
@@ -54,6 +56,7 @@ fn core(call: &Call<'_>, asked: At) -> Result<Core, Fault> {
 #[serde(deny_unknown_fields)]
 struct MemoryEvent {
     /// The sender's name of it: sent again it has no second effect, as with an `Idempotency-Key`.
+    #[schemars(with = "Option<shape::Line>")]
     id: Option<String>,
     /// When the sender made it. The ledger has its own time, that of recording.
     #[expect(dead_code, reason = "senders of this form have it; what counts is the ledger's time")]
@@ -61,13 +64,16 @@ struct MemoryEvent {
     /// Who makes it: `user` only. What an agent or a tool proposes goes through `/memory/write`, where it is judged.
     actor: Option<ActorIn>,
     /// The message or tool it came from.
+    #[schemars(with = "Option<shape::Remark>")]
     source: Option<String>,
     /// How sure, 0 to 1.
+    #[schemars(with = "Option<shape::Share>")]
     confidence: Option<f64>,
     /// Why.
+    #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
     /// The operations.
-    #[schemars(with = "Vec<Value>")]
+    #[schemars(with = "shape::Patch")]
     patch: Patch,
 }
 
@@ -95,7 +101,12 @@ fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Shown<Receipt>, Fault> {
         reference: event.source,
     };
     let edit = Edit::Patch(event.patch);
-    call.writing(&user, || edit_core(call.engine, &user, &edit, &options)).map(Shown)
+    // It could be read, or it would not be here: what is wrong now is what it would do.
+    let refused = |error| match error {
+        Error::Invalid(why) => Error::Refused(why),
+        other => other,
+    };
+    call.writing(&user, || edit_core(call.engine, &user, &edit, &options).map_err(refused)).map(Shown)
 }
 
 /// Which episodes.
@@ -107,8 +118,10 @@ struct EpisodesAsked {
     /// Pointers into the core document, a comma between two.
     paths: Option<String>,
     /// How many; 5 unless asked otherwise.
+    #[schemars(with = "Option<shape::Limit>")]
     k: Option<usize>,
     /// A version: `now`, a position, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
 }
 

@@ -26,8 +26,16 @@ use super::super::pass;
 use super::{live, sent};
 use crate::app::App;
 
-type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
-type Verb = Arc<dyn Fn(&Call<'_>, &Sent) -> Result<Vec<u8>, Fault> + Send + Sync>;
+pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+type Verb = Arc<dyn Fn(&Call<'_>, &Sent) -> Result<Answered, Fault> + Send + Sync>;
+
+const JSON: &str = "application/json";
+
+/// An answer's bytes, and what they are.
+pub(super) struct Answered {
+    pub(super) bytes: Vec<u8>,
+    pub(super) kind: &'static str,
+}
 
 /// What was sent, as it came.
 pub(super) struct Sent {
@@ -51,19 +59,24 @@ pub(crate) struct Route {
     is_grave: bool,
     /// True if what comes is told to those who want that.
     is_live: bool,
+    /// True if its body may be as long as one of the proxy's.
+    is_large: bool,
+    /// What an answer may be besides JSON.
+    pub(super) kinds: &'static [&'static str],
     pub(super) query: Option<SchemaOf>,
     pub(super) body: Option<SchemaOf>,
     pub(super) answer: SchemaOf,
     verb: Verb,
 }
 
-fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+pub(super) fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-fn bytes<A: Serialize>(answer: &A) -> Result<Vec<u8>, Fault> {
-    serde_json::to_vec(answer)
-        .map_err(|error| Error::Bug(format!("an answer cannot be written as JSON: {error}")).into())
+pub(super) fn bytes<A: Serialize>(answer: &A) -> Result<Answered, Fault> {
+    let written = serde_json::to_vec(answer);
+    let bytes = written.map_err(|error| Error::Bug(format!("an answer cannot be written as JSON: {error}")))?;
+    Ok(Answered { bytes, kind: JSON })
 }
 
 impl Route {
@@ -85,6 +98,8 @@ impl Route {
             is_conditional,
             is_grave,
             is_live,
+            is_large: false,
+            kinds: &[],
             query: None,
             body: None,
             answer,
@@ -100,6 +115,43 @@ impl Route {
     {
         let run: Verb = Arc::new(move |call, sent| bytes(&verb(call, sent::query(sent)?)?));
         Self { query: Some(schema::<Q>), ..Self::new(Method::GET, path, about, Scope::Read, schema::<A>, run) }
+    }
+
+    /// Reads, or takes away, what the query says, and answers in other ways than JSON too.
+    pub(super) fn of_query<Q>(
+        method: Method,
+        path: &'static str,
+        about: &'static str,
+        kinds: &'static [&'static str],
+        answer: SchemaOf,
+        verb: fn(&Call<'_>, Q) -> Result<Answered, Fault>,
+    ) -> Self
+    where
+        Q: DeserializeOwned + JsonSchema + 'static,
+    {
+        let run: Verb = Arc::new(move |call, sent| verb(call, sent::query(sent)?));
+        let scope = if method == Method::GET { Scope::Read } else { Scope::Write };
+        Self { query: Some(schema::<Q>), kinds, ..Self::new(method, path, about, scope, answer, run) }
+    }
+
+    /// Does something: what is asked stands in the query and in the body.
+    pub(super) fn of_both<Q, B, A>(
+        method: Method,
+        path: &'static str,
+        about: &'static str,
+        verb: fn(&Call<'_>, Q, B) -> Result<A, Fault>,
+    ) -> Self
+    where
+        Q: DeserializeOwned + JsonSchema + 'static,
+        B: DeserializeOwned + JsonSchema + 'static,
+        A: Serialize + JsonSchema + 'static,
+    {
+        let run: Verb = Arc::new(move |call, sent| {
+            let (query, body) = sent::query_and_body(sent)?;
+            bytes(&verb(call, query, body)?)
+        });
+        let (query, body): (Option<SchemaOf>, Option<SchemaOf>) = (Some(schema::<Q>), Some(schema::<B>));
+        Self { query, body, ..Self::new(method, path, about, Scope::Write, schema::<A>, run) }
     }
 
     /// Does something: what is asked stands in the body.
@@ -157,9 +209,19 @@ impl Route {
         Self { is_conditional: true, ..self }
     }
 
+    /// Takes a long body.
+    pub(super) fn large(self) -> Self {
+        Self { is_large: true, ..self }
+    }
+
     /// Tells what comes to those who want that.
     pub(super) fn live(self) -> Self {
         Self { is_live: true, ..self }
+    }
+
+    /// True if what comes is told to those who want that.
+    pub(super) fn is_live(&self) -> bool {
+        self.is_live
     }
 
     /// Is worth a line in the log of what was done.
@@ -203,6 +265,16 @@ impl Call<'_> {
         }
         let own = self.caller.bound().or(self.app.options.user.as_ref());
         own.cloned().ok_or_else(|| Fault::invalid("whose memory? give user_id").at("user_id"))
+    }
+
+    /// Refuses who may not do this.
+    pub(super) fn must(&self, scope: Scope) -> Result<(), Fault> {
+        self.caller.must(scope)
+    }
+
+    /// The only user whose memory is open to the caller, if there is one.
+    pub(super) fn bound(&self) -> Option<&UserId> {
+        self.caller.bound()
     }
 
     pub(super) fn must_see_all(&self) -> Result<(), Fault> {
@@ -270,15 +342,17 @@ async fn run(
         met.caller.must_be(&user)?;
     }
     let headers = parts.headers.clone();
-    let sent = collect(app, parts, body).await?;
+    let bounds = &app.options.bounds;
+    let bytes_max = if route.is_large { bounds.body_bytes_max } else { bounds.api_body_bytes_max };
+    let sent = collect(app, parts, body, bytes_max).await?;
+    let left_at = if route.is_live { live::left_at(&headers)? } else { None };
     if route.is_live && live::is_wanted(&headers) {
         let asked: LiveAsked = sent::query(&sent)?;
         let user = path.get("user_id").map(|user| UserId::parse(user));
         let user = user.ok_or_else(|| Error::Bug("a live path names no user".to_owned()))?;
         let user = user.map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
-        return live::events(app, user, live::after(&headers, asked.after)?).await;
+        return live::events(app, user, left_at.or(asked.after).unwrap_or(0)).await;
     }
-    let bounds = &app.options.bounds;
     let slot = tokio::time::timeout(bounds.verb_waits, app.verbs.clone().acquire_owned()).await;
     let slot = slot.ok().and_then(Result::ok).ok_or_else(|| Fault::busy(bounds.verb_waits))?;
     let (app, route, caller) = (app.clone(), route.clone(), met.caller.clone());
@@ -287,8 +361,8 @@ async fn run(
         let call = Call { app: &app, engine: &app.engine, caller: &caller, path: &path, idempotency_key, expected };
         (route.verb)(&call, &sent)
     });
-    let body = work.await.map_err(|_| Error::Bug("a verb stopped without an answer".to_owned()))??;
-    Ok(([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response())
+    let answer = work.await.map_err(|_| Error::Bug("a verb stopped without an answer".to_owned()))??;
+    Ok(([(CONTENT_TYPE, HeaderValue::from_static(answer.kind))], answer.bytes).into_response())
 }
 
 /// From where on events are told.
@@ -323,11 +397,10 @@ fn conditions(route: &Route, headers: &HeaderMap) -> Result<(Option<String>, Opt
     Ok((key, Some(bare.parse().map_err(|_| wrong())?)))
 }
 
-async fn collect(app: &App, parts: Parts, body: Body) -> Result<Sent, Fault> {
+async fn collect(app: &App, parts: Parts, body: Body, bytes_max: usize) -> Result<Sent, Fault> {
     if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return Err(Fault::unsupported("a body is sent as it is, without Content-Encoding").at("Content-Encoding"));
     }
-    let bounds = &app.options.bounds;
-    let body = pass::collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?;
+    let body = pass::collect_up_to(&parts, body, bytes_max, app.options.bounds.body_within).await?;
     Ok(Sent { content_type: parts.headers.get(CONTENT_TYPE).cloned(), uri: parts.uri, body })
 }

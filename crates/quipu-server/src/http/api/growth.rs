@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -27,11 +28,14 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 struct Promote {
     /// The pattern, as it was proposed.
+    #[schemars(with = "shape::Line")]
     candidate: String,
     /// What the category is called, if not as it is proposed.
     #[serde(rename = "proposedName", alias = "proposed_name")]
+    #[schemars(with = "Option<shape::Name>")]
     proposed_name: Option<String>,
     /// Why.
+    #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
     /// Only show what it would do.
     #[serde(default)]
@@ -55,6 +59,7 @@ fn promoted(call: &Call<'_>, asked: Promote) -> Result<Shown<PromoteReport>, Fau
 #[serde(deny_unknown_fields)]
 struct Compact {
     /// Whose memory; the key's user, or the server's, if it is not said.
+    #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
     /// Only show what it would do.
     #[serde(default)]

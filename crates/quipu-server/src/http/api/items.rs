@@ -1,7 +1,7 @@
 //! Single items.
 
 use axum::http::Method;
-use quipu_engine::{Error, Look, Receipt, Story, history, look, mark, score_fact};
+use quipu_engine::{Error, Look, Receipt, Story, history, look, mark, reword, score_fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,14 +9,20 @@ use super::super::fault::Fault;
 use super::core::At;
 use super::frame::{Call, Route, when};
 use super::sent::NoQuery;
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/memory/{user_id}/items/{item_id}", "An item of any kind", item),
         Route::get("/memory/{user_id}/items/{item_id}/why", "Its evidence, and every event about it", why),
-        Route::of_body(Method::PATCH, "/memory/{user_id}/items/{item_id}", "Pins, rates or scores an item", change)
-            .conditional(),
+        Route::of_body(
+            Method::PATCH,
+            "/memory/{user_id}/items/{item_id}",
+            "Pins, rates, scores or rewords an item",
+            change,
+        )
+        .conditional(),
     ]
 }
 
@@ -32,13 +38,18 @@ fn why(call: &Call<'_>, _: NoQuery) -> Result<Shown<Story>, Fault> {
 /// What a person says of an item.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("anyOf" = shape::one_of(&["pinned", "rating", "user_fact_score"])))]
 struct ItemChange {
     /// Keep it in view, or no longer.
     pinned: Option<bool>,
     /// From -2 to 2; 0 takes a rating back.
+    #[schemars(range(min = -2, max = 2))]
     rating: Option<i8>,
     /// Of a fact: from 0 to 10, the user's own.
+    #[schemars(range(max = 10))]
     user_fact_score: Option<u8>,
+    /// What it says, in the user's own words. What it said before stays in the history.
+    text: Option<String>,
 }
 
 /// What was recorded of it.
@@ -49,10 +60,18 @@ struct Changed {
 
 fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
     let (user, name) = (call.user()?, call.part("item_id")?);
-    let ItemChange { pinned, rating, user_fact_score } = asked;
+    let ItemChange { pinned, rating, user_fact_score, text } = asked;
     let is_marked = pinned.is_some() || rating.is_some();
+    if let Some(text) = text {
+        if is_marked || user_fact_score.is_some() {
+            let why = "a text makes a new item of it: mark that one afterwards";
+            return Err(Fault::invalid(why).at("text"));
+        }
+        let receipts = call.writing(&user, || reword(call.engine, &user, name, &text))?;
+        return Ok(Changed { receipts: receipts.into_iter().map(Shown).collect() });
+    }
     if !is_marked && user_fact_score.is_none() {
-        return Err(Fault::invalid("nothing to change: give pinned, rating or user_fact_score"));
+        return Err(Fault::invalid("nothing to change: give pinned, rating, user_fact_score or text"));
     }
     let changed = || -> Result<Vec<Receipt>, Error> {
         // What can be refused comes first: a score that does not fit leaves the marks alone.

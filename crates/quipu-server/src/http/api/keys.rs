@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::sent::NoQuery;
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -55,9 +56,12 @@ impl From<ScopeIn> for Scope {
 #[serde(deny_unknown_fields)]
 struct Wanted {
     /// What it is called.
+    #[schemars(with = "shape::Name")]
     name: String,
+    #[schemars(length(min = 1))]
     scopes: Vec<ScopeIn>,
     /// The only user it opens anything of; without one it opens all.
+    #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
 }
 

@@ -1,10 +1,11 @@
 //! The lists: what is known of a user, kind by kind.
 
 use jiff::Timestamp;
+use quipu_core::artifact::{GlobalMemory, TopicMemory};
 use quipu_core::item::{Note, Task, Tenet};
 use quipu_engine::{
     Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, notes, session, sessions, tasks,
-    tenets,
+    tenets, vault,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,6 +14,8 @@ use super::super::fault::Fault;
 use super::core::At;
 use super::frame::{Call, Route, when};
 use super::page::{Page, page};
+use super::sent::NoQuery;
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -23,6 +26,12 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/memory/{user_id}/tenets", "Lines of the self-model", all_tenets),
         Route::get("/memory/{user_id}/sessions", "Conversations", all_sessions),
         Route::get("/memory/{user_id}/sessions/{session_id}", "What a session knows of itself", one_session),
+        Route::get("/memory/{user_id}/topics", "What is known topic by topic, the newest first", all_topics),
+        Route::get(
+            "/memory/{user_id}/global",
+            "What is known in all: active topics, and what is not to be forgotten",
+            global,
+        ),
         Route::get("/memory/{user_id}/conflicts", "Values that cannot both hold", all_conflicts),
     ]
 }
@@ -32,6 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 struct FactsAsked {
     /// What was known then: a version, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
     /// What held then.
     valid_at: Option<Timestamp>,
@@ -41,7 +51,9 @@ struct FactsAsked {
     subject: Option<String>,
     predicate: Option<String>,
     /// Only those after this one.
+    #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
+    #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
@@ -62,12 +74,15 @@ fn all_facts(call: &Call<'_>, asked: FactsAsked) -> Result<Page<Shown<FactShown>
 #[serde(deny_unknown_fields)]
 struct ListAsked {
     /// What was known then: a version, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
     /// Also what is over.
     #[serde(default)]
     all: bool,
     /// Only those after this one.
+    #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
+    #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
@@ -86,9 +101,12 @@ fn all_tenets(call: &Call<'_>, asked: ListAsked) -> Result<Page<Shown<Tenet>>, F
 #[serde(deny_unknown_fields)]
 struct PlainAsked {
     /// What was known then: a version, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
     /// Only those after this one.
+    #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
+    #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
@@ -112,11 +130,34 @@ fn one_session(call: &Call<'_>, asked: At) -> Result<Shown<SessionState>, Fault>
 #[serde(deny_unknown_fields)]
 struct ConflictsAsked {
     /// Only those after this one.
+    #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
+    #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
 fn all_conflicts(call: &Call<'_>, asked: ConflictsAsked) -> Result<Page<Shown<Conflict>>, Fault> {
     let found = conflicts(call.engine, &call.user()?)?;
     page(found, asked.after.as_deref(), asked.limit, |one| one.contested.fact.id.to_string(), Shown)
+}
+
+/// Which topics.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct TopicsAsked {
+    /// Only those after this one.
+    #[schemars(with = "Option<shape::Place>")]
+    after: Option<String>,
+    #[schemars(with = "Option<shape::Limit>")]
+    limit: Option<usize>,
+}
+
+fn all_topics(call: &Call<'_>, asked: TopicsAsked) -> Result<Page<Shown<TopicMemory>>, Fault> {
+    let mut topics = vault::glance(call.engine, &call.user()?)?.topics;
+    topics.sort_by_key(|topic| (std::cmp::Reverse(topic.last_day), topic.topic.clone()));
+    page(topics, asked.after.as_deref(), asked.limit, |one| one.topic.clone(), Shown)
+}
+
+fn global(call: &Call<'_>, _: NoQuery) -> Result<Shown<GlobalMemory>, Fault> {
+    Ok(Shown(vault::glance(call.engine, &call.user()?)?.global))
 }

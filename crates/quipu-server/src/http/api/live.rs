@@ -31,11 +31,11 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     accepted.map(|one| one.split(';').next().unwrap_or_default().trim()).any(|kind| kind == "text/event-stream")
 }
 
-/// After which position: what a client says that lost its connection, else what it asked for.
-pub(super) fn after(headers: &HeaderMap, asked: Option<Seq>) -> Result<Seq, Fault> {
+/// After which position, as a client says that lost its connection.
+pub(super) fn left_at(headers: &HeaderMap) -> Result<Option<Seq>, Fault> {
     match headers.get("last-event-id").map(|value| value.to_str().ok().and_then(|text| text.trim().parse().ok())) {
-        None => Ok(asked.unwrap_or(0)),
-        Some(Some(seq)) => Ok(seq),
+        None => Ok(None),
+        Some(Some(seq)) => Ok(Some(seq)),
         Some(None) => Err(Fault::invalid("Last-Event-ID is the position of an event").at("Last-Event-ID")),
     }
 }

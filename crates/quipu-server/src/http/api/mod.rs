@@ -1,18 +1,23 @@
-//! Quipu's own API: `/memory/…` and `/keys`. A file a family of routes; each converts, calls one verb, and converts back.
+//! Quipu's own API, `/memory/…` and `/keys`, and the routes of others' clients. A file a family of routes; each converts, calls one verb, and converts back.
 
 mod context;
 mod core;
 mod frame;
 mod growth;
+mod handing;
 mod items;
 mod keys;
 mod lists;
 mod live;
+mod mem0;
+mod memory_tool;
 mod openapi;
 mod page;
 mod people;
 mod sent;
+mod shape;
 mod shown;
+mod store;
 mod tiers;
 mod turns;
 mod versions;
@@ -39,7 +44,11 @@ fn routes() -> Vec<frame::Route> {
         versions::routes(),
         people::routes(),
         growth::routes(),
+        handing::routes(),
         keys::routes(),
+        mem0::routes(),
+        memory_tool::routes(),
+        store::routes(),
     ]
     .into_iter()
     .flatten()

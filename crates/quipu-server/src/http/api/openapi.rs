@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use axum::extract::Extension;
+use axum::http::Method;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use schemars::generate::SchemaSettings;
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
 use super::frame::Route;
-use super::routes;
+use super::{routes, shape};
 
 /// Paths that are not rows of the table, with what they are.
 const BESIDE: [(&str, &str, &str); 6] = [
@@ -29,6 +30,28 @@ const PROXIED: [(&str, &str); 5] = [
     ("/v1/messages/count_tokens", "Passed on (Anthropic)"),
     ("/v1/embeddings", "Passed on (OpenAI)"),
 ];
+
+/// Every status a route may refuse with, and what it means.
+const REFUSALS: [(&str, &str); 13] = [
+    ("400", "What was sent cannot be read, or is not allowed"),
+    ("401", "No good key"),
+    ("403", "The key does not open this"),
+    ("404", "There is no such user, item or version"),
+    ("408", "The body did not arrive in time"),
+    ("409", "Other writers were faster again and again"),
+    ("412", "The memory is at another version"),
+    ("413", "The body is too large"),
+    ("415", "The body is not JSON, or is encoded"),
+    ("422", "The rules of the memory forbid it"),
+    ("429", "Too many requests with this key"),
+    ("500", "A fault of the server's, or of its disk"),
+    ("503", "Not now"),
+];
+
+/// What headers hold.
+const ANY_KEY: &str = "^[!-~]{1,1024}$";
+const VERSION: &str = r#"^([0-9]{1,18}|"[0-9]{1,18}")$"#;
+const POSITION: &str = "^[0-9]{1,18}$";
 
 /// The page, as it is served: it is made once.
 pub(in super::super) async fn shown_document(Extension(page): Extension<Arc<String>>) -> Response {
@@ -51,13 +74,28 @@ pub(in super::super) fn document() -> Value {
         add(route.path, &route.method.as_str().to_ascii_lowercase(), operation(&route, &mut generator));
     }
     for (path, method, about) in BESIDE {
-        add(path, method, json!({"summary": about, "responses": {"200": {"description": about}}}));
+        let answered = json!({"description": about, "content": {content_type(path): {}}});
+        // An upstream's refusal, and ours in its place, is of its protocol.
+        let refused = match path.starts_with("/v1/") {
+            true => json!({"description": "What the upstream answered, or why it was not asked"}),
+            false => json!({"$ref": "#/components/responses/error"}),
+        };
+        let mut responses = json!({"200": answered, "default": refused});
+        if path == "/health/ready" {
+            responses["503"] = responses["200"].clone();
+        }
+        add(path, method, json!({"summary": about, "responses": responses}));
     }
     for (path, about) in PROXIED {
-        let said = json!({"description": "What the upstream answered"});
-        add(path, "post", json!({"summary": about, "responses": {"200": said}}));
+        let said = json!({"description": "What the upstream answered, or why it was not asked"});
+        let body = json!({"required": true, "content": {"application/json": {"schema": {"type": "object"}}}});
+        add(path, "post", json!({"summary": about, "requestBody": body, "responses": {"default": said}}));
     }
-    let schemas = generator.take_definitions(true);
+    let told = json!({"description": "A message of JSON-RPC, or none"});
+    let rpc = json!({"summary": "MCP, for the key's user or the server's", "responses": {"200": told.clone(), "default": told}});
+    add("/mcp", "post", rpc);
+    let mut schemas = generator.take_definitions(true);
+    schemas.insert("Fault".to_owned(), fault_schema());
     json!({
         "openapi": "3.1.0",
         "info": {"title": "Quipu", "version": env!("CARGO_PKG_VERSION"),
@@ -65,8 +103,9 @@ pub(in super::super) fn document() -> Value {
         "paths": paths,
         "components": {
             "schemas": schemas,
-            "responses": {"error": {"description": "Why it was not done",
-                                    "content": {"application/json": {"schema": fault_schema()}}}},
+            "headers": {"X-Request-ID": {"description": "The name of the request", "required": true,
+                                         "schema": {"type": "string"}}},
+            "responses": refusals(),
             "securitySchemes": {"key": {"type": "http", "scheme": "bearer", "description": "`qp_<id>_<secret>`"},
                                 "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"}},
         },
@@ -79,47 +118,151 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         .path
         .split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
+        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": in_path(name, generator)}))
         .collect();
     if let Some(query) = route.query {
         parameters.extend(in_query(&query(generator), generator));
     }
-    let header = |name: &str, about: &str| json!({"name": name, "in": "header", "description": about, "schema": {"type": "string"}});
+    let header = |name: &str, about: &str, pattern: &str| {
+        let schema = json!({"type": "string", "pattern": pattern});
+        json!({"name": name, "in": "header", "description": about, "schema": schema})
+    };
     if route.is_keyed {
-        parameters.push(header("Idempotency-Key", "The same request with the same key again has no second effect"));
+        parameters.push(header(
+            "Idempotency-Key",
+            "The same request with the same key again has no second effect",
+            ANY_KEY,
+        ));
     }
     if route.is_conditional {
-        parameters.push(header("If-Match", "The version the memory must have; else 412"));
+        parameters.push(header("If-Match", "The version the memory must have; else 412", VERSION));
+    }
+    if route.is_live() {
+        parameters.push(header("Last-Event-ID", "Where a stream of events was left", POSITION));
     }
     let answer = (route.answer)(generator);
     let mut operation = json!({
+        "operationId": operation_id(route),
         "summary": route.about,
         "parameters": parameters,
-        "responses": {
-            "200": {"description": "Done", "content": {"application/json": {"schema": answer}}},
-            "default": {"$ref": "#/components/responses/error"},
-        },
+        "responses": responses(route, &answer),
         "x-scope": route.scope.word(),
     });
     if let (Some(body), Some(members)) = (route.body, operation.as_object_mut()) {
         let schema = body(generator);
-        members.insert("requestBody".to_owned(), json!({"content": {"application/json": {"schema": schema}}}));
+        // Nothing sent is read as an empty object.
+        let body = whole(&schema, generator);
+        let required = ["required", "anyOf", "oneOf"].into_iter().any(|asks| body.get(asks).is_some());
+        let content = json!({"application/json": {"schema": schema}});
+        members.insert("requestBody".to_owned(), json!({"required": required, "content": content}));
     }
     operation
 }
 
+/// A name for programs: `get_memory_facts`, of the method and the words of the path.
+fn operation_id(route: &Route) -> String {
+    let words = route.path.split('/').filter(|part| !part.is_empty() && !part.starts_with('{'));
+    let ends_in_one = route.path.ends_with('}') && route.path != "/memory/{user_id}";
+    let words: Vec<&str> =
+        std::iter::once(route.method.as_str()).chain(words).chain(ends_in_one.then_some("one")).collect();
+    words.join("_").to_ascii_lowercase()
+}
+
+/// Every status a route answers with, and what stands in it.
+fn responses(route: &Route, answer: &Schema) -> Value {
+    let mut content = json!({"application/json": {"schema": answer}});
+    if route.is_live() {
+        content["text/event-stream"] = json!({"schema": {"type": "string"}});
+    }
+    for kind in route.kinds {
+        content[*kind] = json!({"schema": {"type": "string"}});
+    }
+    let mut all = Map::new();
+    all.insert("200".to_owned(), json!({"description": "Done", "headers": request_id(), "content": content}));
+    let writes = route.method != Method::GET;
+    for (status, _) in REFUSALS {
+        let holds = match status {
+            "404" => route.path != "/keys",
+            "409" | "422" => writes,
+            "412" => route.is_conditional,
+            _ => true,
+        };
+        if holds {
+            all.insert(status.to_owned(), json!({"$ref": format!("#/components/responses/{status}")}));
+        }
+    }
+    Value::Object(all)
+}
+
+/// The refusals by status, and any of them.
+fn refusals() -> Value {
+    let content = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Fault"}}});
+    let mut all = json!({"error": {"description": "Why it was not done", "content": content}});
+    for (status, about) in REFUSALS {
+        let mut headers = request_id();
+        if ["409", "429", "503"].contains(&status) {
+            headers["Retry-After"] = json!({"description": "Seconds", "schema": {"type": "integer"}});
+        }
+        all[status] = json!({"description": about, "headers": headers, "content": content});
+    }
+    all
+}
+
+fn request_id() -> Value {
+    json!({"X-Request-ID": {"$ref": "#/components/headers/X-Request-ID"}})
+}
+
+/// What a part of a path looks like.
+fn in_path(name: &str, generator: &mut SchemaGenerator) -> Schema {
+    match name {
+        "user_id" => shape::UserName::json_schema(generator),
+        "session_id" => shape::Name::json_schema(generator),
+        "pack_id" => shape::PackName::json_schema(generator),
+        // What is none of these names names nothing: 404.
+        _ => String::json_schema(generator),
+    }
+}
+
+/// What a page beside the table is written in.
+fn content_type(path: &str) -> &'static str {
+    match path {
+        "/health/live" => "text/plain",
+        "/metrics" => "application/openmetrics-text",
+        _ => "application/json",
+    }
+}
+
 /// The fields of a query, one parameter each.
 fn in_query(schema: &Schema, generator: &SchemaGenerator) -> Vec<Value> {
-    let name = schema.get("$ref").and_then(Value::as_str).and_then(|at| at.rsplit('/').next());
-    let whole = name.and_then(|name| generator.definitions().get(name)).unwrap_or(schema.as_value());
+    let whole = whole(schema, generator);
     let required: Vec<&str> =
         whole.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let fields = whole.get("properties").and_then(Value::as_object).into_iter().flatten();
     fields
         .map(|(name, schema)| {
+            let schema = without_null(schema.clone());
             json!({"name": name, "in": "query", "required": required.contains(&name.as_str()), "schema": schema})
         })
         .collect()
+}
+
+/// A schema itself, where it is a reference.
+fn whole<'a>(schema: &'a Schema, generator: &'a SchemaGenerator) -> &'a Value {
+    let name = schema.get("$ref").and_then(Value::as_str).and_then(|at| at.rsplit('/').next());
+    name.and_then(|name| generator.definitions().get(name)).unwrap_or(schema.as_value())
+}
+
+/// A query has no null: what is not said is left out.
+fn without_null(mut schema: Value) -> Value {
+    let is_null = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
+    if let Some(kinds) = schema.get_mut("type").filter(|kinds| kinds.is_array()) {
+        let bare = kinds.as_array().into_iter().flatten().find(|kind| !is_null(kind)).cloned();
+        *kinds = bare.unwrap_or_default();
+    }
+    if let Some(kinds) = schema.get_mut("anyOf").and_then(Value::as_array_mut) {
+        kinds.retain(|kind| !is_null(kind));
+    }
+    schema
 }
 
 fn fault_schema() -> Value {

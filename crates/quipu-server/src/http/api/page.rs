@@ -7,7 +7,7 @@ use super::super::fault::Fault;
 
 /// Entries on a page, unless asked otherwise, and at most.
 const USUAL: usize = 50;
-const MOST: usize = 500;
+pub(super) const MOST: usize = 500;
 
 /// A page of a list.
 #[derive(Serialize, JsonSchema)]
@@ -40,7 +40,8 @@ pub(super) fn page<T, S>(
     let from = match after {
         None => 0,
         Some(after) => {
-            let gone = || Fault::invalid(format!("{after:?} is not in this list any more; start again")).at("after");
+            let gone =
+                || Fault::not_found(format!("{after:?} is not in this list, or not any more; start again")).at("after");
             all.iter().position(|one| name(one) == after).ok_or_else(gone)? + 1
         }
     };

@@ -1,5 +1,8 @@
 //! What people decide: review, merge, retract, erase.
 
+use std::time::Duration;
+
+use axum::http::StatusCode;
 use quipu_core::event::Actor;
 use quipu_core::item::Decision;
 use quipu_engine::erase::{EraseTarget, UserErasure, delete_user};
@@ -11,7 +14,12 @@ use serde::Deserialize;
 use super::super::fault::Fault;
 use super::frame::{Call, Route, parsed};
 use super::page::{Page, page};
+use super::shape;
 use super::shown::Shown;
+
+/// How often, and after how long, a deletion is tried again while somebody has the memory in hand.
+const DELETION_TRIES: u32 = 40;
+const DELETION_PAUSE: Duration = Duration::from_millis(50);
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -37,7 +45,9 @@ struct ReviewAsked {
     #[serde(default)]
     decided: bool,
     /// Only those after this one.
+    #[schemars(with = "Option<shape::Place>")]
     after: Option<String>,
+    #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
@@ -59,11 +69,14 @@ enum Action {
 /// A decision.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = shape::texts_of_decisions()))]
 struct Decide {
     action: Action,
     /// With `edit`: the value, or the line, that is right.
+    #[schemars(with = "Option<shape::Line>")]
     text: Option<String>,
     /// Why.
+    #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
 }
 
@@ -90,8 +103,10 @@ fn decide(call: &Call<'_>, asked: Decide) -> Result<Shown<Receipt>, Fault> {
 #[serde(deny_unknown_fields)]
 struct Merge {
     /// Items that go.
+    #[schemars(with = "Vec<shape::ItemName>", length(min = 1))]
     from: Vec<String>,
     /// The one that stays.
+    #[schemars(with = "shape::ItemName")]
     into: String,
 }
 
@@ -104,8 +119,10 @@ fn merged(call: &Call<'_>, asked: Merge) -> Result<Shown<Receipt>, Fault> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Retract {
+    #[schemars(with = "shape::ItemName")]
     item_id: String,
     /// Why.
+    #[schemars(with = "Option<shape::Remark>")]
     reason: Option<String>,
 }
 
@@ -120,8 +137,10 @@ fn retracted(call: &Call<'_>, asked: Retract) -> Result<Shown<Receipt>, Fault> {
 #[serde(deny_unknown_fields)]
 struct Erase {
     /// Items, events (`12`) and single changes (`12.0`).
+    #[schemars(with = "Vec<shape::Target>", length(min = 1))]
     targets: Vec<String>,
     /// Why, in words that do not repeat what is erased: they stay.
+    #[schemars(with = "Option<shape::Remark>")]
     reason: Option<String>,
 }
 
@@ -138,5 +157,14 @@ fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault>
 
 fn deleted(call: &Call<'_>) -> Result<Shown<UserErasure>, Fault> {
     let user = call.user()?;
-    call.writing(&user, || delete_user(call.engine, &user)).map(Shown)
+    let mut tries = 0..DELETION_TRIES;
+    loop {
+        match call.writing(&user, || delete_user(call.engine, &user)) {
+            // A request or a reading that has the memory in hand lets go of it soon.
+            Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE && tries.next().is_some() => {
+                std::thread::sleep(DELETION_PAUSE);
+            }
+            done => return done.map(Shown),
+        }
+    }
 }

@@ -3,17 +3,35 @@
 use axum::extract::Query;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::super::fault::Fault;
 use super::frame::Sent;
 
+/// Every whole number below it has one way to be written as a float: 2^53.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
 /// The body as what a route takes; without one, as an empty object.
 pub(super) fn body<B: DeserializeOwned>(sent: &Sent) -> Result<B, Fault> {
     no_query(sent)?;
+    read_body(sent)
+}
+
+/// The query and the body.
+pub(super) fn query_and_body<Q: DeserializeOwned, B: DeserializeOwned>(sent: &Sent) -> Result<(Q, B), Fault> {
+    Ok((read_query(sent)?, read_body(sent)?))
+}
+
+fn read_body<B: DeserializeOwned>(sent: &Sent) -> Result<B, Fault> {
     let body: &[u8] = if sent.body.is_empty() { b"{}" } else { &sent.body };
     if !sent.body.is_empty() && !is_json(sent) {
         return Err(Fault::unsupported("a body is JSON, sent as Content-Type: application/json").at("Content-Type"));
     }
+    as_it_stands(body)
+        .or_else(|fault| in_integers(body).and_then(|value| serde_json::from_value(value).ok()).ok_or(fault))
+}
+
+fn as_it_stands<B: DeserializeOwned>(body: &[u8]) -> Result<B, Fault> {
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
@@ -23,9 +41,33 @@ pub(super) fn body<B: DeserializeOwned>(sent: &Sent) -> Result<B, Fault> {
     Ok(read)
 }
 
+/// The same with `8.0` as `8`: in JSON both are integers, and some languages write the first. None if there is no such number.
+fn in_integers(body: &[u8]) -> Option<Value> {
+    fn change(value: &mut Value) -> bool {
+        match value {
+            Value::Array(all) => all.iter_mut().fold(false, |any, one| change(one) | any),
+            Value::Object(all) => all.values_mut().fold(false, |any, one| change(one) | any),
+            Value::Number(number) => {
+                let real =
+                    number.as_f64().filter(|real| number.is_f64() && real.fract() == 0.0 && real.abs() < EXACT_MAX);
+                let Some(real) = real else { return false };
+                *value = Value::from(real as i64);
+                true
+            }
+            _ => false,
+        }
+    }
+    let mut value = serde_json::from_slice(body).ok()?;
+    change(&mut value).then_some(value)
+}
+
 /// The query as what a route takes.
 pub(super) fn query<Q: DeserializeOwned>(sent: &Sent) -> Result<Q, Fault> {
     no_body(sent)?;
+    read_query(sent)
+}
+
+fn read_query<Q: DeserializeOwned>(sent: &Sent) -> Result<Q, Fault> {
     let Query(read) = Query::try_from_uri(&sent.uri).map_err(|rejection| {
         let text = std::error::Error::source(&rejection).map_or_else(|| rejection.to_string(), ToString::to_string);
         // `limit: invalid digit found in string`

@@ -22,6 +22,6 @@ impl<T> JsonSchema for Shown<T> {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "title": Self::schema_name(), "type": "object" })
+        json_schema!({ "title": Self::schema_name(), "type": "object", "additionalProperties": true })
     }
 }

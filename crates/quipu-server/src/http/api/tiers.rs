@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, Seq};
+use quipu_core::limit::WRITE_ITEMS_MAX;
 use quipu_core::recall::{Contributions, Intent, Trace, Validity};
 use quipu_core::writing::Rejection;
 use quipu_engine::ports::Scope;
@@ -15,6 +16,7 @@ use serde_json::Value;
 use super::super::fault::Fault;
 use super::core::ActorIn;
 use super::frame::{Call, Route, when};
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -32,24 +34,29 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 struct Retrieve {
     /// Whose memory; the key's user, or the server's, if it is not said.
+    #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
     /// The question.
+    #[schemars(with = "shape::Question")]
     query: String,
     /// The goal it serves.
     active_goal: Option<String>,
     /// How many items; 16 unless asked otherwise.
     #[serde(rename = "K", alias = "k")]
+    #[schemars(range(min = 1, max = quipu_core::limit::RECALL_K_MAX))]
     k: Option<usize>,
     /// What it is for: `plan`, `reflect`, `recall`, `decide` or `nudge`.
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<shape::Intent>")]
     intent: Option<Intent>,
     /// What was known then: a version, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     as_of: Option<String>,
     /// What held then.
     valid_at: Option<Timestamp>,
     /// Only in this conversation.
     session_id: Option<String>,
     /// Only items up to so many tokens, estimated.
+    #[schemars(range(max = u64::MAX))]
     budget: Option<usize>,
     /// Show how it was found.
     #[serde(default)]
@@ -142,28 +149,30 @@ fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
 /// Ready-made items.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("anyOf" = shape::any_item()))]
 struct Write {
     /// Whose memory; the key's user, or the server's, if it is not said.
+    #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
     /// Who writes: `agent` unless it says otherwise. Only `user` may say who the user is without a review.
     actor: Option<ActorIn>,
     /// Claims: `subject, predicate, object`, or `s, p, o`.
     #[serde(default)]
-    #[schemars(with = "Vec<Value>")]
+    #[schemars(with = "Vec<shape::Fact>", length(max = WRITE_ITEMS_MAX))]
     facts: Vec<FactIn>,
     /// Episodes are told from turns, by the engine: each of these is rejected with that reason.
     #[serde(default)]
     episodes: Vec<Value>,
     /// Notes.
     #[serde(default, alias = "notes")]
-    #[schemars(with = "Vec<Value>")]
+    #[schemars(with = "Vec<shape::Note>", length(max = WRITE_ITEMS_MAX))]
     reflective: Vec<NoteIn>,
     #[serde(default)]
-    #[schemars(with = "Vec<Value>")]
+    #[schemars(with = "Vec<shape::Task>", length(max = WRITE_ITEMS_MAX))]
     tasks: Vec<TaskIn>,
     /// Lines of the self-model.
     #[serde(default)]
-    #[schemars(with = "Vec<Value>")]
+    #[schemars(with = "Vec<shape::Tenet>", length(max = WRITE_ITEMS_MAX))]
     tenets: Vec<TenetIn>,
 }
 
@@ -207,6 +216,12 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
         tasks: asked.tasks,
         tenets: asked.tenets,
     };
+    // Each list may have so many, as the page says; that they may not together is a rule of its own.
+    let many = request.facts.len() + request.notes.len() + request.tasks.len() + request.tenets.len();
+    if many > WRITE_ITEMS_MAX {
+        let why = format!("a write has at most {WRITE_ITEMS_MAX} items, this has {many}");
+        return Err(Error::Refused(why).into());
+    }
     let is_empty =
         request.facts.is_empty() && request.notes.is_empty() && request.tasks.is_empty() && request.tenets.is_empty();
     if is_empty && !rejected.is_empty() {
@@ -223,7 +238,9 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
 #[serde(deny_unknown_fields)]
 struct Close {
     /// Whose memory; the key's user, or the server's, if it is not said.
+    #[schemars(with = "Option<shape::UserName>")]
     user_id: Option<String>,
+    #[schemars(with = "shape::ItemName")]
     fact_id: String,
     /// Until when it held.
     valid_to: Timestamp,

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
+use quipu_core::limit;
 use quipu_core::source::Role;
 use quipu_engine::{CatchUpOptions, Receipt, RememberOptions, Utterance, catch_up, follow_up, remember_all};
 use schemars::JsonSchema;
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -30,7 +32,7 @@ pub(super) fn routes() -> Vec<Route> {
 /// Until what the answer waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Wait {
+pub(super) enum Wait {
     /// It is on the disk. It is read and found soon after.
     Durable,
     /// Recall finds it, and the rules have read it.
@@ -67,9 +69,11 @@ impl From<RoleIn> for Role {
 struct Message {
     role: RoleIn,
     /// The words.
+    #[schemars(with = "shape::Words")]
     content: String,
     /// Who spoke, by name.
     #[serde(alias = "author")]
+    #[schemars(with = "Option<shape::Name>")]
     name: Option<String>,
     /// When it was said, if at another time than the others.
     said_at: Option<Timestamp>,
@@ -79,12 +83,15 @@ struct Message {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Turns {
+    #[schemars(length(min = 1, max = limit::TURNS_PER_REQUEST_MAX))]
     messages: Vec<Message>,
     /// The conversation.
+    #[schemars(with = "Option<shape::Name>")]
     session_id: Option<String>,
     /// When it was said; now, if it is not said.
     said_at: Option<Timestamp>,
     /// What it is about.
+    #[schemars(with = "Option<shape::Name>")]
     topic: Option<String>,
     /// Until what the answer waits: `durable`, `indexed` or `extracted`.
     #[serde(default)]
@@ -95,10 +102,12 @@ struct Turns {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SessionTurns {
+    #[schemars(length(min = 1, max = limit::TURNS_PER_REQUEST_MAX))]
     messages: Vec<Message>,
     /// When it was said; now, if it is not said.
     said_at: Option<Timestamp>,
     /// What it is about.
+    #[schemars(with = "Option<shape::Name>")]
     topic: Option<String>,
     /// Until what the answer waits: `durable`, `indexed` or `extracted`.
     #[serde(default)]
@@ -109,7 +118,9 @@ struct SessionTurns {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Entry {
+    #[schemars(with = "shape::Name")]
     topic: String,
+    #[schemars(with = "shape::Words")]
     text: String,
     /// When it was written; now, if it is not said.
     said_at: Option<Timestamp>,
@@ -166,8 +177,11 @@ fn entry(call: &Call<'_>, asked: Entry) -> Result<Recorded, Fault> {
 
 fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Result<Recorded, Fault> {
     let user = call.user()?;
-    let options =
-        RememberOptions { idempotency_key: call.idempotency_key.clone(), rationale: None, durable_only: true };
+    let options = RememberOptions {
+        idempotency_key: call.idempotency_key.clone(),
+        durable_only: true,
+        ..RememberOptions::default()
+    };
     let receipts = call.writing(&user, || remember_all(call.engine, &user, said, kind, &options))?;
     let session = said.first().and_then(|first| first.session.clone());
     let lag = follow(call, &user, session, wait);
@@ -184,7 +198,7 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
 }
 
 /// Does what the caller waits for; the rest is done when nobody waits. The words are safe whatever comes of it.
-fn follow(call: &Call<'_>, user: &UserId, session: Option<String>, wait: Wait) -> Option<String> {
+pub(super) fn follow(call: &Call<'_>, user: &UserId, session: Option<String>, wait: Wait) -> Option<String> {
     let engine = call.engine;
     let done = match wait {
         Wait::Durable => Ok(None),

@@ -8,7 +8,9 @@ use quipu_engine::fork::Picked;
 use quipu_engine::log::Entry;
 use quipu_engine::revert::{Preview, RevertOptions, Selection};
 use quipu_engine::verify::VerifyReport;
-use quipu_engine::{LogOptions, Receipt, Step, blame, chosen, diff, fork, log, pick, preview_revert, revert, verify};
+use quipu_engine::{
+    Error, LogOptions, Receipt, Step, blame, chosen, diff, fork, log, pick, preview_revert, revert, verify,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +18,7 @@ use serde_json::Value;
 use super::super::fault::Fault;
 use super::frame::{Call, Route, parsed, when};
 use super::page;
+use super::shape;
 use super::shown::Shown;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -42,7 +45,9 @@ pub(super) fn routes() -> Vec<Route> {
 #[serde(deny_unknown_fields)]
 struct EventsAsked {
     /// Only those after this position; from the first, if it is not said.
+    #[schemars(with = "Option<shape::Seq>")]
     after: Option<Seq>,
+    #[schemars(with = "Option<shape::Limit>")]
     limit: Option<usize>,
 }
 
@@ -73,8 +78,10 @@ fn events(call: &Call<'_>, asked: EventsAsked) -> Result<Events, Fault> {
 #[serde(deny_unknown_fields)]
 struct DiffAsked {
     /// The earlier version: a position, a time or a date.
+    #[schemars(with = "shape::Version")]
     from: String,
     /// The later one; now, if it is not said.
+    #[schemars(with = "Option<shape::Version>")]
     to: Option<String>,
 }
 
@@ -88,6 +95,7 @@ fn difference(call: &Call<'_>, asked: DiffAsked) -> Result<Shown<Difference>, Fa
 #[serde(deny_unknown_fields)]
 struct BlameAsked {
     /// A pointer into the core document, or an item's id.
+    #[schemars(with = "shape::Thing")]
     path: String,
 }
 
@@ -107,6 +115,7 @@ fn blamed(call: &Call<'_>, asked: BlameAsked) -> Result<Blamed, Fault> {
 #[serde(deny_unknown_fields)]
 struct VerifyAsked {
     /// A position and the hash it had, as `12:4f0c…`: with it a cut or rewritten ledger is noticed.
+    #[schemars(regex(pattern = "^[0-9]{1,18}:[0-9a-f]{64}$"))]
     pin: Option<String>,
 }
 
@@ -131,7 +140,7 @@ fn verified(call: &Call<'_>, asked: VerifyAsked) -> Result<Verified, Fault> {
 }
 
 /// An event, by position or id.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Deserialize)]
 #[serde(untagged)]
 enum EventIn {
     Seq(Seq),
@@ -149,20 +158,26 @@ fn event_refs(events: &[EventIn]) -> Result<Vec<quipu_engine::versions::EventRef
 /// What to take back: one of `events`, `source`, `session` and `since`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = shape::one_of(&["events", "source", "session", "since"])))]
 struct Revert {
     /// These events.
+    #[schemars(with = "Option<Vec<shape::EventName>>")]
     events: Option<Vec<EventIn>>,
     /// Every event of an import, file or message.
+    #[schemars(with = "Option<shape::Line>")]
     source: Option<String>,
     /// Every event of a session.
+    #[schemars(with = "Option<shape::Name>")]
     session: Option<String>,
     /// Every event after a version.
-    #[schemars(with = "Option<String>")]
+    #[schemars(with = "Option<shape::VersionOrSeq>")]
     since: Option<Value>,
     /// Why.
+    #[schemars(with = "Option<shape::Remark>")]
     rationale: Option<String>,
     /// Questions whose answers are compared in a dry run.
     #[serde(default)]
+    #[schemars(with = "Vec<shape::Question>")]
     probes: Vec<String>,
     /// Only show what it would do.
     #[serde(default)]
@@ -205,13 +220,18 @@ fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Pick {
+    #[schemars(with = "Vec<shape::EventName>", length(min = 1))]
     events: Vec<EventIn>,
     /// The user whose memory they go into.
+    #[schemars(with = "shape::UserName")]
     into: String,
 }
 
 fn picked(call: &Call<'_>, asked: Pick) -> Result<Shown<Picked>, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
+    if asked.events.is_empty() {
+        return Err(Fault::invalid("nothing to pick: give events").at("events"));
+    }
     let events = chosen(call.engine, &user, &event_refs(&asked.events)?)?;
     Ok(Shown(pick(call.engine, &events, &into, &mut |_| {})?))
 }
@@ -221,13 +241,18 @@ fn picked(call: &Call<'_>, asked: Pick) -> Result<Shown<Picked>, Fault> {
 #[serde(deny_unknown_fields)]
 struct Fork {
     /// A user that has no memory yet.
+    #[schemars(with = "shape::UserName")]
     into: String,
     /// The last version that is shared: a position, a time or a date.
+    #[schemars(with = "Option<shape::Version>")]
     at: Option<String>,
 }
 
 fn forked(call: &Call<'_>, asked: Fork) -> Result<Shown<Receipt>, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
     let at = when(asked.at.as_deref(), "at")?;
+    if user == into {
+        return Err(Fault::from(Error::Refused("a memory is forked into that of another user".to_owned())).at("into"));
+    }
     Ok(Shown(fork(call.engine, &user, &into, at, &mut |_| {})?))
 }

@@ -126,3 +126,102 @@ async fn the_page_describes_every_route() {
     }
     insta::assert_snapshot!(described.into_iter().collect::<Vec<_>>().join("\n"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn numbers_places_and_methods_are_taken_as_they_are_meant() {
+    let rig = rig().await;
+    let told = rig.told("ines", "I live in Porto.").await;
+    // 8.0 is an integer in JSON, and stays a wrong one where 8 is.
+    let asked = json!({"user_id": "ines", "query": "Porto", "K": 8.0});
+    let found = rig.send("/memory/retrieve", asked).await.ok();
+    assert!(!found["profile"].as_array().unwrap().is_empty(), "{found}");
+    for (field, value) in [("K", json!(8.5)), ("K", json!(0.0)), ("K", json!(1e300)), ("budget", json!(-1.0))] {
+        let asked = json!({"user_id": "ines", "query": "Porto", field: value});
+        assert_eq!(rig.send("/memory/retrieve", asked).await.refused().0, 400, "{field}: {value}");
+    }
+    let item = format!("/memory/ines/items/{}", told["items"][0].as_str().unwrap());
+    rig.ask("PATCH", &item, &[], Some(&json!({"rating": 1.0}))).await.ok();
+    // Values of a patch are the user's own, and stay as they were written.
+    let patch = json!({"patch": [{"op": "add", "path": "/uncategorized", "value": {"score": 8.0}}]});
+    rig.send("/memory/ines/events", patch).await.ok();
+    let core = rig.get("/memory/ines").await.ok();
+    assert!(core["document"]["uncategorized"]["score"].is_f64(), "{core}");
+    // What names nothing is not there; nothing at all is no request.
+    assert_eq!(rig.get("/memory/ines/facts?after=fact_0000000000000").await.refused().0, 404);
+    assert_eq!(rig.get("/memory/ines/packs/pack_0").await.refused().0, 404);
+    assert_eq!(rig.send("/memory/ines/pick", json!({"events": [], "into": "otto"})).await.refused().2, "events");
+    assert_eq!(rig.get("/memory/otto").await.refused().0, 404, "nothing was made");
+    assert_eq!(rig.send("/memory/ines/fork", json!({"into": "ines"})).await.refused().2, "into");
+    let left = [("last-event-id", "x")];
+    assert_eq!(rig.ask("GET", "/memory/ines/events", &left, None).await.refused().2, "Last-Event-ID");
+    let other = rig.ask("PUT", "/memory/ines/items/x", &[], None).await;
+    assert_eq!((other.status, other.header("allow")), (405, "GET,HEAD,PATCH"));
+    let many = vec![json!({"text": "x"}); 501];
+    let write = json!({"user_id": "ines", "reflective": many});
+    assert_eq!(rig.send("/memory/write", write).await.refused().0, 422);
+}
+
+/// The page is what clients are made of: every status a route has, the fields it takes, and no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_says_what_is_taken_and_answered() {
+    let rig = rig().await;
+    let page = rig.get("/openapi.json").await.ok();
+    let of = |verb: &str, path: &str| page["paths"][path][verb].clone();
+    let statuses =
+        |operation: &Value| -> Vec<String> { operation["responses"].as_object().unwrap().keys().cloned().collect() };
+    let turns = of("post", "/memory/{user_id}/turns");
+    for status in ["200", "400", "401", "403", "404", "408", "409", "412", "413", "415", "422", "429", "500", "503"] {
+        assert!(statuses(&turns).iter().any(|one| one == status), "{status}");
+    }
+    assert!(!statuses(&of("get", "/memory/{user_id}/facts")).iter().any(|one| one == "412" || one == "422"));
+    assert_eq!(turns["requestBody"]["required"], true);
+    assert_eq!(of("post", "/memory/compact")["requestBody"]["required"], false);
+    let query = of("get", "/memory/{user_id}/facts")["parameters"].clone();
+    let limit = query.as_array().unwrap().iter().find(|one| one["name"] == "limit").unwrap().clone();
+    assert_eq!((&limit["schema"]["type"], &limit["schema"]["maximum"]), (&json!("integer"), &json!(500)), "{limit}");
+    let user = turns["parameters"][0]["schema"]["pattern"].clone();
+    assert!(user.as_str().unwrap().starts_with("^[A-Za-z0-9]"), "{user}");
+    // Every name of an operation is its own.
+    let ids: Vec<String> = page["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|verbs| {
+            verbs.as_object().unwrap().values().filter_map(|one| one["operationId"].as_str().map(str::to_owned))
+        })
+        .collect();
+    let unique: BTreeSet<&String> = ids.iter().collect();
+    assert_eq!(unique.len(), ids.len(), "{ids:?}");
+}
+
+/// Every field the page describes for ready-made items is one that is read.
+#[tokio::test(flavor = "multi_thread")]
+async fn items_have_the_fields_the_page_says() {
+    let rig = rig().await;
+    let page = rig.get("/openapi.json").await.ok();
+    let full = json!({
+        "facts": [{"subject": "user", "predicate": "works_as", "object": "baker", "text": "I am a baker.", "valid_from": "2020-01-01T00:00:00Z",
+                   "valid_to": null, "confidence_base": 0.9, "qualifiers": {"since": "2020"}, "topic": "work"}],
+        "reflective": [{"text": "Bread takes time.", "origin": "rule", "confidence_base": 0.8, "tags": ["bread"]}],
+        "tasks": [{"title": "Buy flour", "kind": "task", "status": "active", "due": "2030-01-01T00:00:00Z",
+                   "attempts": [{"approach": "the mill", "outcome": "closed", "successful": false}]}],
+        "tenets": [{"kind": "value", "text": "Patience first.", "evidence": [], "domain": "work", "topic": "bread"}],
+    });
+    for (list, schema) in [("facts", "FactIn"), ("reflective", "NoteIn"), ("tasks", "TaskIn"), ("tenets", "TenetIn")] {
+        let described: BTreeSet<&String> =
+            page["components"]["schemas"][schema]["properties"].as_object().unwrap().keys().collect();
+        let sent: BTreeSet<&String> = full[list][0].as_object().unwrap().keys().collect();
+        assert_eq!(sent, described, "{schema}");
+        // A field of the wrong type is noticed, so each of them is read.
+        for field in described {
+            let mut wrong = full.clone();
+            wrong["user_id"] = json!("ines");
+            wrong[list][0][field] = json!({"neither": ["this", "nor that"]});
+            assert_eq!(rig.send("/memory/write", wrong).await.refused().0, 400, "{schema}.{field}");
+        }
+    }
+    let mut full = full;
+    full["user_id"] = json!("ines");
+    full["actor"] = json!("user");
+    assert_eq!(rig.send("/memory/write", full).await.ok()["accepted"].as_array().unwrap().len(), 4);
+}

@@ -12,7 +12,7 @@ use crate::rig::Rig;
 
 impl Rig {
     /// A key with these scopes, of one user or of all.
-    pub(super) fn key(&self, scopes: &[Scope], user: Option<&str>) -> String {
+    pub(crate) fn key(&self, scopes: &[Scope], user: Option<&str>) -> String {
         let user = user.map(|user| UserId::parse(user).unwrap());
         self.keys.create("test", scopes, user.as_ref()).unwrap().key
     }

@@ -1,7 +1,10 @@
 //! Quipu's own API, as a client meets it.
 
 mod frame;
+mod handing;
 mod keys;
+mod mem0;
+mod memory_tool;
 mod routes;
 mod tenants;
 
@@ -16,16 +19,16 @@ async fn rig() -> Rig {
 }
 
 impl Rig {
-    async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], None).await
     }
 
-    async fn send(&self, path: &str, body: Value) -> Answer {
+    pub(crate) async fn send(&self, path: &str, body: Value) -> Answer {
         self.ask("POST", path, &[], Some(&body)).await
     }
 
     /// Has something said by a user, and waits until recall finds it.
-    async fn told(&self, user: &str, words: &str) -> Value {
+    pub(crate) async fn told(&self, user: &str, words: &str) -> Value {
         let body = json!({"messages": [{"role": "user", "content": words}]});
         self.send(&format!("/memory/{user}/turns"), body).await.ok()
     }
@@ -33,7 +36,7 @@ impl Rig {
 
 impl Answer {
     /// The body of an answer that must be good.
-    fn ok(&self) -> Value {
+    pub(crate) fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", String::from_utf8_lossy(&self.body));
         self.json()
     }

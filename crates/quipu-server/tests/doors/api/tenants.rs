@@ -22,6 +22,7 @@ fn body(path: &str) -> Value {
         "items/{item_id}" => json!({"pinned": true}),
         "revert" => json!({"since": 0}),
         "pick" => json!({"events": [1], "into": "ines"}),
+        "import" => json!({"format": "text", "text": "hello there"}),
         "fork" => json!({"into": "ines9"}),
         "review/{review_id}" => json!({"action": "approve"}),
         "merge" => json!({"from": ["a"], "into": "b"}),

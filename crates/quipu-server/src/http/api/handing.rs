@@ -1,0 +1,169 @@
+//! Handing a memory on: export, and import of what came as a file.
+
+use axum::http::Method;
+use data_encoding::BASE64;
+use quipu_engine::export::{ExportFormat, export};
+use quipu_engine::import::{DateOrder, Format, ReadOptions, Zone};
+use quipu_engine::ports::{Scope, Signer};
+use quipu_engine::{Error, IngestOptions, IngestReport, bundle, ingest_given};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::super::fault::Fault;
+use super::frame::{Answered, Call, Route, parsed, schema};
+use super::shown::Shown;
+
+/// What an export may be besides JSON: pages, and a bundle, which is JSON line by line.
+const KINDS: &[&str] = &["text/markdown", "application/jsonl"];
+
+pub(super) fn routes() -> Vec<Route> {
+    let export = "Everything, in a shape others read";
+    vec![
+        Route::of_query(Method::GET, "/memory/{user_id}/export", export, KINDS, schema::<Value>, exported),
+        Route::post("/memory/{user_id}/import", "Takes up what another system wrote", imported).large().grave(),
+    ]
+}
+
+/// In which shape.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ShapeIn {
+    /// Everything: the core document, every item with its history, every word.
+    #[default]
+    Json,
+    /// The pages of the topics in one text.
+    Markdown,
+    /// What holds now, as mem0 lists it.
+    Mem0,
+    /// The whole ledger, signed.
+    Bundle,
+}
+
+/// What is handed on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ExportAsked {
+    /// `json` (usual), `markdown`, `mem0` or `bundle`.
+    #[serde(default)]
+    format: ShapeIn,
+}
+
+fn exported(call: &Call<'_>, asked: ExportAsked) -> Result<Answered, Fault> {
+    let user = call.user()?;
+    let (text, kind) = match asked.format {
+        ShapeIn::Json => (export(call.engine, &user, ExportFormat::Json)?, "application/json"),
+        ShapeIn::Markdown => (export(call.engine, &user, ExportFormat::Markdown)?, "text/markdown"),
+        ShapeIn::Mem0 => (export(call.engine, &user, ExportFormat::Mem0)?, "application/json"),
+        ShapeIn::Bundle => (bundle::bundle(call.engine, &user, signer(call)?)?, "application/jsonl"),
+    };
+    Ok(Answered { bytes: text.into_bytes(), kind })
+}
+
+fn signer<'a>(call: &'a Call<'_>) -> Result<&'a dyn Signer, Fault> {
+    let none = || Error::Unavailable("this server has no key to sign with: `quipu export bundle` has one".to_owned());
+    Ok(call.app.signer.as_deref().ok_or_else(none)?)
+}
+
+/// The order of day and month.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OrderIn {
+    Dmy,
+    Mdy,
+}
+
+/// A file another system wrote.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Import {
+    /// `chatgpt`, `claude`, `openai`, `mem0`, `memory-jsonl`, `whatsapp`, `telegram`, `markdown`, `text`, `locomo`, `longmemeval`;
+    /// `bundle` makes a new memory of a whole ledger.
+    format: String,
+    /// The file, if it is text.
+    text: Option<String>,
+    /// The file in base64, if it is an archive.
+    base64: Option<String>,
+    /// What the file is called; it names the import, and conversations that have no name.
+    name: Option<String>,
+    /// Only this conversation of it.
+    conversation: Option<String>,
+    /// What people say in it are the user's own words: they may say who the user is.
+    #[serde(default)]
+    mine: bool,
+    /// Keep the words and read nothing out of them.
+    #[serde(default)]
+    words_only: bool,
+    /// Where the clock stood that local times were read from: `Europe/Lisbon`, `+02:00`.
+    timezone: Option<String>,
+    /// Whether dates begin with the day or the month.
+    date_order: Option<OrderIn>,
+    /// Only say what it would do.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+/// What was taken up.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Imported {
+    Read(Box<Shown<IngestReport>>),
+    Ledger { restored: Box<Shown<quipu_engine::vault::RestoredFolder>>, public_key: String },
+}
+
+fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
+    let user = call.user()?;
+    let bytes = match (&asked.text, &asked.base64) {
+        (Some(text), None) => text.as_bytes().to_vec(),
+        (None, Some(packed)) => {
+            let wrong = |error| Fault::invalid(format!("not base64: {error}")).at("base64");
+            BASE64.decode(packed.trim().as_bytes()).map_err(wrong)?
+        }
+        _ => return Err(Fault::invalid("give the file, as text or base64").at("text")),
+    };
+    if asked.format == "bundle" {
+        call.must(Scope::Admin)?;
+        let text = String::from_utf8(bytes).map_err(|_| Fault::invalid("a bundle is text").at("text"))?;
+        return taken_up(call, &user, &text, asked.dry_run);
+    }
+    let format: Format = parsed(&asked.format, "format")?;
+    let zone: Option<Zone> = asked.timezone.as_deref().map(|zone| parsed(zone, "timezone")).transpose()?;
+    let date_order = asked.date_order.map(|order| match order {
+        OrderIn::Dmy => DateOrder::DayFirst,
+        OrderIn::Mdy => DateOrder::MonthFirst,
+    });
+    let options = IngestOptions {
+        dry_run: asked.dry_run,
+        conversation: asked.conversation,
+        extract: !asked.words_only,
+        own_words: asked.mine,
+        into: Some(user.clone()),
+        default_user: user,
+        read: ReadOptions { timezone: zone, date_order },
+    };
+    let name = asked.name.as_deref().unwrap_or("upload");
+    let (report, fault) = ingest_given(call.engine, format, (name, &bytes), &options, &mut |_| {});
+    let Some(fault) = fault else { return Ok(Imported::Read(Box::new(Shown(report)))) };
+    let recorded: u64 = report.conversations.iter().map(|part| part.new).sum();
+    if recorded == 0 || asked.dry_run {
+        return Err(fault.into());
+    }
+    // Whoever asked must know that a part of it is there.
+    let reference = &report.reference;
+    let told = format!(
+        "{fault}. What came before is recorded ({recorded}); a revert of the source {reference:?} takes it back"
+    );
+    Err(Error::Invalid(told).into())
+}
+
+fn taken_up(call: &Call<'_>, user: &quipu_core::id::UserId, text: &str, dry_run: bool) -> Result<Imported, Fault> {
+    let signer = signer(call)?;
+    let verdict = bundle::verify_bundle(text, None, signer, &[])?;
+    let whose = &verdict.ledger.user_id;
+    if whose != user {
+        let told = format!("this is the ledger of {whose}: post it to that user's memory");
+        return Err(Fault::invalid(told).at("user_id"));
+    }
+    let (restored, verdict) = bundle::import_bundle(call.engine, text, None, signer, dry_run, &mut |_| {})?;
+    Ok(Imported::Ledger { restored: Box::new(Shown(restored)), public_key: verdict.public_key })
+}

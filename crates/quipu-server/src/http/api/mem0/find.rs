@@ -1,0 +1,247 @@
+//! Searching and listing.
+
+use axum::http::Method;
+use quipu_core::id::{ItemKind, UserId};
+use quipu_core::limit;
+use quipu_engine::memories::{Told, memories, told_of};
+use quipu_engine::ports::Scope;
+use quipu_engine::{Error, RecallOptions, recall};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::super::super::fault::Fault;
+use super::super::frame::{Call, Route};
+use super::filter::{Filter, time};
+use super::record::{Record, ignored, is_expired, only, record};
+use super::whose::{Ids, nobody};
+
+/// What is found: stories repeat what they tell of.
+const KINDS: [ItemKind; 7] = [
+    ItemKind::Turn,
+    ItemKind::Entry,
+    ItemKind::Document,
+    ItemKind::Fact,
+    ItemKind::Task,
+    ItemKind::Note,
+    ItemKind::Tenet,
+];
+/// Users one request may ask for.
+const USERS_MAX: usize = 16;
+const TOP_K: usize = 10;
+const PAGE: usize = 100;
+const PAGE_MAX: usize = 1000;
+
+pub(super) fn routes() -> Vec<Route> {
+    vec![
+        Route::post("/v3/memories/search", "Memories that answer a question (mem0)", search).needs(Scope::Read),
+        Route::of_both(Method::POST, "/v3/memories", "Memories, the newest first (mem0)", list).needs(Scope::Read),
+    ]
+}
+
+/// What is asked for.
+#[derive(Deserialize, JsonSchema)]
+struct Search {
+    query: String,
+    /// Whose memories, and which: `{"user_id": "ines"}`, `{"AND": […]}`.
+    filters: Option<Value>,
+    #[serde(flatten)]
+    ids: Ids,
+    #[serde(alias = "limit")]
+    top_k: Option<usize>,
+    /// The least score; without it the best are returned whatever their score.
+    threshold: Option<f32>,
+    categories: Option<Vec<String>>,
+    fields: Option<Vec<String>>,
+    /// What "last week" is counted from: a date, or seconds since 1970.
+    reference_date: Option<Value>,
+    /// Also what its sender wanted shown until a day that is over.
+    show_expired: Option<bool>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// What was found, best first.
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    results: Vec<Record>,
+    /// What was asked and is not done here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    ignored: Vec<String>,
+}
+
+/// The users whose memories are meant.
+fn users(call: &Call<'_>, ids: &Ids, filter: &Filter) -> Result<Vec<UserId>, Fault> {
+    let mut all = if *ids == Ids::default() { filter.entities() } else { vec![ids.clone()] };
+    if all.is_empty() && call.bound().is_some() {
+        all.push(Ids::default());
+    }
+    match all.len() {
+        0 => Err(nobody().at("filters")),
+        many if many > USERS_MAX => Err(Fault::invalid(format!("at most {USERS_MAX} users at once")).at("filters")),
+        _ => all.iter().map(|ids| ids.user(call)).collect(),
+    }
+}
+
+/// Conditions of a request besides its filter.
+struct Wanted<'a> {
+    filter: &'a Filter,
+    ids: &'a Ids,
+    categories: Option<&'a [String]>,
+    show_expired: bool,
+}
+
+impl Wanted<'_> {
+    fn admits(&self, call: &Call<'_>, told: &Told, record: &Record) -> bool {
+        let named = [("agent_id", &self.ids.agent_id), ("app_id", &self.ids.app_id), ("run_id", &self.ids.run_id)];
+        let is =
+            |(field, wanted): (&str, &Option<String>)| wanted.as_ref().is_none_or(|wanted| record[field] == *wanted);
+        let has = |category: &String| record["categories"].as_array().is_some_and(|all| all.contains(&json!(category)));
+        (self.show_expired || !is_expired(told, call.app.clock.now()))
+            && self.filter.admits(record)
+            && named.into_iter().all(is)
+            && self.categories.is_none_or(|wanted| wanted.iter().any(has))
+    }
+
+    fn is_open(&self) -> bool {
+        self.filter.is_open() && self.categories.is_none()
+    }
+}
+
+fn search(call: &Call<'_>, asked: Search) -> Result<Found, Fault> {
+    let filter = Filter::read(asked.filters.as_ref())?;
+    let users = users(call, &asked.ids, &filter)?;
+    let wanted = Wanted {
+        filter: &filter,
+        ids: &asked.ids,
+        categories: asked.categories.as_deref(),
+        show_expired: asked.show_expired.unwrap_or(false),
+    };
+    let top_k = asked.top_k.unwrap_or(TOP_K);
+    if !(1..=limit::RECALL_K_MAX).contains(&top_k) {
+        return Err(Fault::invalid(format!("top_k goes from 1 to {}", limit::RECALL_K_MAX)).at("top_k"));
+    }
+    let now = match &asked.reference_date {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(time(text)),
+        Some(other) => Some(other.as_i64().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok())),
+    };
+    let wrong = || Fault::invalid("reference_date is a date or seconds since 1970").at("reference_date");
+    let now = now.map(|now| now.ok_or_else(wrong)).transpose()?;
+    // Words and what is read in them are one memory, and a filter may leave out many.
+    let k = if wanted.is_open() { 3 * top_k } else { 10 * top_k.max(100) };
+    let mut found: Vec<(f32, Record)> = Vec::new();
+    for user in &users {
+        let options = RecallOptions {
+            k: k.min(limit::RECALL_K_MAX),
+            kinds: KINDS.to_vec(),
+            now,
+            ..RecallOptions::of(&asked.query)
+        };
+        let report = match recall(call.engine, user, &options) {
+            Ok(report) => report,
+            Err(Error::NotFound(_)) => continue,
+            Err(other) => return Err(other.into()),
+        };
+        let ids: Vec<_> = report.hits.iter().map(|hit| hit.id).collect();
+        for (hit, told) in report.hits.iter().zip(told_of(call.engine, user, &ids)?) {
+            let Some(told) = told else { continue };
+            let mut record = record(user, &told);
+            if !wanted.admits(call, &told, &record) || asked.threshold.is_some_and(|least| hit.score < least) {
+                continue;
+            }
+            record.insert("score".to_owned(), json!(hit.score));
+            record.insert("score_breakdown".to_owned(), json!(hit.contributions));
+            record.insert("confidence".to_owned(), json!(hit.confidence));
+            found.push((hit.score, record));
+        }
+    }
+    if users.len() > 1 {
+        found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    }
+    let results = found.into_iter().take(top_k).map(|(_, record)| only(record, asked.fields.as_deref()));
+    Ok(Found { results: results.collect(), ignored: ignored(&asked.rest) })
+}
+
+/// Which page.
+#[derive(Deserialize, JsonSchema)]
+struct PageAsked {
+    page: Option<usize>,
+    page_size: Option<usize>,
+}
+
+/// Which memories.
+#[derive(Deserialize, JsonSchema)]
+struct List {
+    filters: Option<Value>,
+    #[serde(flatten)]
+    ids: Ids,
+    page: Option<usize>,
+    page_size: Option<usize>,
+    /// Only those from this day or time on.
+    start_date: Option<String>,
+    /// Only those up to this day or time.
+    end_date: Option<String>,
+    categories: Option<Vec<String>>,
+    fields: Option<Vec<String>>,
+    /// Also what its sender wanted shown until a day that is over.
+    show_expired: Option<bool>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// A page of memories.
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    count: usize,
+    next: Option<String>,
+    previous: Option<String>,
+    results: Vec<Record>,
+    /// What was asked and is not done here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    ignored: Vec<String>,
+}
+
+fn list(call: &Call<'_>, query: PageAsked, asked: List) -> Result<Listed, Fault> {
+    let filter = Filter::read(asked.filters.as_ref())?;
+    let (page, size) = (query.page.or(asked.page).unwrap_or(1), query.page_size.or(asked.page_size).unwrap_or(PAGE));
+    if page < 1 || !(1..=PAGE_MAX).contains(&size) {
+        return Err(Fault::invalid(format!("pages count from 1 and have 1 to {PAGE_MAX} memories")).at("page"));
+    }
+    let mut bounds = Vec::new();
+    for (operator, date, name) in [("gte", &asked.start_date, "start_date"), ("lte", &asked.end_date, "end_date")] {
+        let Some(date) = date else { continue };
+        if time(date).is_none() {
+            return Err(Fault::invalid("not a date or time").at(name));
+        }
+        bounds.push(Filter::read(Some(&json!({"created_at": {operator: date}})))?);
+    }
+    let dated = Filter::All(bounds);
+    let wanted = Wanted {
+        filter: &filter,
+        ids: &asked.ids,
+        categories: asked.categories.as_deref(),
+        show_expired: asked.show_expired.unwrap_or(false),
+    };
+    let mut all: Vec<Record> = Vec::new();
+    for user in users(call, &asked.ids, &filter)? {
+        for told in memories(call.engine, &user)?.into_iter().rev() {
+            let record = record(&user, &told);
+            if wanted.admits(call, &told, &record) && dated.admits(&record) {
+                all.push(record);
+            }
+        }
+    }
+    let (count, from) = (all.len(), (page - 1).saturating_mul(size));
+    let link = |page: usize| format!("/v3/memories/?page={page}&page_size={size}");
+    let results = all.into_iter().skip(from).take(size).map(|record| only(record, asked.fields.as_deref()));
+    Ok(Listed {
+        count,
+        next: (from.saturating_add(size) < count).then(|| link(page + 1)),
+        previous: (page > 1).then(|| link(page - 1)),
+        results: results.collect(),
+        ignored: ignored(&asked.rest),
+    })
+}

@@ -1,0 +1,68 @@
+//! A memory as mem0's clients read it.
+
+use jiff::Timestamp;
+use quipu_core::id::UserId;
+use quipu_engine::memories::Told;
+use serde_json::{Map, Value, json};
+
+use super::filter::time;
+use super::whose::{entity, wire};
+
+/// Fields of a memory that are its own, and not of its metadata.
+pub(super) type Record = Map<String, Value>;
+
+/// A memory of a user.
+pub(super) fn record(user: &UserId, told: &Told) -> Record {
+    let (kind, name) = entity(user);
+    let about = |field: &str| told.about.get(field).cloned().unwrap_or_default();
+    let of = |which: &str| if kind == which { json!(name) } else { Value::Null };
+    let or = |own: Value, other: Value| if own.is_null() { other } else { own };
+    let categories = match about("categories") {
+        Value::Array(list) => list,
+        _ => told.category.iter().map(|category| json!(category)).collect(),
+    };
+    let time = |time: Option<Timestamp>| time.map(|time| time.to_string());
+    let members = [
+        ("id", json!(wire(user, told.id))),
+        ("memory", json!(told.text)),
+        ("user_id", of("user")),
+        ("agent_id", or(of("agent"), about("agent_id"))),
+        ("app_id", or(of("app"), about("app_id"))),
+        ("run_id", or(of("run"), json!(told.session_id))),
+        ("role", json!(told.role.word())),
+        ("metadata", about("metadata")),
+        ("categories", Value::Array(categories)),
+        ("created_at", json!(time(told.created_at))),
+        ("updated_at", json!(time(told.updated_at.or(told.created_at)))),
+        ("expiration_date", about("expiration_date")),
+        ("immutable", json!(about("immutable") == true)),
+        ("kind", json!(told.current.kind.word())),
+        ("trust", json!(told.trust)),
+    ];
+    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// True once its sender's last day for it is over.
+pub(super) fn is_expired(told: &Told, now: Timestamp) -> bool {
+    let last = told.about.get("expiration_date").and_then(Value::as_str).and_then(time);
+    last.is_some_and(|last| last.checked_add(jiff::SignedDuration::from_hours(24)).is_ok_and(|end| end <= now))
+}
+
+/// Only some fields of it; its id always.
+pub(super) fn only(mut record: Record, fields: Option<&[String]>) -> Record {
+    if let Some(fields) = fields {
+        record.retain(|name, _| name == "id" || fields.iter().any(|field| field == name));
+    }
+    record
+}
+
+/// Names of what was asked and is not done, so that nobody takes it for done.
+pub(super) fn ignored(rest: &Record) -> Vec<String> {
+    // What only says which version of the protocol is spoken asks for nothing.
+    const EMPTY: [&str; 8] =
+        ["api_version", "async_mode", "output_format", "org_id", "project_id", "org_name", "project_name", "version"];
+    rest.iter()
+        .filter(|(name, value)| !value.is_null() && !EMPTY.contains(&name.as_str()))
+        .map(|(name, _)| name.clone())
+        .collect()
+}

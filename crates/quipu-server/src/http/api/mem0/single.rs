@@ -1,0 +1,246 @@
+//! Single memories: read, said in other words, taken back, rated; and several of them at once.
+
+use std::collections::BTreeMap;
+
+use axum::http::Method;
+use quipu_core::id::UserId;
+use quipu_engine::memories::{memory, note_about, take_back};
+use quipu_engine::{Error, mark, reword, versions_of};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::super::super::fault::Fault;
+use super::super::frame::{Answered, bytes, schema};
+use super::super::frame::{Call, Route};
+use super::filter::time;
+use super::record::{Record, ignored, record};
+use super::whose::named;
+
+/// Memories one request may change.
+const BATCH_MAX: usize = 1000;
+
+pub(super) fn routes() -> Vec<Route> {
+    let (path, batch) = ("/v1/memories/{memory_id}", "/v1/batch");
+    vec![
+        Route::get(path, "A memory (mem0)", get),
+        Route::of_body(Method::PUT, path, "Says a memory in other words (mem0)", put),
+        Route::of_query(Method::DELETE, path, "Takes a memory back (mem0)", &[], schema::<Done>, delete).grave(),
+        Route::get("/v1/memories/{memory_id}/history", "What a memory said before (mem0)", history),
+        Route::of_body(Method::PUT, batch, "Says several memories in other words (mem0)", put_all),
+        Route::of_body(Method::DELETE, batch, "Takes several memories back (mem0)", delete_all).grave(),
+        Route::post("/v1/feedback", "Rates a memory (mem0)", feedback),
+    ]
+}
+
+/// Anything may stand in the query.
+#[derive(Deserialize, JsonSchema)]
+struct Whatever {}
+
+/// What was done.
+#[derive(Serialize, JsonSchema)]
+struct Done {
+    message: String,
+}
+
+fn get(call: &Call<'_>, _: Whatever) -> Result<Record, Fault> {
+    let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
+    Ok(record(&user, &memory(call.engine, &user, &item)?))
+}
+
+/// What changes about a memory.
+#[derive(Deserialize, JsonSchema)]
+struct Change {
+    /// What it says.
+    text: Option<String>,
+    /// Takes the place of what stood under the same names.
+    metadata: Option<Map<String, Value>>,
+    /// The last day it is shown; null, for ever.
+    #[serde(default, deserialize_with = "sent")]
+    #[schemars(with = "Option<String>")]
+    expiration_date: Option<Value>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// What was sent, also where it is null.
+fn sent<'de, D: serde::Deserializer<'de>>(field: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(field).map(Some)
+}
+
+fn put(call: &Call<'_>, asked: Change) -> Result<Record, Fault> {
+    let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
+    let left_out = ignored(&asked.rest);
+    if asked.text.is_none() && asked.metadata.is_none() && asked.expiration_date.is_none() {
+        return Err(Fault::invalid("nothing to change: give text, metadata or expiration_date").at("text"));
+    }
+    let mut changed = change(call, &user, &item, asked)?;
+    if !left_out.is_empty() {
+        changed.insert("ignored".to_owned(), json!(left_out));
+    }
+    Ok(changed)
+}
+
+fn change(call: &Call<'_>, user: &UserId, item: &str, asked: Change) -> Result<Record, Fault> {
+    let told = memory(call.engine, user, item)?;
+    if told.about.get("immutable") == Some(&Value::Bool(true)) {
+        return Err(Error::Refused("this memory was added as one that may not be changed".to_owned()).into());
+    }
+    let mut about = Map::new();
+    if let Some(metadata) = asked.metadata {
+        let mut all = told.about.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
+        all.extend(metadata);
+        about.insert("metadata".to_owned(), Value::Object(all));
+    }
+    if let Some(date) = asked.expiration_date {
+        if !date.is_null() && date.as_str().and_then(time).is_none() {
+            return Err(Fault::invalid("expiration_date is a date such as 2026-12-31").at("expiration_date"));
+        }
+        about.insert("expiration_date".to_owned(), date);
+    }
+    if let Some(text) = asked.text.filter(|text| text.trim() != told.text.trim()) {
+        reword(call.engine, user, &told.current.to_string(), &text)?;
+    }
+    if !about.is_empty() {
+        note_about(call.engine, user, &told.id.to_string(), &about)?;
+    }
+    Ok(record(user, &memory(call.engine, user, &told.id.to_string())?))
+}
+
+/// What goes with a deletion.
+#[derive(Deserialize, JsonSchema)]
+struct DeleteAsked {
+    /// What a memory took the place of counts no longer anyway: nothing of it comes back.
+    #[expect(dead_code, reason = "clients send it; there is nothing more to do for it")]
+    delete_linked: Option<String>,
+}
+
+fn delete(call: &Call<'_>, _: DeleteAsked) -> Result<Answered, Fault> {
+    let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
+    take_back(call.engine, &user, &[item])?;
+    bytes(&Done { message: "Memory deleted successfully!".to_owned() })
+}
+
+/// Something that happened to a memory.
+#[derive(Serialize, JsonSchema)]
+struct Happened {
+    id: String,
+    memory_id: String,
+    input: Vec<Value>,
+    old_memory: Option<String>,
+    new_memory: Option<String>,
+    event: &'static str,
+    user_id: String,
+    created_at: String,
+    updated_at: String,
+}
+
+fn history(call: &Call<'_>, _: Whatever) -> Result<Vec<Happened>, Fault> {
+    let id = call.part("memory_id")?;
+    let (user, item) = named(call, id, "memory_id")?;
+    let all = versions_of(call.engine, &user, &item)?;
+    let happened = all.into_iter().map(|version| Happened {
+        id: version.event_id,
+        memory_id: id.to_owned(),
+        input: Vec::new(),
+        event: match (&version.old, &version.new) {
+            (_, None) => "DELETE",
+            (None, Some(_)) => "ADD",
+            (Some(_), Some(_)) => "UPDATE",
+        },
+        old_memory: version.old,
+        new_memory: version.new,
+        user_id: user.to_string(),
+        created_at: version.at.to_string(),
+        updated_at: version.at.to_string(),
+    });
+    Ok(happened.collect())
+}
+
+/// One of several.
+#[derive(Deserialize, JsonSchema)]
+struct One {
+    memory_id: String,
+    #[serde(flatten)]
+    change: Change,
+}
+
+/// Several memories.
+#[derive(Deserialize, JsonSchema)]
+struct Several {
+    memories: Vec<One>,
+}
+
+impl Several {
+    /// Whose each is, once all of them are known to be there.
+    fn found(self, call: &Call<'_>) -> Result<Vec<(UserId, String, Change)>, Fault> {
+        if self.memories.is_empty() || self.memories.len() > BATCH_MAX {
+            return Err(Fault::invalid(format!("1 to {BATCH_MAX} memories at once")).at("memories"));
+        }
+        let found = self.memories.into_iter().map(|one| {
+            let (user, item) = named(call, &one.memory_id, "memory_id")?;
+            memory(call.engine, &user, &item)?;
+            Ok((user, item, one.change))
+        });
+        found.collect()
+    }
+}
+
+fn put_all(call: &Call<'_>, asked: Several) -> Result<Done, Fault> {
+    let found = asked.found(call)?;
+    let many = found.len();
+    for (user, item, asked) in found {
+        change(call, &user, &item, asked)?;
+    }
+    Ok(Done { message: format!("Successfully updated {many} memories") })
+}
+
+fn delete_all(call: &Call<'_>, asked: Several) -> Result<Done, Fault> {
+    let found = asked.found(call)?;
+    let many = found.len();
+    let mut by_user: BTreeMap<UserId, Vec<String>> = BTreeMap::new();
+    for (user, item, _) in found {
+        by_user.entry(user).or_default().push(item);
+    }
+    for (user, items) in by_user {
+        take_back(call.engine, &user, &items)?;
+    }
+    Ok(Done { message: format!("Successfully deleted {many} memories") })
+}
+
+/// What somebody thinks of a memory.
+#[derive(Deserialize, JsonSchema)]
+struct Feedback {
+    memory_id: String,
+    /// `POSITIVE`, `NEGATIVE` or `VERY_NEGATIVE`; null takes it back.
+    feedback: Option<String>,
+    feedback_reason: Option<String>,
+}
+
+/// What was recorded.
+#[derive(Serialize, JsonSchema)]
+struct Rated {
+    message: &'static str,
+    id: String,
+    feedback: Option<String>,
+    feedback_reason: Option<String>,
+}
+
+fn feedback(call: &Call<'_>, asked: Feedback) -> Result<Rated, Fault> {
+    let rating = match asked.feedback.as_deref() {
+        Some("POSITIVE") => 1,
+        Some("NEGATIVE") => -1,
+        Some("VERY_NEGATIVE") => -2,
+        None => 0,
+        Some(_) => return Err(Fault::invalid("POSITIVE, NEGATIVE, VERY_NEGATIVE or null").at("feedback")),
+    };
+    let (user, item) = named(call, &asked.memory_id, "memory_id")?;
+    let told = memory(call.engine, &user, &item)?;
+    mark(call.engine, &user, &told.current.to_string(), None, Some(rating))?;
+    if let Some(reason) = &asked.feedback_reason {
+        let said = Map::from_iter([("feedback_reason".to_owned(), json!(reason))]);
+        note_about(call.engine, &user, &told.id.to_string(), &said)?;
+    }
+    let (id, feedback, feedback_reason) = (asked.memory_id, asked.feedback, asked.feedback_reason);
+    Ok(Rated { message: "Feedback recorded.", id, feedback, feedback_reason })
+}

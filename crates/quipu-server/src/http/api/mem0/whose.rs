@@ -1,0 +1,86 @@
+//! Whose memory a request means, and the names of memories on the wire.
+
+use quipu_core::id::{ItemId, UserId};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::super::super::fault::Fault;
+use super::super::frame::Call;
+
+/// Between the user and the item in a memory's id: no user's name has it, and no client encodes it in a path.
+const BETWEEN: char = '~';
+/// Kinds of entities besides users, as they begin the name of a user.
+pub(super) const OTHERS: [&str; 3] = ["agent", "app", "run"];
+
+/// The entities a request names.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+pub(super) struct Ids {
+    pub(super) user_id: Option<String>,
+    pub(super) agent_id: Option<String>,
+    pub(super) app_id: Option<String>,
+    pub(super) run_id: Option<String>,
+}
+
+impl Ids {
+    /// The same, with what stands in filters where nothing else is said.
+    pub(super) fn or(self, filters: Option<&Map<String, Value>>) -> Self {
+        let named = |name: &str| filters.and_then(|all| Some(all.get(name)?.as_str()?.to_owned()));
+        Self {
+            user_id: self.user_id.or_else(|| named("user_id")),
+            agent_id: self.agent_id.or_else(|| named("agent_id")),
+            app_id: self.app_id.or_else(|| named("app_id")),
+            run_id: self.run_id.or_else(|| named("run_id")),
+        }
+    }
+
+    /// The user whose memory it is: the one that is named, else the key's, else one made of the first other name.
+    pub(super) fn user(&self, call: &Call<'_>) -> Result<UserId, Fault> {
+        if let Some(user) = &self.user_id {
+            return call.user_named(user, "user_id");
+        }
+        if let Some(own) = call.bound() {
+            return Ok(own.clone());
+        }
+        let others = OTHERS.iter().zip([&self.agent_id, &self.app_id, &self.run_id]);
+        let other = others.into_iter().find_map(|(kind, name)| Some((*kind, name.as_ref()?)));
+        let (kind, name) = other.ok_or_else(nobody)?;
+        call.user_named(&format!("{kind}:{name}"), &format!("{kind}_id"))
+    }
+
+    /// True if it names more than whose memory it is.
+    pub(super) fn is_narrower(&self, user: &UserId) -> bool {
+        let (kind, _) = entity(user);
+        let beside = |of: &str, name: &Option<String>| name.is_some() && kind != of;
+        beside("agent", &self.agent_id) || beside("app", &self.app_id) || beside("run", &self.run_id)
+    }
+}
+
+/// Nobody is named.
+pub(super) fn nobody() -> Fault {
+    Fault::invalid("whose memory? name user_id, agent_id, app_id or run_id").at("user_id")
+}
+
+/// What a user is to others: a kind and a name.
+pub(super) fn entity(user: &UserId) -> (&'static str, String) {
+    let other = OTHERS.iter().find_map(|kind| Some((*kind, user.as_str().strip_prefix(kind)?.strip_prefix(':')?)));
+    other.map_or_else(|| ("user", user.to_string()), |(kind, name)| (kind, name.to_owned()))
+}
+
+/// A memory's id.
+pub(super) fn wire(user: &UserId, item: ItemId) -> String {
+    format!("{user}{BETWEEN}{item}")
+}
+
+/// Something of a user, by its name on the wire. A bare name is of the caller's own user.
+pub(super) fn named(call: &Call<'_>, id: &str, param: &str) -> Result<(UserId, String), Fault> {
+    match id.rsplit_once(BETWEEN) {
+        Some((user, item)) => Ok((call.user_named(user, param)?, item.to_owned())),
+        None => Ok((call.own_user(None)?, id.to_owned())),
+    }
+}
+
+/// The name of a stretch of the ledger.
+pub(super) fn stretch(user: &UserId, first: u64, last: u64) -> String {
+    format!("{user}{BETWEEN}{first}-{last}")
+}

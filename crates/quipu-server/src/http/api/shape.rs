@@ -1,0 +1,339 @@
+//! Shapes of what is sent that a Rust type alone does not tell, for `/openapi.json`. They describe; what is refused is decided where
+//! it is read. Lengths are told in characters and counted in bytes, which JSON Schema cannot say.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use quipu_core::limit;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Value, json};
+
+/// Text with something in it that can be seen. U+0000 is refused everywhere.
+const VISIBLE: &str = r"[^\s\u0085]";
+/// A name: something to be seen, no control characters.
+const PLAIN: &str = r"^[^\u0000-\u001f\u007f-\u009f]*[^\s\u0000-\u001f\u007f-\u009f][^\u0000-\u001f\u007f-\u009f]*$";
+
+macro_rules! shape {
+    ($(#[$about:meta])* $name:ident = $schema:expr) => {
+        $(#[$about])*
+        pub(super) struct $name;
+
+        impl JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+shape! {
+    /// A user's id.
+    UserName = json_schema!({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}$"})
+}
+shape! {
+    /// A name somebody chose, for a session, a topic or a person: up to 128 bytes without control characters.
+    Name = json_schema!({"type": "string", "pattern": PLAIN, "maxLength": limit::NAME_BYTES_MAX})
+}
+shape! {
+    /// An item's id.
+    ItemName = json_schema!({
+        "type": "string",
+        "pattern": "^(turn|entry|doc|import|fact|ep|task|note|tenet|review|truth)_[0-9a-f][0-9a-hjkmnp-tv-z]{12}$"
+    })
+}
+shape! {
+    /// A version: `now`, a position, a time or a date.
+    Version = json_schema!({
+        "type": "string",
+        "anyOf": [{"const": "now"}, {"pattern": "^[0-9]{1,18}$"}, {"format": "date-time"}, {"format": "date"}]
+    })
+}
+shape! {
+    /// The same, and a position may be a number.
+    VersionOrSeq = json_schema!({"anyOf": [Version::json_schema(&mut SchemaGenerator::default()),
+                                           Seq::json_schema(&mut SchemaGenerator::default())]})
+}
+shape! {
+    /// A position in the ledger.
+    Seq = json_schema!({"type": "integer", "minimum": 0, "maximum": u64::MAX})
+}
+shape! {
+    /// An event, by position or id.
+    EventName = json_schema!({"anyOf": [Seq::json_schema(&mut SchemaGenerator::default()),
+                                        {"type": "string", "format": "uuid"}, {"type": "string", "pattern": "^[0-9]{1,18}$"}]})
+}
+shape! {
+    /// An item, an event (`12`) or a single change (`12.0`).
+    Target = json_schema!({
+        "type": "string",
+        "anyOf": [ItemName::json_schema(&mut SchemaGenerator::default()), {"pattern": r"^[0-9]{1,18}(\.[0-9]{1,4})?$"}]
+    })
+}
+shape! {
+    /// What was said: up to a mebibyte.
+    Words = json_schema!({"type": "string", "pattern": VISIBLE})
+}
+shape! {
+    /// A question.
+    Question = json_schema!({"type": "string", "pattern": VISIBLE, "maxLength": limit::QUERY_BYTES_MAX})
+}
+shape! {
+    /// A few words of why, or where from.
+    Remark = json_schema!({"type": "string", "maxLength": limit::NOTE_BYTES_MAX})
+}
+shape! {
+    /// A few words with something in them.
+    Line = json_schema!({"type": "string", "pattern": VISIBLE, "maxLength": limit::NOTE_BYTES_MAX})
+}
+shape! {
+    /// The name of the last entry that was seen.
+    Place = json_schema!({"type": "string", "minLength": 1})
+}
+shape! {
+    /// A place in the core document, or an item.
+    Thing = json_schema!({"type": "string", "anyOf": [{"pattern": "^/"}, ItemName::json_schema(&mut SchemaGenerator::default())]})
+}
+shape! {
+    /// What tokens are counted by.
+    Tokenizer = json_schema!({"type": "string", "enum": ["o200k_base", "cl100k_base", "estimate"]})
+}
+shape! {
+    /// A pack's id.
+    PackName = json_schema!({"type": "string", "pattern": "^pack_[0-9A-Za-z_.-]+$"})
+}
+shape! {
+    /// A time (RFC 3339).
+    Time = json_schema!({"type": "string", "format": "date-time", "minLength": 20})
+}
+shape! {
+    /// How sure, 0 to 1.
+    Share = json_schema!({"type": "number", "minimum": 0, "maximum": 1})
+}
+shape! {
+    /// Entries on a page.
+    Limit = json_schema!({"type": "integer", "minimum": 1, "maximum": super::page::MOST})
+}
+shape! {
+    /// A pointer into the core document (RFC 6901).
+    Pointer = json_schema!({"type": "string", "pattern": "^(/([^/~]|~[01])*)*$", "maxLength": 1024})
+}
+shape! {
+    /// A patch (RFC 6902).
+    Patch = json_schema!({
+        "type": "array",
+        "maxItems": limit::PATCH_OPS_MAX,
+        "items": {
+            "type": "object",
+            "required": ["op", "path"],
+            "properties": {"path": pointer()},
+            "oneOf": [
+                {"properties": {"op": {"enum": ["add", "replace", "test"]}, "value": {}}, "required": ["value"]},
+                {"properties": {"op": {"const": "remove"}}},
+                {"properties": {"op": {"enum": ["move", "copy"]}, "from": pointer()}, "required": ["from"]}
+            ]
+        }
+    })
+}
+
+/// A choice between fields, each of them there and not null.
+pub(super) fn one_of(names: &[&str]) -> Value {
+    let there = |name: &&str| json!({"required": [name], "properties": {*name: {"not": {"type": "null"}}}});
+    names.iter().map(there).collect()
+}
+
+/// Something to write.
+pub(super) fn any_item() -> Value {
+    let some = |name: &str| json!({"required": [name], "properties": {name: {"minItems": 1}}});
+    json!(["facts", "episodes", "reflective", "tasks", "tenets"].map(some))
+}
+
+/// A question, one of a user's among the messages, or a session.
+pub(super) fn asks() -> Value {
+    let content = json!({"pattern": VISIBLE, "maxLength": limit::QUERY_BYTES_MAX});
+    let of_user =
+        json!({"required": ["role", "content"], "properties": {"role": {"const": "user"}, "content": content}});
+    let there = |name: &str| json!({"required": [name], "properties": {name: {"type": "string"}}});
+    let messages =
+        json!({"required": ["messages"], "properties": {"messages": {"type": "array", "contains": of_user}}});
+    json!([there("query"), messages, there("session_id")])
+}
+
+/// An edit has a text, and nothing else has.
+pub(super) fn texts_of_decisions() -> Value {
+    json!([
+        {"properties": {"action": {"const": "edit"}, "text": {"type": "string"}}, "required": ["text"]},
+        {"properties": {"action": {"enum": ["approve", "decline", "undo"]}, "text": {"type": "null"}}}
+    ])
+}
+
+fn pointer() -> Schema {
+    Pointer::json_schema(&mut SchemaGenerator::default())
+}
+
+/// What an answer is for.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline)]
+#[expect(dead_code, reason = "it describes")]
+pub(super) enum Intent {
+    Plan,
+    Reflect,
+    Recall,
+    Decide,
+    Nudge,
+}
+
+/// A claim; `s`, `p` and `o` stand for subject, predicate and object.
+#[derive(JsonSchema)]
+#[schemars(rename = "FactIn")]
+#[expect(dead_code, reason = "it describes")]
+pub(super) struct Fact {
+    /// Whom it is about; the user, if nothing is said.
+    #[schemars(with = "Option<Remark>")]
+    subject: Option<String>,
+    /// The relation.
+    #[schemars(with = "Line")]
+    predicate: String,
+    /// The value.
+    #[schemars(with = "Line")]
+    object: String,
+    /// The claim as a sentence.
+    #[schemars(with = "Option<Line>")]
+    text: Option<String>,
+    /// Since when it holds.
+    #[schemars(with = "Option<Time>")]
+    valid_from: Option<Timestamp>,
+    /// Until when it held.
+    #[schemars(with = "Option<Time>")]
+    valid_to: Option<Timestamp>,
+    /// How sure, 0 to 1.
+    #[schemars(with = "Option<Share>")]
+    confidence_base: Option<f64>,
+    /// What was said besides.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, Remark>")]
+    qualifiers: BTreeMap<String, Value>,
+    /// The narrow field.
+    #[schemars(with = "Option<Remark>")]
+    topic: Option<String>,
+}
+
+/// An insight.
+#[derive(JsonSchema)]
+#[schemars(rename = "NoteIn")]
+#[expect(dead_code, reason = "it describes")]
+pub(super) struct Note {
+    #[schemars(with = "Line")]
+    text: String,
+    /// By default what fits who writes.
+    origin: Option<Origin>,
+    /// How sure, 0 to 1.
+    #[schemars(with = "Option<Share>")]
+    confidence_base: Option<f64>,
+    /// Free words.
+    #[serde(default)]
+    #[schemars(with = "Vec<Remark>")]
+    tags: Vec<String>,
+}
+
+/// Where a note comes from.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline)]
+#[expect(dead_code, reason = "it describes")]
+enum Origin {
+    ModelReflection,
+    HumanFeedback,
+    Rule,
+}
+
+/// A task, goal or problem.
+#[derive(JsonSchema)]
+#[schemars(rename = "TaskIn")]
+#[expect(dead_code, reason = "it describes")]
+pub(super) struct Task {
+    /// A few words.
+    #[schemars(with = "Line")]
+    title: String,
+    /// What it is; a task, if nothing is said.
+    kind: Option<TaskKind>,
+    /// Where it stands.
+    status: Option<TaskStatus>,
+    /// By when.
+    #[schemars(with = "Option<Time>")]
+    due: Option<Timestamp>,
+    /// What was tried.
+    #[serde(default)]
+    attempts: Vec<Attempt>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline)]
+#[expect(dead_code, reason = "it describes")]
+enum TaskKind {
+    Task,
+    Goal,
+    Problem,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline)]
+#[expect(dead_code, reason = "it describes")]
+enum TaskStatus {
+    Active,
+    Stalled,
+    Done,
+    Dropped,
+}
+
+/// Something that was tried.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes")]
+struct Attempt {
+    /// What.
+    #[schemars(with = "Line")]
+    approach: String,
+    /// What came of it.
+    #[serde(default)]
+    #[schemars(with = "Remark")]
+    outcome: String,
+    /// Whether it helped.
+    successful: Option<bool>,
+}
+
+/// A line of the self-model.
+#[derive(JsonSchema)]
+#[schemars(rename = "TenetIn")]
+#[expect(dead_code, reason = "it describes")]
+pub(super) struct Tenet {
+    kind: TenetKind,
+    #[schemars(with = "Line")]
+    text: String,
+    /// Items it rests on.
+    #[serde(default)]
+    #[schemars(with = "Vec<ItemName>")]
+    evidence: Vec<String>,
+    /// The broad field.
+    #[schemars(with = "Option<Remark>")]
+    domain: Option<String>,
+    /// The narrow one.
+    #[schemars(with = "Option<Remark>")]
+    topic: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", inline)]
+#[expect(dead_code, reason = "it describes")]
+enum TenetKind {
+    Value,
+    Preference,
+    Policy,
+    Goal,
+}

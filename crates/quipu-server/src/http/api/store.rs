@@ -1,0 +1,324 @@
+//! The store of LangGraph: values under a namespace and a key. They are an agent's own word, and every version stays in the history.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::http::Method;
+use quipu_core::guard;
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::limit;
+use quipu_engine::ports::Scope;
+use quipu_engine::shelf::{Kept, Step, arrange, shelf};
+use quipu_engine::{Error, RecallOptions, recall};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::super::fault::Fault;
+use super::frame::{Call, Route};
+use super::page;
+
+/// Begins the name under which a value is kept.
+const STORE: &str = "store:";
+/// Values looked at for each that is returned: a search may be for a namespace among many.
+const LOOKED_AT: usize = 10;
+
+pub(super) fn routes() -> Vec<Route> {
+    let (path, search) = ("/store/items", "Values, those nearest to a question first (LangGraph)");
+    vec![
+        Route::get(path, "A value, or null (LangGraph)", get),
+        Route::of_body(Method::PUT, path, "Puts a value under a namespace and a key (LangGraph)", put),
+        Route::of_body(Method::DELETE, path, "Takes a value away (LangGraph)", delete),
+        Route::post("/store/items/search", search, searched).needs(Scope::Read),
+        Route::post("/store/namespaces", "Namespaces that hold values (LangGraph)", namespaces).needs(Scope::Read),
+    ]
+}
+
+/// A value and where it is.
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    namespace: Vec<String>,
+    key: String,
+    value: Map<String, Value>,
+    created_at: Option<String>,
+    updated_at: Option<String>,
+    /// How well it answers the question, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl Item {
+    fn of(kept: &Kept, score: Option<f32>) -> Result<Self, Fault> {
+        let broken = || Error::Corrupt(format!("{} holds no value of the store", kept.id));
+        let (namespace, key) = place(&kept.name).ok_or_else(broken)?;
+        let value = serde_json::from_str(&kept.text).map_err(|_| broken())?;
+        let time = |time: Option<jiff::Timestamp>| time.map(|time| time.to_string());
+        Ok(Self { namespace, key, value, created_at: time(kept.created_at), updated_at: time(kept.updated_at), score })
+    }
+}
+
+/// The name under which a value is kept.
+fn name(namespace: &[String], key: &str) -> Result<String, Fault> {
+    let wrong = |text: &str| Fault::invalid(text.to_owned());
+    if namespace.is_empty() || namespace.iter().any(|label| label.is_empty() || label.contains('.')) {
+        return Err(wrong("a namespace has one or more labels, none of them empty or with a period").at("namespace"));
+    }
+    if key.is_empty() {
+        return Err(wrong("the key is empty").at("key"));
+    }
+    let text = serde_json::to_string(&(namespace, key)).map_err(|error| Error::Bug(error.to_string()))?;
+    if STORE.len() + text.len() > limit::NOTE_BYTES_MAX {
+        return Err(wrong("namespace and key are too long").at("key"));
+    }
+    Ok(format!("{STORE}{text}"))
+}
+
+fn place(name: &str) -> Option<(Vec<String>, String)> {
+    serde_json::from_str(name.strip_prefix(STORE)?).ok()
+}
+
+/// Which value.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct GetAsked {
+    /// Labels, a period between two.
+    namespace: Option<String>,
+    key: String,
+    /// Whose memory; the key's user, or the server's, if it is not said.
+    user_id: Option<String>,
+    /// Nothing here ends by itself.
+    #[expect(dead_code, reason = "clients send it; there is nothing to do for it")]
+    refresh_ttl: Option<bool>,
+}
+
+fn get(call: &Call<'_>, asked: GetAsked) -> Result<Option<Item>, Fault> {
+    let user = call.own_user(asked.user_id.as_deref())?;
+    let labels: Vec<String> = asked.namespace.iter().flat_map(|all| all.split('.')).map(str::to_owned).collect();
+    let name = name(&labels, &asked.key)?;
+    shelf(call.engine, &user, &name)?.get(&name).map(|kept| Item::of(kept, None)).transpose()
+}
+
+/// What is put where.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Put {
+    namespace: Vec<String>,
+    key: String,
+    value: Map<String, Value>,
+    /// Every text of a value can be searched for, whatever stands here.
+    index: Option<Value>,
+    /// Refused: nothing here ends by itself.
+    ttl: Option<f64>,
+    /// Whose memory; the key's user, or the server's, if it is not said.
+    user_id: Option<String>,
+}
+
+/// What was done.
+#[derive(Serialize, JsonSchema)]
+struct Done {
+    /// What was asked and is not done here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    ignored: Vec<&'static str>,
+}
+
+fn put(call: &Call<'_>, asked: Put) -> Result<Done, Fault> {
+    let user = call.own_user(asked.user_id.as_deref())?;
+    if asked.ttl.is_some() {
+        return Err(Fault::invalid("values stay until they are taken away: give no ttl").at("ttl"));
+    }
+    let name = name(&asked.namespace, &asked.key)?;
+    let mut value = Value::Object(asked.value);
+    scrub(&mut value);
+    let text = value.to_string();
+    // A secret may show only beside its name, and taking it out there would leave no value.
+    let clean = guard::redact(&text).text;
+    if serde_json::from_str::<Value>(&clean).is_err() {
+        let why = "the value holds what looks like a secret, which is not kept; leave it out";
+        return Err(Fault::from(Error::Refused(why.to_owned())).at("value"));
+    }
+    let topic = asked.namespace.join("/");
+    let topic = (topic.len() <= limit::NAME_BYTES_MAX).then_some(topic);
+    let step = Step::Put { name: name.clone(), text, topic };
+    arrange(call.engine, &user, &name, &mut |_| Ok(vec![step.clone()]))?;
+    let unsearched = asked.index == Some(Value::Bool(false));
+    Ok(Done { ignored: if unsearched { vec!["index"] } else { Vec::new() } })
+}
+
+/// Takes secrets out of every text of a value.
+fn scrub(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            let redacted = guard::redact(text);
+            if !redacted.found.is_empty() {
+                *text = redacted.text.into_owned();
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(scrub),
+        Value::Object(members) => members.values_mut().for_each(scrub),
+        _ => {}
+    }
+}
+
+/// What is taken away.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Delete {
+    namespace: Vec<String>,
+    key: String,
+    /// Whose memory; the key's user, or the server's, if it is not said.
+    user_id: Option<String>,
+}
+
+fn delete(call: &Call<'_>, asked: Delete) -> Result<Done, Fault> {
+    let user = call.own_user(asked.user_id.as_deref())?;
+    let name = name(&asked.namespace, &asked.key)?;
+    arrange(call.engine, &user, &name, &mut |_| Ok(vec![Step::Take(name.clone())]))?;
+    Ok(Done { ignored: Vec::new() })
+}
+
+/// What is searched for.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    #[serde(default)]
+    namespace_prefix: Vec<String>,
+    /// Members of a value: `{"kind": "a", "stars": {"$gte": 3}}`.
+    filter: Option<Map<String, Value>>,
+    limit: Option<usize>,
+    #[serde(default)]
+    offset: usize,
+    query: Option<String>,
+    /// Whose memory; the key's user, or the server's, if it is not said.
+    user_id: Option<String>,
+    /// Nothing here ends by itself.
+    #[expect(dead_code, reason = "clients send it; there is nothing to do for it")]
+    refresh_ttl: Option<bool>,
+}
+
+/// What was found.
+#[derive(Serialize, JsonSchema)]
+struct Found {
+    items: Vec<Item>,
+}
+
+fn searched(call: &Call<'_>, asked: Search) -> Result<Found, Fault> {
+    let user = call.own_user(asked.user_id.as_deref())?;
+    let limit = page::limit(asked.limit.or(Some(10)))?;
+    let filter = asked.filter.unwrap_or_default();
+    let kept = shelf(call.engine, &user, STORE)?;
+    let end = limit.saturating_add(asked.offset);
+    let mut order: Vec<(Option<f32>, &Kept)> =
+        match asked.query.as_deref().map(str::trim).filter(|query| !query.is_empty()) {
+            None => kept.values().map(|one| (None, one)).collect(),
+            Some(query) => {
+                let by_id: BTreeMap<ItemId, &Kept> = kept.values().map(|one| (one.id, one)).collect();
+                let scored = nearest(call, &user, query, end)?.into_iter();
+                scored.filter_map(|(id, score)| Some((Some(score), *by_id.get(&id)?))).collect()
+            }
+        };
+    if asked.query.is_none() {
+        order.sort_by(|(_, one), (_, other)| (other.updated_at, &one.name).cmp(&(one.updated_at, &other.name)));
+    }
+    let mut items = Vec::new();
+    for (score, one) in order {
+        let item = Item::of(one, score)?;
+        if item.namespace.starts_with(&asked.namespace_prefix) && admits(&filter, &item.value)? {
+            items.push(item);
+        }
+    }
+    Ok(Found { items: items.into_iter().skip(asked.offset).take(limit).collect() })
+}
+
+/// Entries that answer a question, best first.
+fn nearest(call: &Call<'_>, user: &UserId, query: &str, wanted: usize) -> Result<Vec<(ItemId, f32)>, Fault> {
+    let k = wanted.saturating_mul(LOOKED_AT).clamp(100, limit::RECALL_K_MAX);
+    let options = RecallOptions { k, kinds: vec![ItemKind::Entry], ..RecallOptions::of(query) };
+    match recall(call.engine, user, &options) {
+        Ok(report) => Ok(report.hits.into_iter().map(|hit| (hit.id, hit.score)).collect()),
+        Err(Error::NotFound(_)) => Ok(Vec::new()),
+        Err(other) => Err(other.into()),
+    }
+}
+
+fn admits(filter: &Map<String, Value>, value: &Map<String, Value>) -> Result<bool, Fault> {
+    for (field, wanted) in filter {
+        let is = value.get(field).unwrap_or(&Value::Null);
+        let holds = match wanted.as_object().filter(|all| !all.is_empty() && all.keys().all(|key| key.starts_with('$')))
+        {
+            None => is == wanted,
+            Some(operators) => operators
+                .iter()
+                .try_fold(true, |all, (operator, wanted)| Ok::<bool, Fault>(all && holds(is, operator, wanted)?))?,
+        };
+        if !holds {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn holds(is: &Value, operator: &str, wanted: &Value) -> Result<bool, Fault> {
+    let order = || match (is, wanted) {
+        (Value::Number(is), Value::Number(wanted)) => is.as_f64()?.partial_cmp(&wanted.as_f64()?),
+        (Value::String(is), Value::String(wanted)) => Some(is.cmp(wanted)),
+        _ => None,
+    };
+    Ok(match operator {
+        "$eq" => is == wanted,
+        "$ne" => is != wanted,
+        "$gt" => order() == Some(Ordering::Greater),
+        "$gte" => order().is_some_and(Ordering::is_ge),
+        "$lt" => order() == Some(Ordering::Less),
+        "$lte" => order().is_some_and(Ordering::is_le),
+        other => return Err(Fault::invalid(format!("there is no operator {other:?}")).at("filter")),
+    })
+}
+
+/// Which namespaces.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Namespaces {
+    /// How they begin; `*` stands for any label.
+    prefix: Option<Vec<String>>,
+    /// How they end.
+    suffix: Option<Vec<String>>,
+    /// Longer ones are cut to so many labels.
+    max_depth: Option<usize>,
+    limit: Option<usize>,
+    #[serde(default)]
+    offset: usize,
+    /// Whose memory; the key's user, or the server's, if it is not said.
+    user_id: Option<String>,
+}
+
+/// Namespaces, in order.
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    namespaces: Vec<Vec<String>>,
+}
+
+fn namespaces(call: &Call<'_>, asked: Namespaces) -> Result<Listed, Fault> {
+    let user = call.own_user(asked.user_id.as_deref())?;
+    let limit = page::limit(asked.limit.or(Some(100)))?;
+    let alike = |labels: &[String], pattern: &[String]| {
+        labels.len() == pattern.len() && labels.iter().zip(pattern).all(|(is, wanted)| wanted == "*" || is == wanted)
+    };
+    let begins = |labels: &[String]| match &asked.prefix {
+        Some(prefix) => labels.get(..prefix.len()).is_some_and(|start| alike(start, prefix)),
+        None => true,
+    };
+    let ends = |labels: &[String]| match &asked.suffix {
+        Some(suffix) => labels.len().checked_sub(suffix.len()).is_some_and(|from| alike(&labels[from..], suffix)),
+        None => true,
+    };
+    let kept = shelf(call.engine, &user, STORE)?;
+    let mut found: BTreeSet<Vec<String>> = BTreeSet::new();
+    for (mut labels, _) in kept.keys().filter_map(|name| place(name)) {
+        if begins(&labels) && ends(&labels) {
+            labels.truncate(asked.max_depth.unwrap_or(usize::MAX));
+            found.insert(labels);
+        }
+    }
+    Ok(Listed { namespaces: found.into_iter().skip(asked.offset).take(limit).collect() })
+}

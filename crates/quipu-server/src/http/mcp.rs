@@ -1,0 +1,122 @@
+//! `/mcp`: MCP over streamable HTTP, every request on its own. Whose memory it is about says the key, or the path.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Extension, Query, RawPathParams, Request, State};
+use axum::http::header::CONTENT_ENCODING;
+use axum::http::{Method, Uri};
+use axum::response::Response;
+use axum::routing::any;
+use http_body_util::Full;
+use quipu_core::id::UserId;
+use quipu_engine::ports::Scope;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+
+use super::caller::{Caller, Met};
+use super::fault::Fault;
+use super::pass;
+use crate::app::App;
+use crate::mcp::{Guest, Hall, Own, Peer, toolsets};
+
+type Speaking = StreamableHttpService<Peer, NeverSessionManager>;
+
+/// True for a path that is answered in the shape of this protocol.
+pub(super) fn is(path: &str) -> bool {
+    path.strip_prefix("/mcp").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The routes on a router.
+pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
+    let hall = Hall {
+        lender: Arc::new(Own(app.engine.clone())),
+        slots: app.verbs.clone(),
+        waits: app.options.bounds.verb_waits,
+        queue: Some(app.queue.clone()),
+        user_words: app.options.mcp.user_words,
+    };
+    let peer = Peer { hall: Arc::new(hall), guest: None };
+    // Host and Origin were checked before anything else; there are no sessions, so nothing is kept of a client.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(app.options.bounds.api_body_bytes_max);
+    let speaking = Speaking::new(move || Ok(peer.clone()), Arc::default(), config);
+    Router::new().route("/mcp", any(answer)).route("/mcp/{user_id}", any(answer)).layer(Extension(speaking))
+}
+
+async fn answer(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<Met>,
+    Extension(speaking): Extension<Speaking>,
+    params: RawPathParams,
+    request: Request,
+) -> Response {
+    let named = params.iter().find(|(name, _)| *name == "user_id").map(|(_, value)| value.to_owned());
+    match ask(&app, &met.caller, &speaking, named.as_deref(), request).await {
+        Ok(response) => response,
+        Err(fault) => fault.answer_mcp(),
+    }
+}
+
+async fn ask(
+    app: &App,
+    caller: &Caller,
+    speaking: &Speaking,
+    named: Option<&str>,
+    request: Request,
+) -> Result<Response, Fault> {
+    let guest = guest(app, caller, named, request.uri())?;
+    let (mut parts, body) = request.into_parts();
+    if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
+        return Err(Fault::unsupported("a body is sent as it is, without Content-Encoding").at("Content-Encoding"));
+    }
+    parts.extensions.insert(guest);
+    let bounds = &app.options.bounds;
+    let body = match parts.method {
+        // Read here, within our own time: nobody holds a place by sending slowly.
+        Method::POST => pass::collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?,
+        _ => Default::default(),
+    };
+    let response = speaking.handle(Request::from_parts(parts, Full::new(body))).await;
+    Ok(response.map(Body::new))
+}
+
+/// What a client asks for beside the usual tools.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Asked {
+    #[serde(default)]
+    toolsets: String,
+}
+
+/// Who asks: a key's user, else the path's, else the server's.
+fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<Guest, Fault> {
+    let user = match named {
+        Some(named) => {
+            let user = UserId::parse(named).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
+            caller.must_be(&user)?;
+            user
+        }
+        None => {
+            let own = caller.bound().or(app.options.user.as_ref());
+            own.cloned().ok_or_else(|| Fault::invalid("whose memory? ask /mcp/{user_id}").at("user_id"))?
+        }
+    };
+    let Query(asked): Query<Asked> = Query::try_from_uri(uri)
+        .map_err(|_| Fault::invalid("the only parameter is toolsets, such as toolsets=graph").at("toolsets"))?;
+    let scopes = match caller {
+        // Whoever is on this machine may read and write; deciding is for those who were given a key for it.
+        Caller::Local => vec![Scope::Read, Scope::Write],
+        Caller::Holder(holder) => {
+            let given = [Scope::Read, Scope::Write].into_iter().filter(|scope| holder.may(*scope));
+            given.chain(holder.scopes.iter().copied().filter(|scope| *scope == Scope::Review)).collect()
+        }
+    };
+    Ok(Guest { user, scopes, toolsets: toolsets(&asked.toolsets)? })
+}

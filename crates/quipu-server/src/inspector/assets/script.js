@@ -1,0 +1,74 @@
+// Keys, and small comforts. Every page works without this file.
+"use strict";
+
+const typing = (target) => target.closest("input, textarea, select, [contenteditable]") !== null;
+const dialog = document.getElementById("keys");
+for (const button of document.querySelectorAll("[data-open]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => dialog.showModal());
+}
+
+// Lists that can be walked through.
+const stops = [...document.querySelectorAll("[data-stop]")];
+let at = stops.findIndex((stop) => stop.classList.contains("at"));
+const stopAt = (place) => {
+  if (!stops.length) return;
+  stops[at]?.classList.remove("at");
+  at = Math.max(0, Math.min(stops.length - 1, place));
+  const stop = stops[at];
+  stop.classList.add("at");
+  (stop.querySelector("[data-focus]") ?? stop).focus({ preventScroll: true });
+  stop.scrollIntoView({ block: "nearest" });
+};
+
+const press = (key) => {
+  const scope = stops[at] ?? document;
+  const found = scope.querySelector(`[data-key="${key}"]`) ?? document.querySelector(`[data-key="${key}"]`);
+  if (!found) return false;
+  if (found.tagName === "DETAILS") {
+    found.open = true;
+    found.querySelector("input:not([type=hidden]), textarea")?.focus();
+  } else found.click();
+  return true;
+};
+
+let going = false;
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || dialog?.open) return;
+  if (event.key === "Escape" && typing(event.target)) return event.target.blur();
+  if (typing(event.target)) return;
+  if (going) {
+    going = false;
+    const link = document.querySelector(`[data-go="${CSS.escape(event.key)}"]`);
+    if (link) { event.preventDefault(); link.click(); }
+    return;
+  }
+  const key = event.key;
+  if (key === "g") { going = true; setTimeout(() => { going = false; }, 1200); }
+  else if (key === "/") { const ask = document.getElementById("ask"); if (ask) { event.preventDefault(); ask.focus(); ask.select(); } }
+  else if (key === "?") dialog?.showModal();
+  else if (key === "j") stopAt(at + 1);
+  else if (key === "k") stopAt(at - 1);
+  else if ("aedu".includes(key) && press(key)) event.preventDefault();
+});
+
+// The version a slider stands at, and looking there once it is let go.
+for (const slider of document.querySelectorAll("[data-slider]")) {
+  const output = slider.form.querySelector("output");
+  slider.addEventListener("input", () => { output.textContent = `version ${slider.value}`; });
+  slider.addEventListener("change", () => slider.form.requestSubmit());
+}
+
+// Copying what stands in a box.
+for (const box of document.querySelectorAll("[data-copy]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "quiet copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(box.querySelector("pre").textContent);
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  });
+  box.querySelector(".copy-here").append(button);
+}

@@ -1,0 +1,410 @@
+//! The frame of every page: who may see it, what was asked or sent, which verb, and what stands around the answer.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Bytes;
+use axum::extract::{Extension, RawPathParams, Request, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HOST};
+use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::response::{Html, IntoResponse, Response};
+use quipu_core::id::{Seq, UserId};
+use quipu_engine::ports::Scope;
+use quipu_engine::versions::When;
+use quipu_engine::{Engine, Error, LogOptions};
+
+use super::assets::{NAMES, Names};
+use super::fields::Fields;
+use super::sign_in::{cookie, has_desk, put_cookie, see_other, token};
+use super::{security, shown};
+use crate::app::App;
+use crate::http::{Caller, Fault, Met, collect_up_to};
+
+/// The cookie that keeps light or dark.
+const THEME: &str = "quipu_theme";
+const YEAR: std::time::Duration = std::time::Duration::from_secs(365 * 24 * 60 * 60);
+
+/// What a verb answers.
+pub(super) enum Answer {
+    Page(String),
+    /// Go and look there: what was sent is done.
+    See(String),
+    /// A file to keep.
+    File {
+        name: String,
+        kind: &'static str,
+        body: String,
+    },
+}
+
+type Verb = fn(&Desk<'_>) -> Result<Answer, Fault>;
+
+/// One page, or what a form of one does.
+pub(crate) struct Page {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    scope: Scope,
+    verb: Verb,
+}
+
+impl Page {
+    pub(super) fn get(path: &'static str, scope: Scope, verb: Verb) -> Self {
+        Self { method: Method::GET, path, scope, verb }
+    }
+
+    pub(super) fn post(path: &'static str, scope: Scope, verb: Verb) -> Self {
+        Self { method: Method::POST, path, scope, verb }
+    }
+}
+
+/// Light, dark, or what the browser prefers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Theme {
+    Auto,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(super) fn of(headers: &HeaderMap) -> Self {
+        match cookie(headers, THEME).as_deref() {
+            Some("light") => Self::Light,
+            Some("dark") => Self::Dark,
+            _ => Self::Auto,
+        }
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    /// What the switch turns to.
+    pub(super) fn next(self) -> &'static str {
+        match self {
+            Self::Auto => "dark",
+            Self::Dark => "light",
+            Self::Light => "auto",
+        }
+    }
+}
+
+/// A request for a page, with what a verb may know of it.
+pub(super) struct Desk<'a> {
+    pub(super) app: &'a Arc<App>,
+    pub(super) engine: &'a Engine,
+    caller: &'a Caller,
+    path: &'a BTreeMap<String, String>,
+    /// What stands in the address.
+    pub(super) asked: Fields,
+    /// What a form sent.
+    pub(super) sent: Fields,
+    theme: Theme,
+    token: String,
+    signed_in: bool,
+    here: String,
+    /// The name by which this server was asked; one of its own.
+    pub(super) host: String,
+}
+
+impl Desk<'_> {
+    /// A part of the path.
+    pub(super) fn part(&self, name: &str) -> Result<&str, Fault> {
+        self.path.get(name).map(String::as_str).ok_or_else(|| Error::Bug(format!("the path has no {name}")).into())
+    }
+
+    /// The user in the path, if this one may be seen. There is no other way to a user.
+    pub(super) fn user(&self) -> Result<UserId, Fault> {
+        let user = UserId::parse(self.part("user_id")?).map_err(|refusal| Fault::invalid(refusal.to_string()))?;
+        self.caller.must_be(&user)?;
+        Ok(user)
+    }
+
+    /// The time.
+    pub(super) fn now(&self) -> jiff::Timestamp {
+        self.app.clock.now()
+    }
+
+    pub(super) fn must_see_all(&self) -> Result<(), Fault> {
+        self.caller.must_see_all()
+    }
+
+    /// The only user there is for whoever looks, if there is one.
+    pub(super) fn bound(&self) -> Option<&UserId> {
+        self.caller.bound()
+    }
+
+    /// True if whoever looks may do this.
+    pub(super) fn may(&self, scope: Scope) -> bool {
+        self.caller.must(scope).is_ok()
+    }
+
+    /// The version that is asked for, and how it was named; now if none is.
+    pub(super) fn at(&self) -> Result<(When, Option<&str>), Fault> {
+        let named = self.asked.get("at").filter(|at| !at.eq_ignore_ascii_case("now"));
+        Ok((named.map_or(Ok(When::Now), parsed)?, named))
+    }
+
+    /// What must be in a form.
+    pub(super) fn needs(&self, name: &str, missing: &str) -> Result<&str, Fault> {
+        self.sent.get(name).ok_or_else(|| Fault::invalid(missing.to_owned()))
+    }
+
+    /// A number out of the address, within bounds.
+    pub(super) fn number(&self, name: &str, usual: usize, most: usize) -> usize {
+        self.asked.get(name).and_then(|text| text.parse().ok()).unwrap_or(usual).min(most)
+    }
+
+    /// What stands around a page that is about no user.
+    pub(super) fn frame(&self, title: &str, place: &'static str) -> Frame {
+        Frame {
+            title: title.to_owned(),
+            place,
+            assets: &NAMES,
+            theme: self.theme,
+            token: self.token.clone(),
+            signed_in: self.signed_in,
+            may: May {
+                read: self.may(Scope::Read),
+                write: self.may(Scope::Write),
+                review: self.may(Scope::Review),
+                admin: self.may(Scope::Admin),
+                all: self.caller.bound().is_none(),
+            },
+            here: self.here.clone(),
+            user: String::new(),
+            base: String::new(),
+            version: 0,
+            waiting: 0,
+            query: String::new(),
+            done: None,
+        }
+    }
+
+    /// What stands around a page about a user.
+    pub(super) fn frame_of(&self, user: &UserId, title: &str, place: &'static str) -> Result<Frame, Fault> {
+        let done = self.asked.get("done").and_then(|seq| seq.parse::<Seq>().ok());
+        let waiting = if self.may(Scope::Review) { quipu_engine::reviews(self.engine, user, false)?.len() } else { 0 };
+        Ok(Frame {
+            user: user.to_string(),
+            base: base(user),
+            version: quipu_engine::versions::version(self.engine, user)?,
+            waiting,
+            done: done.map(|seq| self.done(user, seq)).transpose()?.flatten(),
+            ..self.frame(title, place)
+        })
+    }
+
+    /// What an event did that was recorded a moment ago, as the ledger tells it.
+    fn done(&self, user: &UserId, seq: Seq) -> Result<Option<Done>, Fault> {
+        let options = LogOptions { before: seq.checked_add(1), limit: 1, reference: None };
+        let found = quipu_engine::log::log(self.engine, user, &options)?.into_iter().find(|entry| entry.seq == seq);
+        let review = self.asked.get("review").unwrap_or_default().to_owned();
+        Ok(found.map(|entry| Done {
+            seq,
+            summary: entry.summary.clone(),
+            review,
+            final_: entry.summary.starts_with("erased"),
+            counts: entry.standing == quipu_engine::log::Standing::Counts,
+        }))
+    }
+}
+
+/// The pages of a user.
+pub(super) fn base(user: &UserId) -> String {
+    format!("/ui/u/{user}")
+}
+
+/// A value out of a text.
+pub(super) fn parsed<T: FromStr>(text: &str) -> Result<T, Fault>
+where
+    T::Err: std::fmt::Display,
+{
+    text.parse().map_err(|error: T::Err| Fault::invalid(error.to_string()))
+}
+
+/// What somebody may do.
+pub(super) struct May {
+    pub(super) read: bool,
+    pub(super) write: bool,
+    pub(super) review: bool,
+    pub(super) admin: bool,
+    /// True if all users are open to them.
+    pub(super) all: bool,
+}
+
+/// What was just recorded.
+pub(super) struct Done {
+    pub(super) seq: Seq,
+    pub(super) summary: String,
+    /// The review it decided, if it did: then one step takes it back.
+    pub(super) review: String,
+    pub(super) final_: bool,
+    pub(super) counts: bool,
+}
+
+/// What stands around every page.
+pub(super) struct Frame {
+    pub(super) title: String,
+    /// Which entry of the navigation it is.
+    pub(super) place: &'static str,
+    pub(super) assets: &'static Names,
+    pub(super) theme: Theme,
+    pub(super) token: String,
+    pub(super) signed_in: bool,
+    pub(super) may: May,
+    /// The address of this page.
+    pub(super) here: String,
+    /// Whose memory; empty on pages about no user.
+    pub(super) user: String,
+    pub(super) base: String,
+    pub(super) version: Seq,
+    /// How much waits for a person.
+    pub(super) waiting: usize,
+    /// What stands in the field for questions.
+    pub(super) query: String,
+    pub(super) done: Option<Done>,
+}
+
+/// A filled template.
+pub(super) fn page(template: &impl Template) -> Result<Answer, Fault> {
+    let bug = |error: askama::Error| Error::Bug(format!("a page cannot be written: {error}"));
+    Ok(Answer::Page(template.render().map_err(bug)?))
+}
+
+#[derive(Template)]
+#[template(path = "fault.html")]
+struct Broken<'a> {
+    f: Frame,
+    message: &'a str,
+    status: u16,
+    request_id: &'a str,
+}
+
+pub(super) fn wrong_token() -> Fault {
+    Fault::out_of_scope("this form is too old: go back, load the page again, and send it once more").code("token")
+}
+
+/// Answers a request for a page.
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    Extension(page): Extension<Arc<Page>>,
+    Extension(met): Extension<Met>,
+    params: RawPathParams,
+    request: Request,
+) -> Response {
+    let path: BTreeMap<String, String> =
+        params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let headers = request.headers().clone();
+    let here = request.uri().path_and_query().map_or("/", |whole| whole.as_str()).to_owned();
+    let outcome = run(&app, &page, &met, path, request).await;
+    if page.method == Method::POST {
+        let status = outcome.as_ref().map_or_else(|fault| fault.status.as_u16(), |_| 200);
+        let (key, request_id) = (met.caller.name(), met.request_id.as_str());
+        tracing::info!(page = page.path, key, request_id, status, "a form of the inspector was sent");
+    }
+    match outcome {
+        Ok(Answer::Page(page)) => Html(page).into_response(),
+        Ok(Answer::See(to)) => see_other(&to),
+        Ok(Answer::File { name, kind, body }) => {
+            let mut response = ([(CONTENT_TYPE, HeaderValue::from_static(kind))], body).into_response();
+            if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}\"")) {
+                response.headers_mut().insert(CONTENT_DISPOSITION, value);
+            }
+            response
+        }
+        Err(fault) => {
+            let empty = BTreeMap::new();
+            let desk = desk(&app, &met.caller, &empty, (Fields::default(), Fields::default()), &headers, here);
+            let frame = desk.frame(shown::status(fault.status.as_u16()), "");
+            let (message, status) = (fault.message(), fault.status.as_u16());
+            match (Broken { f: frame, message, status, request_id: &met.request_id }).render() {
+                Ok(page) => (fault.status, Html(page)).into_response(),
+                Err(_) => fault.answer(None, Some(&met.request_id)),
+            }
+        }
+    }
+}
+
+fn desk<'a>(
+    app: &'a Arc<App>,
+    caller: &'a Caller,
+    path: &'a BTreeMap<String, String>,
+    (asked, sent): (Fields, Fields),
+    headers: &HeaderMap,
+    here: String,
+) -> Desk<'a> {
+    Desk {
+        app,
+        engine: &app.engine,
+        caller,
+        path,
+        asked,
+        sent,
+        theme: Theme::of(headers),
+        token: token(app, headers),
+        signed_in: has_desk(app, headers),
+        here,
+        host: headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default().to_owned(),
+    }
+}
+
+async fn run(
+    app: &Arc<App>,
+    page: &Arc<Page>,
+    met: &Met,
+    path: BTreeMap<String, String>,
+    request: Request,
+) -> Result<Answer, Fault> {
+    met.caller.must(page.scope)?;
+    if let Some(user) = path.get("user_id") {
+        // Before anything is read or looked up: whoever may not see a user learns nothing of it.
+        let user = UserId::parse(user).map_err(|refusal| Fault::invalid(refusal.to_string()))?;
+        met.caller.must_be(&user)?;
+    }
+    let (parts, body) = request.into_parts();
+    let bounds = &app.options.bounds;
+    let mut sent = Bytes::new();
+    if page.method == Method::POST {
+        if !security::is_from_own_page(&parts.headers) {
+            return Err(Fault::forbidden("forms are taken from pages of this server only"));
+        }
+        sent = collect_up_to(&parts, body, bounds.api_body_bytes_max, bounds.body_within).await?;
+    }
+    let (asked, sent) = (Fields::read(parts.uri.query().unwrap_or_default().as_bytes()), Fields::read(&sent));
+    if page.method == Method::POST && sent.get("token") != Some(token(app, &parts.headers).as_str()) {
+        return Err(wrong_token());
+    }
+    let slot = tokio::time::timeout(bounds.verb_waits, app.verbs.clone().acquire_owned()).await;
+    let slot = slot.ok().and_then(Result::ok).ok_or_else(|| Fault::busy(bounds.verb_waits))?;
+    let (app, page, caller) = (app.clone(), page.clone(), met.caller.clone());
+    let work = tokio::task::spawn_blocking(move || {
+        let _slot = slot;
+        let here = parts.uri.path_and_query().map_or("/", |whole| whole.as_str()).to_owned();
+        (page.verb)(&desk(&app, &caller, &path, (asked, sent), &parts.headers, here))
+    });
+    work.await.map_err(|_| Error::Bug("a page stopped without an answer".to_owned()))?
+}
+
+/// Keeps light or dark.
+pub(super) async fn theme(State(app): State<Arc<App>>, Extension(met): Extension<Met>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    if !security::is_from_own_page(&parts.headers) {
+        return Fault::forbidden("forms are taken from pages of this server only").answer(None, Some(&met.request_id));
+    }
+    let body = match collect_up_to(&parts, body, 4 << 10, app.options.bounds.body_within).await {
+        Ok(body) => body,
+        Err(fault) => return fault.answer(None, Some(&met.request_id)),
+    };
+    let form = Fields::read(&body);
+    let back = form.get("back").filter(|back| super::is_page(back.split('?').next().unwrap_or_default()));
+    let mut response = see_other(back.unwrap_or("/"));
+    let word = form.get("theme").filter(|word| ["light", "dark"].contains(word)).unwrap_or("auto");
+    put_cookie(&mut response, THEME, word, YEAR, false);
+    response
+}

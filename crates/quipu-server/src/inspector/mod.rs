@@ -1,0 +1,47 @@
+//! The inspector: pages on which people see what is remembered and why, decide what waits, correct, take back and erase.
+//!
+//! Pages are made here and work without a script. Each is a row of a table, like a route of the API: it converts, calls a verb of
+//! the engine, and fills a template of `templates/`, which writes every text as text.
+
+mod assets;
+mod desks;
+mod fields;
+mod frame;
+mod pages;
+mod plot;
+mod security;
+mod shown;
+mod sign_in;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Extension;
+use axum::middleware::from_fn;
+use axum::routing::{MethodFilter, get, on};
+
+use crate::app::App;
+
+pub(crate) use desks::Desks;
+pub(crate) use sign_in::{Seen, see};
+
+/// Every page on a router.
+pub(crate) fn router() -> Router<Arc<App>> {
+    let pages = pages::all().into_iter().fold(Router::new(), |router, page| {
+        // Every method of the table is one that can be routed.
+        let Ok(method) = MethodFilter::try_from(page.method.clone()) else { return router };
+        let path = page.path;
+        router.route(path, on(method, frame::answer).layer(Extension(Arc::new(page))))
+    });
+    pages
+        .route("/ui/sign-in", get(sign_in::page).post(sign_in::enter))
+        .route("/ui/sign-out", axum::routing::post(sign_in::leave))
+        .route("/ui/theme", axum::routing::post(frame::theme))
+        .route("/ui/assets/{name}", get(assets::one))
+        .layer(from_fn(security::headers))
+}
+
+/// True for a path of these pages.
+pub(crate) fn is_page(path: &str) -> bool {
+    path == "/" || path.starts_with("/ui/")
+}

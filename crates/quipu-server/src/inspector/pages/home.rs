@@ -1,0 +1,116 @@
+//! Home: whether the server is well, whose memories are here, and how a client is connected.
+
+use askama::Template;
+use quipu_core::id::UserId;
+use quipu_engine::log::{LogOptions, log};
+use quipu_engine::ports::Scope;
+use quipu_engine::{Error, users};
+
+use super::super::frame::{Answer, Desk, Frame, Page, base, page};
+use super::super::shown;
+use crate::http::Fault;
+
+/// Users on a page.
+const USERS_MAX: usize = 25;
+
+pub(super) fn pages() -> Vec<Page> {
+    vec![Page::get("/", Scope::Read, home), Page::post("/ui/demo", Scope::Admin, demo)]
+}
+
+struct Row {
+    user: UserId,
+    base: String,
+    version: String,
+    last: String,
+    last_at: String,
+    waiting: usize,
+    fault: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct Home {
+    f: Frame,
+    rows: Vec<Row>,
+    total: usize,
+    from: usize,
+    next: Option<usize>,
+    find: String,
+    addr: String,
+    ready: Option<String>,
+    turns_waiting: i64,
+    model: String,
+    version: &'static str,
+    needs_key: bool,
+    has_upstream: bool,
+    has_demo: bool,
+    user: String,
+}
+
+fn row(desk: &Desk<'_>, user: UserId) -> Row {
+    let look = || -> Result<(u64, Option<quipu_engine::log::Entry>, usize), Error> {
+        let newest = log(desk.engine, &user, &LogOptions { before: None, limit: 1, reference: None })?.pop();
+        let waiting = if desk.may(Scope::Review) { quipu_engine::reviews(desk.engine, &user, false)?.len() } else { 0 };
+        Ok((quipu_engine::versions::version(desk.engine, &user)?, newest, waiting))
+    };
+    let base = base(&user);
+    match look() {
+        Ok((version, newest, waiting)) => Row {
+            base,
+            version: shown::count(version as usize),
+            last: newest.as_ref().map(|entry| shown::start(&entry.summary, 90)).unwrap_or_default(),
+            last_at: newest.map(|entry| shown::moment(entry.recorded_at)).unwrap_or_default(),
+            waiting,
+            fault: None,
+            user,
+        },
+        Err(error) => Row {
+            base,
+            version: String::new(),
+            last: String::new(),
+            last_at: String::new(),
+            waiting: 0,
+            fault: Some(error.to_string()),
+            user,
+        },
+    }
+}
+
+fn home(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let (known, ready) = match users(desk.engine) {
+        Ok(known) => (known, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    let find = desk.asked.get("find").unwrap_or_default().to_owned();
+    let open = |user: &UserId| desk.bound().is_none_or(|own| own == user) && user.as_str().contains(&find);
+    let known: Vec<UserId> = known.into_iter().filter(open).collect();
+    let (total, from) = (known.len(), desk.number("from", 0, usize::MAX));
+    let rows: Vec<Row> = known.into_iter().skip(from).take(USERS_MAX).map(|user| row(desk, user)).collect();
+    let options = &desk.app.options;
+    let own = desk.bound().or(options.user.as_ref()).map(ToString::to_string);
+    page(&Home {
+        f: desk.frame("Users and clients", "home"),
+        next: (from + rows.len() < total).then_some(from + rows.len()),
+        rows,
+        total,
+        from,
+        find,
+        addr: desk.host.clone(),
+        ready,
+        turns_waiting: desk.app.queue.depth(),
+        model: desk.engine.embedder().model().id.clone(),
+        version: env!("CARGO_PKG_VERSION"),
+        needs_key: desk.app.needs_key,
+        has_upstream: !options.upstreams.is_empty(),
+        has_demo: options.demo.is_some() && desk.bound().is_none() && desk.may(Scope::Admin),
+        user: own.unwrap_or_else(|| "me".to_owned()),
+    })
+}
+
+/// Fills the memory of a user `demo` with a month of somebody's life.
+fn demo(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    desk.must_see_all()?;
+    let absent = || Fault::not_found("this server was started without demo data");
+    let user = (desk.app.options.demo.ok_or_else(absent)?)(desk.engine)?;
+    Ok(Answer::See(base(&user)))
+}

@@ -1,0 +1,49 @@
+//! The pages, one file a family, and the table of all of them.
+
+mod conflicts;
+mod core;
+mod erase;
+mod home;
+mod item;
+mod keys;
+mod memories;
+mod overview;
+mod pack;
+mod privacy;
+mod review;
+mod search;
+mod server;
+mod sessions;
+mod tasks;
+mod timeline;
+mod topics;
+mod upkeep;
+
+use super::frame::Page;
+
+/// Every page there is.
+pub(super) fn all() -> Vec<Page> {
+    [
+        home::pages(),
+        overview::pages(),
+        memories::pages(),
+        item::pages(),
+        core::pages(),
+        topics::pages(),
+        tasks::pages(),
+        sessions::pages(),
+        timeline::pages(),
+        review::pages(),
+        conflicts::pages(),
+        search::pages(),
+        pack::pages(),
+        upkeep::pages(),
+        privacy::pages(),
+        erase::pages(),
+        server::pages(),
+        keys::pages(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

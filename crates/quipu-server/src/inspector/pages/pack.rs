@@ -1,0 +1,171 @@
+//! Pack preview: the block a model would be given, what each section costs, and what did not fit.
+
+use askama::Template;
+use quipu_core::pack::{DEFAULT_TOKENS, SESSION_TOKENS};
+use quipu_engine::ports::Scope;
+use quipu_engine::{
+    ContextOptions, JudgedContext, SessionContextOptions, judged_context, session_context, sessions, versions::When,
+};
+
+use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::plot::{self, Part};
+use super::search::intent;
+use crate::http::Fault;
+
+/// Tokens a preview may cost at most.
+const TOKENS_MAX: usize = 32_000;
+
+pub(super) fn pages() -> Vec<Page> {
+    vec![Page::get("/ui/u/{user_id}/pack", Scope::Read, preview)]
+}
+
+/// A piece of the block: words, or an item's name that leads to it.
+struct Piece {
+    text: String,
+    is_item: bool,
+}
+
+struct Made {
+    bar: String,
+    sections: Vec<(String, usize, usize, usize)>,
+    pieces: Vec<Piece>,
+    tokens: usize,
+    budget: usize,
+    counted_by: String,
+    id: String,
+    verdict: &'static str,
+    tone: &'static str,
+    reason: String,
+    probability: String,
+    omitted: Vec<String>,
+    paths: Vec<String>,
+    degraded: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "pack.html")]
+struct Pack {
+    f: Frame,
+    q: String,
+    at: String,
+    intent: &'static str,
+    max: usize,
+    session: String,
+    sessions: Vec<String>,
+    made: Option<Made>,
+}
+
+/// The block in pieces, so that the items it cites lead somewhere.
+fn pieces(text: &str, cited: &[String]) -> Vec<Piece> {
+    let mut all = Vec::new();
+    let mut rest = text;
+    while let Some(open) = rest.find('[') {
+        let (before, after) = rest.split_at(open + 1);
+        let name = after.split([' ', ']']).next().unwrap_or_default();
+        all.push(Piece { text: before.to_owned(), is_item: false });
+        if cited.iter().any(|id| id == name) {
+            all.push(Piece { text: name.to_owned(), is_item: true });
+            rest = &after[name.len()..];
+        } else {
+            rest = after;
+        }
+    }
+    all.push(Piece { text: rest.to_owned(), is_item: false });
+    all
+}
+
+fn sections(all: &[quipu_core::pack::Packed], budget: usize) -> (String, Vec<(String, usize, usize, usize)>) {
+    let part = |(place, one): (usize, &quipu_core::pack::Packed)| Part {
+        name: one.title,
+        value: one.tokens as f64,
+        colour: place % 8 + 1,
+    };
+    let parts: Vec<Part> = all.iter().enumerate().map(part).collect();
+    let rows = all.iter().enumerate().map(|(place, one)| (one.title.to_owned(), one.tokens, one.lines, place % 8 + 1));
+    (plot::stacked(&parts, budget as f64), rows.collect())
+}
+
+fn made(found: JudgedContext, budget: usize) -> Made {
+    let JudgedContext { pack, decision, degraded, .. } = found;
+    let (bar, sections) = sections(&pack.sections, budget);
+    let cited: Vec<String> = pack.citations.iter().chain(&pack.omitted).map(ToString::to_string).collect();
+    let verdict = decision.verdict.word();
+    Made {
+        bar,
+        sections,
+        pieces: pieces(&pack.text, &cited),
+        tokens: pack.tokens,
+        budget,
+        counted_by: pack.counted_by,
+        id: pack.id,
+        tone: if verdict == "answer" { "good" } else { "warn" },
+        verdict,
+        reason: decision.reason.to_owned(),
+        probability: format!("{:.0} %", decision.probability * 100.0),
+        omitted: pack.omitted.iter().map(ToString::to_string).collect(),
+        paths: pack.omitted_paths,
+        degraded,
+    }
+}
+
+fn preview(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let user = desk.user()?;
+    let f = desk.frame_of(&user, "Pack preview", "pack")?;
+    let (at, named) = desk.at()?;
+    let q = desk.asked.get("q").unwrap_or_default().to_owned();
+    let (wanted, intent) = intent(desk.asked.get("intent"));
+    let session = desk.asked.get("session").unwrap_or_default().to_owned();
+    let usual = if session.is_empty() { DEFAULT_TOKENS } else { SESSION_TOKENS };
+    let max = desk.number("max_tokens", usual, TOKENS_MAX).max(100);
+    let made = if !session.is_empty() {
+        let options = SessionContextOptions {
+            query: (!q.is_empty()).then(|| q.clone()),
+            max_tokens: max,
+            at,
+            intent: wanted,
+            ..SessionContextOptions::of(&session)
+        };
+        let found = session_context(desk.engine, &user, &options)?;
+        let cited: Vec<String> = found.citations.iter().map(ToString::to_string).collect();
+        let (bar, sections) = sections(&found.sections, max);
+        Some(Made {
+            bar,
+            sections,
+            pieces: pieces(&found.text, &cited),
+            tokens: found.tokens,
+            budget: max,
+            counted_by: found.counted_by.clone(),
+            id: String::new(),
+            verdict: "",
+            tone: "plain",
+            reason: String::new(),
+            probability: String::new(),
+            omitted: found.omitted.iter().map(ToString::to_string).collect(),
+            paths: Vec::new(),
+            degraded: found.over_budget.then(|| "the hard exceptions alone need more than so many tokens".to_owned()),
+        })
+    } else if q.is_empty() {
+        None
+    } else {
+        let options = ContextOptions { max_tokens: max, at, intent: wanted, ..ContextOptions::of(&q) };
+        Some(made(judged_context(desk.engine, &user, &options)?, max))
+    };
+    let sessions = sessions(desk.engine, &user, When::Now)?.into_iter().rev().take(50).map(|one| one.session_id);
+    let (at, sessions) = (named.unwrap_or_default().to_owned(), sessions.collect());
+    page(&Pack { f, q, at, intent, max, session, sessions, made })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_cited_items_lead_anywhere() {
+        let cited = ["fact_1".to_owned()];
+        let all = pieces("- [fact_1 · 2026] I said [fact_2] and [fact_1", &cited);
+        let links: Vec<&str> = all.iter().filter(|piece| piece.is_item).map(|piece| piece.text.as_str()).collect();
+        assert_eq!(links, ["fact_1", "fact_1"]);
+        let whole: String = all.iter().map(|piece| piece.text.as_str()).collect();
+        assert_eq!(whole, "- [fact_1 · 2026] I said [fact_2] and [fact_1");
+    }
+}

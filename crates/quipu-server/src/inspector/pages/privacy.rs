@@ -1,0 +1,70 @@
+//! Privacy: taking a memory along, and deleting it whole.
+
+use askama::Template;
+use quipu_engine::erase::{UserErasure, delete_user};
+use quipu_engine::export::{ExportFormat, export};
+use quipu_engine::log::{LogOptions, log};
+use quipu_engine::ports::Scope;
+
+use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::shown;
+use super::timeline::{Line, line};
+use crate::http::Fault;
+
+pub(super) fn pages() -> Vec<Page> {
+    vec![
+        Page::get("/ui/u/{user_id}/privacy", Scope::Read, privacy),
+        Page::get("/ui/u/{user_id}/export/{format}", Scope::Read, exported),
+        Page::post("/ui/u/{user_id}/delete", Scope::Admin, deleted),
+    ]
+}
+
+#[derive(Template)]
+#[template(path = "privacy.html")]
+struct Privacy {
+    f: Frame,
+    items: String,
+    erasures: Vec<Line>,
+}
+
+fn privacy(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let user = desk.user()?;
+    let f = desk.frame_of(&user, "Privacy", "privacy")?;
+    let status = quipu_engine::status(desk.engine, &user)?;
+    let entries = log(desk.engine, &user, &LogOptions { before: None, limit: 4000, reference: None })?;
+    let erasures = entries.iter().filter(|entry| entry.summary.starts_with("erased ")).map(line).collect();
+    page(&Privacy { f, items: shown::count(status.items), erasures })
+}
+
+fn exported(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let user = desk.user()?;
+    let (format, end, kind) = match desk.part("format")? {
+        "json" => (ExportFormat::Json, "json", "application/json"),
+        "markdown" => (ExportFormat::Markdown, "md", "text/markdown; charset=utf-8"),
+        "mem0" => (ExportFormat::Mem0, "mem0.json", "application/json"),
+        other => return Err(Fault::not_found(format!("there is no export called {other:?}"))),
+    };
+    let body = export(desk.engine, &user, format)?;
+    // A user's name may have signs a file's name should not.
+    let name: String =
+        user.as_str().chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
+    Ok(Answer::File { name: format!("quipu-{name}.{end}"), kind, body })
+}
+
+#[derive(Template)]
+#[template(path = "deleted.html")]
+struct Deleted {
+    f: Frame,
+    receipt: UserErasure,
+    json: String,
+}
+
+fn deleted(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let user = desk.user()?;
+    if desk.sent.get("name") != Some(user.as_str()) {
+        return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));
+    }
+    let receipt = delete_user(desk.engine, &user)?;
+    let json = serde_json::to_string_pretty(&receipt).unwrap_or_default();
+    page(&Deleted { f: desk.frame("Deleted", "home"), receipt, json })
+}

@@ -1,0 +1,135 @@
+//! Review: everything that waits for a person, one card each, to be decided by hand or by key.
+
+use askama::Template;
+use quipu_core::event::Actor;
+use quipu_core::item::{Decision, Proposed, ReviewKind};
+use quipu_engine::ports::Scope;
+use quipu_engine::{Waiting, decide_review, reviews, undo_review};
+
+use super::super::frame::{Answer, Desk, Frame, Page, base, page};
+use super::super::shown;
+use super::item::{Quoted, quoted};
+use crate::http::Fault;
+
+/// Cards on a page.
+const CARDS: usize = 20;
+
+pub(super) fn pages() -> Vec<Page> {
+    vec![
+        Page::get("/ui/u/{user_id}/review", Scope::Review, review),
+        Page::post("/ui/u/{user_id}/review/{review_id}", Scope::Review, decide),
+    ]
+}
+
+struct Card {
+    id: String,
+    kind: &'static str,
+    question: String,
+    reason: String,
+    proposer: &'static str,
+    since: String,
+    proposed: String,
+    against: Option<String>,
+    about: Option<String>,
+    /// What is to be edited, as it is proposed.
+    edit: String,
+    quotes: Vec<Quoted>,
+    moves: Vec<String>,
+    decided: Option<String>,
+    event: u64,
+}
+
+#[derive(Template)]
+#[template(path = "review.html")]
+struct Review {
+    f: Frame,
+    cards: Vec<Card>,
+    more: usize,
+    decided: bool,
+}
+
+fn kind(kind: ReviewKind) -> &'static str {
+    match kind {
+        ReviewKind::Fact => "Unsure fact",
+        ReviewKind::Conflict => "Conflict",
+        ReviewKind::Tenet => "Line of the self-model",
+        ReviewKind::SchemaPromotion => "New category",
+        ReviewKind::Edit => "Edited page",
+    }
+}
+
+fn card(desk: &Desk<'_>, user: &quipu_core::id::UserId, one: &Waiting) -> Card {
+    let review = &one.review;
+    let look = quipu_engine::look(desk.engine, user, &review.about.to_string(), quipu_engine::versions::When::Now);
+    let object = look.ok().and_then(|found| found.item.get("object")?.as_str().map(str::to_owned));
+    let by_hand = review.proposed.as_ref().map(|proposed| match proposed {
+        Proposed::Value { object } => object.clone(),
+        Proposed::Score { score } => format!("a score of {score}"),
+        Proposed::Gone => "taken back".to_owned(),
+        Proposed::Said { text, .. } => text.clone(),
+    });
+    let name = review.promotion.as_ref().map(|asked| asked.name.clone());
+    let proposed = by_hand.clone().unwrap_or_else(|| one.text.clone());
+    let is_own = review.about == review.id;
+    Card {
+        id: review.id.to_string(),
+        kind: kind(review.kind),
+        question: if review.question.is_empty() { proposed.clone() } else { review.question.clone() },
+        reason: review.reason.clone(),
+        proposer: shown::actor(review.proposer),
+        since: shown::maybe_day(review.opened_at),
+        against: one.rival.clone().or_else(|| by_hand.as_ref().filter(|_| !is_own).map(|_| one.text.clone())),
+        about: (!is_own).then(|| review.about.to_string()),
+        edit: name.or(by_hand).or(object).unwrap_or_else(|| one.text.clone()),
+        quotes: one.quotes.iter().take(3).map(|(id, words)| quoted(desk, user, *id, words)).collect(),
+        moves: one
+            .preview
+            .iter()
+            .flat_map(|preview| &preview.moves)
+            .filter_map(|moved| serde_json::to_value(moved).ok())
+            .map(|moved| format!("{} → {}", text(&moved, "from"), text(&moved, "to")))
+            .take(8)
+            .collect(),
+        decided: review.decided.as_ref().map(|(decision, _)| match decision {
+            Decision::Approved => "approved".to_owned(),
+            Decision::Edited { text } => format!("edited: {text}"),
+            Decision::Declined => "declined".to_owned(),
+        }),
+        event: review.decided.as_ref().map(|(_, seq)| *seq).unwrap_or_default(),
+        proposed,
+    }
+}
+
+fn text(value: &serde_json::Value, name: &str) -> String {
+    shown::maybe_value(value.get(name))
+}
+
+fn review(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let user = desk.user()?;
+    let f = desk.frame_of(&user, "Review", "review")?;
+    let decided = desk.asked.get("decided").is_some();
+    let mut found = reviews(desk.engine, &user, decided)?;
+    found.retain(|one| one.review.decided.is_some() == decided);
+    if decided {
+        found.reverse();
+    }
+    let more = found.len().saturating_sub(CARDS);
+    let cards = found.iter().take(CARDS).map(|one| card(desk, &user, one)).collect();
+    page(&Review { f, cards, more, decided })
+}
+
+fn decide(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let (user, id) = (desk.user()?, desk.part("review_id")?);
+    let decision = match desk.needs("action", "a decision is missing")? {
+        "approve" => Decision::Approved,
+        "decline" => Decision::Declined,
+        "edit" => Decision::Edited { text: desk.needs("text", "an edit needs the value that is right")?.to_owned() },
+        "undo" => {
+            let receipt = undo_review(desk.engine, &user, id)?;
+            return Ok(Answer::See(format!("{}/review?done={}", base(&user), receipt.seq)));
+        }
+        other => return Err(Fault::invalid(format!("{other:?} is no decision"))),
+    };
+    let receipt = decide_review(desk.engine, &user, id, &decision, Actor::User, desk.sent.get("rationale"))?;
+    Ok(Answer::See(format!("{}/review?done={}&review={id}", base(&user), receipt.seq)))
+}

@@ -1,0 +1,80 @@
+//! Tasks, goals and problems, with everything that was tried.
+
+use askama::Template;
+use quipu_core::item::{Attempt, Task};
+use quipu_engine::ports::Scope;
+use quipu_engine::tasks;
+
+use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::shown;
+use crate::http::Fault;
+
+pub(super) fn pages() -> Vec<Page> {
+    vec![Page::get("/ui/u/{user_id}/tasks", Scope::Read, all)]
+}
+
+struct Tried {
+    when: String,
+    approach: String,
+    outcome: String,
+    tone: &'static str,
+    verdict: &'static str,
+}
+
+struct Row {
+    id: String,
+    kind: String,
+    title: String,
+    description: String,
+    status: String,
+    tone: &'static str,
+    priority: u8,
+    due: String,
+    tried: Vec<Tried>,
+}
+
+#[derive(Template)]
+#[template(path = "tasks.html")]
+struct Tasks {
+    f: Frame,
+    rows: Vec<Row>,
+    all: bool,
+}
+
+fn tried(attempt: &Attempt) -> Tried {
+    let (tone, verdict) = match attempt.successful {
+        Some(true) => ("good", "helped"),
+        Some(false) => ("bad", "did not help"),
+        None => ("plain", "not known"),
+    };
+    Tried {
+        when: shown::maybe_day(attempt.date),
+        approach: attempt.approach.clone(),
+        outcome: attempt.outcome.clone(),
+        tone,
+        verdict,
+    }
+}
+
+fn row(task: &Task) -> Row {
+    let status = shown::word(&task.status);
+    Row {
+        id: task.id.to_string(),
+        kind: shown::word(&task.kind),
+        title: task.title.clone(),
+        description: task.description.clone(),
+        tone: shown::tone(&status),
+        status,
+        priority: task.priority,
+        due: task.due.map(shown::day).unwrap_or_default(),
+        tried: task.attempts.iter().map(tried).collect(),
+    }
+}
+
+fn all(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let user = desk.user()?;
+    let f = desk.frame_of(&user, "Tasks and problems", "tasks")?;
+    let all = desk.asked.get("all").is_some();
+    let rows = tasks(desk.engine, &user, None, all)?.iter().map(row).collect();
+    page(&Tasks { f, rows, all })
+}

@@ -1,0 +1,79 @@
+//! Topics, and the memory as a whole: the pages a folder of plain files would hold.
+
+use askama::Template;
+use quipu_core::artifact::TopicMemory;
+use quipu_engine::ports::Scope;
+use quipu_engine::vault::glance;
+
+use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::shown;
+use crate::http::Fault;
+
+pub(super) fn pages() -> Vec<Page> {
+    vec![Page::get("/ui/u/{user_id}/topics", Scope::Read, topics)]
+}
+
+struct Row {
+    id: String,
+    text: String,
+}
+
+struct Topic {
+    name: String,
+    summary: String,
+    entries: String,
+    days: String,
+    bounds: Vec<String>,
+    questions: Vec<String>,
+    actions: Vec<String>,
+    facts: Vec<Row>,
+    earlier: Vec<Row>,
+}
+
+struct Group {
+    tier: String,
+    kind: String,
+    rows: Vec<Row>,
+}
+
+#[derive(Template)]
+#[template(path = "topics.html")]
+struct Topics {
+    f: Frame,
+    kept: Vec<Group>,
+    topics: Vec<Topic>,
+}
+
+fn topic(one: &TopicMemory) -> Topic {
+    let row = |fact: &quipu_core::artifact::FactRow| Row { id: fact.id.to_string(), text: fact.text.clone() };
+    Topic {
+        name: one.name.clone(),
+        summary: one.state.summary.clone(),
+        entries: shown::many(one.entries, "day"),
+        days: if one.first_day == one.last_day {
+            one.first_day.to_string()
+        } else {
+            format!("{} to {}", one.first_day, one.last_day)
+        },
+        bounds: one.state.bounds.clone(),
+        questions: one.state.open_questions.clone(),
+        actions: one.state.next_actions.clone(),
+        facts: one.facts.iter().take(12).map(row).collect(),
+        earlier: one.earlier.iter().take(12).map(row).collect(),
+    }
+}
+
+fn topics(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    let user = desk.user()?;
+    let f = desk.frame_of(&user, "Topics", "topics")?;
+    let found = glance(desk.engine, &user)?;
+    let mut topics: Vec<&TopicMemory> = found.topics.iter().collect();
+    topics.sort_by_key(|one| std::cmp::Reverse((one.last_day, one.facts.len())));
+    let group = |one: &quipu_core::artifact::Group| Group {
+        tier: shown::word(&one.tier),
+        kind: shown::word(&one.fact_type),
+        rows: one.facts.iter().map(|kept| Row { id: kept.id.to_string(), text: kept.text.clone() }).collect(),
+    };
+    let kept = found.global.do_not_forget.iter().map(group).collect();
+    page(&Topics { f, kept, topics: topics.into_iter().map(topic).collect() })
+}

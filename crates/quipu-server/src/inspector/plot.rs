@@ -1,0 +1,261 @@
+//! Plots, drawn here as SVG. Every text in one is a number or a date of our own, or written as text by [`text`].
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::shown;
+
+const WIDTH: f64 = 720.0;
+
+/// A text as it may stand in SVG.
+fn text(raw: &str) -> String {
+    let mut safe = String::with_capacity(raw.len());
+    for letter in raw.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
+fn framed(height: f64, label: &str, inside: &str) -> String {
+    let label = text(label);
+    format!("<svg class=\"plot\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{label}\">{inside}</svg>")
+}
+
+/// A step that makes at most so many parts of a whole, of the form 1, 2 or 5 with zeros.
+fn step(whole: f64, parts: f64) -> f64 {
+    let rough = (whole / parts).max(1e-9);
+    let ten = 10f64.powf(rough.log10().floor());
+    [1.0, 2.0, 5.0, 10.0].into_iter().map(|one| one * ten).find(|one| *one >= rough).unwrap_or(rough)
+}
+
+/// How a ledger grew: times and positions, oldest first. Nothing with fewer than three events.
+pub(super) fn growth(points: &[(Timestamp, u64)]) -> Option<String> {
+    const HEIGHT: f64 = 180.0;
+    let (first, last) = (points.first()?, points.last()?);
+    if points.len() < 3 {
+        return None;
+    }
+    let from = first.0.as_millisecond() as f64;
+    let span = (last.0.as_millisecond() as f64 - from).max(1.0);
+    let top = last.1 as f64;
+    let x = |time: Timestamp| 44.0 + (time.as_millisecond() as f64 - from) / span * (WIDTH - 60.0);
+    let y = |seq: f64| HEIGHT - 24.0 - seq / top * (HEIGHT - 40.0);
+    // At most two points a pixel are drawn.
+    let every = points.len().div_ceil(1000).max(1);
+    let kept = points.iter().enumerate().filter(|(place, _)| place % every == 0 || *place == points.len() - 1);
+    let mut line = String::new();
+    for (_, (time, seq)) in kept {
+        let _ = write!(line, "{}{:.1} {:.1}", if line.is_empty() { "M" } else { "L" }, x(*time), y(*seq as f64));
+    }
+    let mut inside = String::new();
+    let by = step(top, 4.0).max(1.0);
+    let mut tick = 0.0;
+    while tick <= top {
+        let at = y(tick);
+        let _ = write!(
+            inside,
+            "<path class=\"axis\" d=\"M44 {at:.1}H{:.0}\"/><text x=\"36\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            WIDTH - 16.0,
+            at + 4.0,
+            shown::count(tick as usize)
+        );
+        tick += by;
+    }
+    let ends = format!("L{:.1} {:.1}L{:.1} {:.1}Z", x(last.0), y(0.0), x(first.0), y(0.0));
+    let _ = write!(
+        inside,
+        "<path class=\"area\" d=\"{line}{ends}\"/><path class=\"mark-line\" d=\"{line}\"/><text x=\"44\" y=\"{HEIGHT}\">{}</text>\
+         <text x=\"{:.0}\" y=\"{HEIGHT}\" text-anchor=\"end\">{}</text>",
+        shown::moment(first.0),
+        WIDTH - 16.0,
+        shown::moment(last.0)
+    );
+    Some(framed(HEIGHT + 6.0, &format!("Growth to {} events", shown::count(last.1 as usize)), &inside))
+}
+
+/// A part of a bar: what it is, how much, and which of the eight colours it has.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) name: &'static str,
+    pub(super) value: f64,
+    pub(super) colour: usize,
+}
+
+/// Parts one after the other, as shares of the longest bar there is.
+pub(super) fn stacked(parts: &[Part], longest: f64) -> String {
+    let told: Vec<String> = parts.iter().map(|part| format!("{} {:.2}", part.name, part.value)).collect();
+    let mut inside = String::new();
+    let mut at = 0.0;
+    for part in parts.iter().filter(|part| part.value > 0.0) {
+        let wide = part.value / longest.max(1e-9) * 1000.0;
+        let _ = write!(
+            inside,
+            "<rect class=\"p{}\" x=\"{at:.1}\" width=\"{:.1}\" height=\"10\"><title>{} {:.3}</title></rect>",
+            part.colour,
+            (wide - 2.0).max(1.0),
+            part.name,
+            part.value
+        );
+        at += wide;
+    }
+    let label = text(&told.join(", "));
+    format!(
+        "<svg class=\"stackbar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{label}\">{inside}</svg>"
+    )
+}
+
+/// A stretch of time in which a value held.
+pub(super) struct Lane {
+    pub(super) name: String,
+    pub(super) from: Option<Timestamp>,
+    pub(super) to: Option<Timestamp>,
+    /// The class of its look: nothing, `past` or `never`.
+    pub(super) look: &'static str,
+}
+
+/// Values of one relation below each other, over time.
+pub(super) fn lanes(lanes: &[Lane], now: Timestamp) -> Option<String> {
+    const ROW: f64 = 30.0;
+    let known = || lanes.iter().flat_map(|lane| [lane.from, lane.to]).flatten();
+    let earliest = known().min()?;
+    let latest = known().max()?.max(now);
+    let from = earliest.as_millisecond() as f64;
+    let span = (latest.as_millisecond() as f64 - from).max(86_400_000.0);
+    let from = from - span * 0.04;
+    let x = |time: Timestamp| (time.as_millisecond() as f64 - from) / (span * 1.08) * WIDTH;
+    let mut inside = String::new();
+    for (row, lane) in lanes.iter().enumerate() {
+        let y = row as f64 * ROW + 18.0;
+        let (start, end) = (lane.from.map_or(0.0, x), lane.to.map_or(WIDTH, x));
+        let name = text(&shown::start(&lane.name, 60));
+        let days = format!(
+            "{} → {}",
+            lane.from.map_or_else(|| "?".to_owned(), shown::day),
+            lane.to.map_or_else(|| "now".to_owned(), shown::day)
+        );
+        // The name stands where there is room for it.
+        let (at, anchor) = if start > WIDTH * 0.6 { (start - 8.0, "end") } else { (start, "start") };
+        let y_name = if start > WIDTH * 0.6 { y + 7.0 } else { y - 5.0 };
+        let _ = write!(
+            inside,
+            "<text class=\"strong\" x=\"{at:.1}\" y=\"{y_name:.1}\" text-anchor=\"{anchor}\">{name}</text>\
+             <rect class=\"lane {}\" x=\"{start:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"8\" rx=\"4\"><title>{days}</title></rect>",
+            lane.look,
+            (end - start).max(4.0)
+        );
+    }
+    let height = lanes.len() as f64 * ROW + 24.0;
+    let today = x(now);
+    let _ = write!(
+        inside,
+        "<path class=\"today\" d=\"M{today:.1} 6V{:.1}\"/><text x=\"{today:.1}\" y=\"{height:.1}\" text-anchor=\"end\">today</text>\
+         <text x=\"0\" y=\"{height:.1}\">{}</text>",
+        height - 14.0,
+        shown::day(earliest)
+    );
+    Some(framed(height + 4.0, "When each value held", &inside))
+}
+
+/// Bars below each other: what, how many, and a word beside the number.
+pub(super) fn funnel(rows: &[(String, usize)]) -> String {
+    const ROW: f64 = 26.0;
+    let most = rows.iter().map(|(_, number)| *number).max().unwrap_or(0).max(1) as f64;
+    let mut inside = String::new();
+    for (place, (name, number)) in rows.iter().enumerate() {
+        let y = place as f64 * ROW + 4.0;
+        // Few of many would be invisible on a plain scale.
+        let wide = ((*number as f64 + 1.0).ln() / (most + 1.0).ln() * (WIDTH - 260.0)).max(1.0);
+        let _ = write!(
+            inside,
+            "<text x=\"0\" y=\"{:.1}\">{}</text><rect class=\"bar\" x=\"190\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"16\" rx=\"3\"/>\
+             <text class=\"strong\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            y + 12.0,
+            text(name),
+            198.0 + wide,
+            y + 12.0,
+            shown::count(*number)
+        );
+    }
+    framed(rows.len() as f64 * ROW + 4.0, "How many were left after each stage", &inside)
+}
+
+/// A histogram: the upper bound of each bucket in seconds, and how many fell into it.
+pub(super) fn histogram(buckets: &[(f64, u64)], label: &str) -> String {
+    const HEIGHT: f64 = 160.0;
+    let most = buckets.iter().map(|(_, count)| *count).max().unwrap_or(0).max(1) as f64;
+    let wide = (WIDTH - 8.0) / buckets.len().max(1) as f64;
+    let mut inside = format!("<path class=\"axis\" d=\"M0 {:.1}H{WIDTH}\"/>", HEIGHT - 24.0);
+    for (place, (bound, count)) in buckets.iter().enumerate() {
+        let x = 4.0 + place as f64 * wide;
+        let high = *count as f64 / most * (HEIGHT - 48.0);
+        let y = HEIGHT - 24.0 - high;
+        if *count > 0 {
+            let _ = write!(
+                inside,
+                "<rect class=\"bar\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\" rx=\"2\"><title>{count} up to {}</title></rect>\
+                 <text class=\"strong\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{count}</text>",
+                x + 2.0,
+                wide - 4.0,
+                high.max(2.0),
+                seconds(*bound),
+                x + wide / 2.0,
+                y - 4.0
+            );
+        }
+        let _ = write!(
+            inside,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            x + wide / 2.0,
+            HEIGHT - 8.0,
+            seconds(*bound)
+        );
+    }
+    framed(HEIGHT, label, &inside)
+}
+
+/// `0.6 ms`, `2.4 s`
+pub(super) fn seconds(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() => "more".to_owned(),
+        s if s < 0.001 => format!("{:.0} µs", s * 1e6),
+        s if s < 0.01 => format!("{:.1} ms", s * 1e3),
+        s if s < 1.0 => format!("{:.0} ms", s * 1e3),
+        s => format!("{s:.1} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_wrote_stays_text() {
+        let name = "</title><script>alert(1)</script>\"'".to_owned();
+        let time = Timestamp::from_second(1_700_000_000).ok();
+        let drawn = lanes(&[Lane { name, from: time, to: None, look: "" }], Timestamp::UNIX_EPOCH).unwrap_or_default();
+        assert!(!drawn.contains("<script") && drawn.contains("&lt;script&gt;"), "{drawn}");
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        let part = |value, colour| Part { name: "words", value, colour };
+        let drawn = stacked(&[part(0.5, 1), part(-0.2, 2), part(0.25, 3)], 1.0);
+        assert!(drawn.contains("width=\"498.0\"") && drawn.contains("x=\"500.0\" width=\"248.0\""), "{drawn}");
+        assert!(!drawn.contains("class=\"p2\""), "what takes away has no length: {drawn}");
+    }
+
+    #[test]
+    fn steps_are_round() {
+        for (whole, round) in [(3.0, 1.0), (57.0, 20.0), (1200.0, 500.0)] {
+            assert!((step(whole, 4.0) - round).abs() < 1e-9, "{whole}: {}", step(whole, 4.0));
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Times, names and counts as pages show them.
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, SourceKind, Trust};
+use quipu_core::id::ItemKind;
+use serde::Serialize;
+use serde_json::Value;
+
+/// `4 Apr 2026`
+pub(super) fn day(time: Timestamp) -> String {
+    time.strftime("%-d %b %Y").to_string()
+}
+
+/// `4 Apr 2026`, or a dash.
+pub(super) fn maybe_day(time: Option<Timestamp>) -> String {
+    time.map_or_else(|| "–".to_owned(), day)
+}
+
+/// `4 Apr 2026, 09:03`, in UTC
+pub(super) fn moment(time: Timestamp) -> String {
+    time.strftime("%-d %b %Y, %H:%M").to_string()
+}
+
+/// `09:03`
+pub(super) fn clock(time: Timestamp) -> String {
+    time.strftime("%H:%M").to_string()
+}
+
+/// `12,345`
+pub(super) fn count(number: usize) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `3.4 MB`
+pub(super) fn bytes(number: u64) -> String {
+    let number = number as f64;
+    match number {
+        n if n < 1e3 => format!("{n} B"),
+        n if n < 1e6 => format!("{:.0} kB", n / 1e3),
+        n if n < 1e9 => format!("{:.1} MB", n / 1e6),
+        n => format!("{:.1} GB", n / 1e9),
+    }
+}
+
+/// `12 events`, `1 event`
+pub(super) fn many(number: usize, one: &str) -> String {
+    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// The first characters of a text, on one line.
+pub(super) fn start(text: &str, chars: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= chars {
+        return line;
+    }
+    line.chars().take(chars).chain(['…']).collect()
+}
+
+/// The first characters of a text, as they are.
+pub(super) fn start_exact(text: &str, chars: usize) -> String {
+    let start: String = text.chars().take(chars).collect();
+    if start.len() < text.len() { start + "…" } else { start }
+}
+
+/// A word as it is serialised: `user_said` as `user said`.
+pub(super) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(text)) => text.replace('_', " "),
+        _ => String::new(),
+    }
+}
+
+pub(super) fn kind(kind: ItemKind) -> &'static str {
+    match kind {
+        ItemKind::Turn => "turn",
+        ItemKind::Entry => "entry",
+        ItemKind::Document => "document",
+        ItemKind::Import => "import",
+        ItemKind::Fact => "fact",
+        ItemKind::Episode => "episode",
+        ItemKind::Task => "task",
+        ItemKind::Note => "note",
+        ItemKind::Tenet => "tenet",
+        ItemKind::Review => "review",
+        ItemKind::Truth => "truth",
+    }
+}
+
+pub(super) fn actor(actor: Actor) -> &'static str {
+    match actor {
+        Actor::User => "the user",
+        Actor::Agent => "an agent",
+        Actor::System => "Quipu",
+    }
+}
+
+pub(super) fn source(source: SourceKind) -> &'static str {
+    match source {
+        SourceKind::UserSaid => "said by the user",
+        SourceKind::UserEdited => "by hand",
+        SourceKind::AssistantSaid => "said by the assistant",
+        SourceKind::ToolOutput => "from a tool",
+        SourceKind::Document => "from a document",
+        SourceKind::Imported => "imported",
+        SourceKind::Web => "from the web",
+        SourceKind::Inferred => "derived",
+    }
+}
+
+pub(super) fn trust(trust: Trust) -> &'static str {
+    match trust {
+        Trust::User => "the user's word",
+        Trust::Agent => "an agent's word",
+        Trust::Tool => "tool or import",
+        Trust::Web => "the web",
+    }
+}
+
+/// What a status means, as a title.
+pub(super) fn status(status: u16) -> &'static str {
+    match status {
+        401 | 403 => "Not open to you",
+        404 => "Not there",
+        422 => "Refused",
+        429 | 503 => "Later",
+        400..500 => "Not understood",
+        _ => "Something is wrong here",
+    }
+}
+
+/// How good or bad a standing is, as a class of the style.
+pub(super) fn tone(standing: &str) -> &'static str {
+    let first = standing.split([' ', ',', ':']).next().unwrap_or_default();
+    match first {
+        "active" | "holds" | "confirmed" | "done" | "recorded" | "approved" | "open" => "good",
+        "contested" | "uncertain" | "proposed" | "stalled" | "waits" | "waiting" => "warn",
+        "corrected" | "retracted" | "outdated" | "dropped" | "declined" | "reverted" => "bad",
+        _ => "plain",
+    }
+}
+
+/// A value of the core document on one line.
+pub(super) fn value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A value that may not be there.
+pub(super) fn maybe_value(found: Option<&Value>) -> String {
+    found.map_or_else(String::new, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_texts_are_short() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!([999, 12_300, 3_400_000].map(bytes), ["999 B", "12 kB", "3.4 MB"]);
+        assert_eq!((many(1, "event"), many(2, "event")), ("1 event".to_owned(), "2 events".to_owned()));
+        assert_eq!((start("a  b\nc", 5), start("abcdef", 3)), ("a b c".to_owned(), "abc…".to_owned()));
+        assert_eq!((tone("active"), tone("contested: two values")), ("good", "warn"));
+    }
+}

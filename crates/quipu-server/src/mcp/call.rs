@@ -1,0 +1,81 @@
+//! A call that is being answered, and where it gets the memory from.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quipu_core::id::UserId;
+use quipu_engine::{Engine, Error, Result};
+use tokio::sync::Semaphore;
+
+use super::guest::Guest;
+use crate::queue::Queue;
+
+/// Where calls get the memory from: a server has one open, a process beside others opens it for a while.
+pub trait Lend: Send + Sync {
+    /// The engine, for one call.
+    ///
+    /// # Errors
+    /// `Unavailable` if another process holds the memory.
+    fn lend(&self) -> Result<Arc<Engine>>;
+}
+
+/// An engine that is open as long as the server is.
+pub(crate) struct Own(pub(crate) Arc<Engine>);
+
+impl Lend for Own {
+    fn lend(&self) -> Result<Arc<Engine>> {
+        Ok(self.0.clone())
+    }
+}
+
+/// What all calls share.
+pub(crate) struct Hall {
+    pub(crate) lender: Arc<dyn Lend>,
+    /// Calls at work at a time, and how long one waits for its turn.
+    pub(crate) slots: Arc<Semaphore>,
+    pub(crate) waits: Duration,
+    /// Reads what was recorded, when nobody waits for it.
+    pub(crate) queue: Option<Arc<Queue>>,
+    /// Words that are handed on as the user's own count as the user's.
+    pub(crate) user_words: bool,
+}
+
+impl Hall {
+    /// Does something that may block, in its turn.
+    pub(super) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        guest: Guest,
+        work: impl FnOnce(&Call<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let busy = || Error::Unavailable("the server is busy with other requests; try again".to_owned());
+        let slot = tokio::time::timeout(self.waits, self.slots.clone().acquire_owned()).await;
+        let slot = slot.ok().and_then(std::result::Result::ok).ok_or_else(busy)?;
+        let hall = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let _slot = slot;
+            let engine = hall.lender.lend()?;
+            work(&Call { engine: &engine, guest: &guest, hall: &hall })
+        });
+        done.await.map_err(|_| Error::Bug("a tool stopped without an answer".to_owned()))?
+    }
+}
+
+/// A call that is being answered.
+pub(super) struct Call<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) guest: &'a Guest,
+    pub(super) hall: &'a Hall,
+}
+
+impl Call<'_> {
+    pub(super) fn user(&self) -> &UserId {
+        &self.guest.user
+    }
+
+    /// Has a language model read what was recorded, once nobody waits.
+    pub(super) fn study(&self, session: Option<String>) {
+        if let Some(queue) = &self.hall.queue {
+            queue.study(self.user(), session);
+        }
+    }
+}

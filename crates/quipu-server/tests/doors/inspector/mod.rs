@@ -1,0 +1,70 @@
+//! The inspector as a browser meets it: who is let in, what a page may do, and that what people wrote stays text.
+
+mod doors;
+mod pages;
+
+use quipu_models::fake::Script;
+
+use crate::rig::{Answer, Rig};
+
+async fn rig() -> Rig {
+    Rig::new(Script::saying("hello")).await
+}
+
+/// What a browser says of a form on a page of this server.
+const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
+
+impl Rig {
+    /// Sends a form as a browser does, without going where it is sent on to.
+    async fn form(&self, path: &str, headers: &[(&str, &str)], fields: &[(&str, &str)]) -> Answer {
+        let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        let mut request = client.post(self.url(path)).header("content-type", "application/x-www-form-urlencoded");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Answer::of(request.body(body).send().await.unwrap()).await
+    }
+
+    /// A page, without going where it may send one on to.
+    async fn page(&self, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let mut request = client.get(self.url(path));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        Answer::of(request.send().await.unwrap()).await
+    }
+
+    /// The token that forms of a page send.
+    async fn token(&self, headers: &[(&str, &str)]) -> String {
+        let page = self.page("/ui/u/ines/upkeep", headers).await.html();
+        page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    }
+
+    /// Signs in with a key: the cookie.
+    async fn signed_in(&self, key: &str) -> String {
+        let answer = self.form("/ui/sign-in", &[OWN], &[("key", key)]).await;
+        assert_eq!(answer.status, 303, "{}", answer.text());
+        answer.header("set-cookie").split(';').next().unwrap().to_owned()
+    }
+}
+
+impl Answer {
+    fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).unwrap()
+    }
+
+    /// A page that must be good.
+    fn html(&self) -> String {
+        assert_eq!(self.status, 200, "{}", self.text());
+        assert_eq!(self.header("content-type"), "text/html; charset=utf-8");
+        self.text()
+    }
+
+    /// Where it sends one on to.
+    fn sent_to(&self) -> String {
+        assert_eq!(self.status, 303, "{}", self.text());
+        self.header("location").to_owned()
+    }
+}
