@@ -1,8 +1,10 @@
 //! What can be typed: every command, flag and default.
 
+pub(crate) mod clients;
 mod eval;
 pub(crate) mod evolve;
 pub(crate) mod growing;
+pub(crate) mod hook;
 mod keeping;
 pub(crate) mod keys;
 pub(crate) mod models;
@@ -200,8 +202,16 @@ pub(crate) enum Command {
     Eval(Eval),
     /// Give any application of a language model a memory: a proxy on this machine
     Serve(Serve),
+    /// Give memory to a client that speaks MCP, over standard input and output
+    Mcp(clients::Mcp),
+    /// Enter Quipu in a client's settings: claude-desktop, claude-code, cursor, codex, vscode
+    Install(clients::Install),
+    /// Take Quipu out of a client's settings again
+    Uninstall(clients::Place),
     /// Keys for those who ask a server: create, list, revoke
     Key(keys::KeyArgs),
+    /// Memory for a coding agent, at its own events; never in its way
+    Hook(hook::Hook),
     /// Measure speed and size on this machine
     Bench(Bench),
     /// Print a completion script

@@ -13,7 +13,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = args::Cli::parse();
+    let cli = match args::Cli::try_parse() {
+        // An agent takes the code of wrong usage for a veto.
+        Err(error) if error.use_stderr() && commands::hook::is_typed() => {
+            let _ = error.print();
+            return ExitCode::SUCCESS;
+        }
+        typed => typed.unwrap_or_else(|error| error.exit()),
+    };
     let printer = output::Printer::new(&cli.global);
     match commands::run(cli, &printer) {
         Ok(code) => code,

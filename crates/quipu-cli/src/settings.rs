@@ -35,6 +35,8 @@ struct File {
     #[serde(default)]
     models: BTreeMap<ModelRole, models::Table>,
     #[serde(default)]
+    mcp: serving::Mcp,
+    #[serde(default)]
     serve: serving::Serving,
     #[serde(default)]
     upstream: Vec<serving::Place>,
@@ -48,6 +50,8 @@ pub(crate) struct Settings {
     /// The user to use.
     pub(crate) user: UserId,
     pub(crate) data_dir: PathBuf,
+    /// The folder was named by a flag or the environment.
+    pub(crate) data_dir_named: bool,
     /// A folder with another embedding model.
     pub(crate) model_dir: Option<PathBuf>,
     pub(crate) reranker_dir: Option<PathBuf>,
@@ -62,6 +66,8 @@ pub(crate) struct Settings {
     /// The language models that are to be used.
     pub(crate) models: Vec<ModelSettings>,
     pub(crate) now: Option<jiff::Timestamp>,
+    /// What is decided about MCP.
+    pub(crate) mcp: quipu_server::McpOptions,
     serve: serving::Serving,
     upstream: Vec<serving::Place>,
 }
@@ -79,6 +85,7 @@ impl Settings {
             None => base("XDG_DATA_HOME", ".local/share")?.join("quipu"),
         };
         Ok(Self {
+            data_dir_named: global.data_dir.is_some(),
             user_named: named.is_some().then(|| user.clone()),
             user,
             data_dir,
@@ -90,6 +97,7 @@ impl Settings {
             sessions: file.sessions.checked().map_err(|refusal| Error::Invalid(format!("[sessions]: {refusal}")))?,
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
             now: global.now,
+            mcp: file.mcp.into(),
             serve: file.serve,
             upstream: file.upstream,
         })

@@ -4,31 +4,12 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-/// A folder of its own with settings in it.
-struct Place(tempfile::TempDir);
+use place::Place;
 
-impl Place {
-    fn new(config: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("quipu")).unwrap();
-        std::fs::write(folder.path().join("quipu/config.toml"), config).unwrap();
-        Self(folder)
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-        command.args(args).env_clear().env("HOME", self.0.path()).env("XDG_CONFIG_HOME", self.0.path());
-        command.env("QUIPU_DATA_DIR", self.0.path().join("data")).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().unwrap()
-    }
-}
+mod place;
 
 /// A process that is gone when the test is.
 struct Serving(Child);

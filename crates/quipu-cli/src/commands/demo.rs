@@ -58,7 +58,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
     let head = quipu_engine::status(&engine, &user)?.version;
 
     tell("4. Keep a profile: a JSON document. Facts write into it, and people may\n")?;
-    profile(&engine, &user, printer)?;
+    profile(&engine, &user, &|text| printer.out(text))?;
     let difference = quipu_engine::diff(&engine, &user, When::Seq(told - 1), When::Seq(told + 1))?;
     tell(&format!("\n$ quipu -u demo diff {} {}\n{}", told - 1, told + 1, render::difference(&difference)))?;
 
@@ -93,6 +93,18 @@ pub(super) fn run(settings: &Settings, printer: &Printer) -> Result<()> {
     let pack = quipu_engine::context(&engine, &user, &options)?;
     tell(&format!("$ quipu -u demo context {:?} --max-tokens 500\n{}", QUESTIONS[2], pack.text))?;
     tell(&next(settings, head))
+}
+
+/// The same memory for a running server, told to nobody, with something left to decide.
+pub(super) fn load(engine: &Engine) -> Result<UserId> {
+    let user = UserId::parse(USER)?;
+    clear(engine, &user)?;
+    import(engine, &user)?;
+    let silent = |_: &str| Ok(());
+    understanding::tell(engine, &user, &silent)?;
+    profile(engine, &user, &silent)?;
+    understanding::propose(engine, &user)?;
+    Ok(user)
 }
 
 /// Starts from nothing, but never deletes a memory that is not the demo's own.
@@ -137,20 +149,18 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
 }
 
 /// Edits by hand: one that fits, and one that does not.
-fn profile(engine: &Engine, user: &UserId, printer: &Printer) -> Result<()> {
+fn profile(engine: &Engine, user: &UserId, out: &dyn Fn(&str) -> Result<()>) -> Result<()> {
     let set = |value: Value| Edit::Set("/location/timezone".to_owned(), value);
     let options = PatchOptions { rationale: Some("she moved".to_owned()), ..PatchOptions::default() };
     let seq = quipu_engine::edit_core(engine, user, &set(json!("Europe/Lisbon")), &options)?.seq;
-    printer.out(&format!(
-        "$ quipu -u demo core set /location/timezone Europe/Lisbon --because 'she moved'\nEvent {seq}\n"
-    ))?;
+    out(&format!("$ quipu -u demo core set /location/timezone Europe/Lisbon --because 'she moved'\nEvent {seq}\n"))?;
     let Err(refusal) = quipu_engine::edit_core(engine, user, &set(json!(7)), &PatchOptions::default()) else {
         return Err(Error::Bug("a patch against the schema was taken".to_owned()));
     };
-    printer.out(&format!("$ quipu -u demo core set /location/timezone 7\nquipu: {refusal}\n"))?;
+    out(&format!("$ quipu -u demo core set /location/timezone 7\nquipu: {refusal}\n"))?;
     let document = quipu_engine::core_at(engine, user, When::Now)?;
     let shown = serde_json::to_string_pretty(&document).map_err(|error| Error::Bug(error.to_string()))?;
-    printer.out(&format!("\n$ quipu -u demo core\n{shown}\n"))
+    out(&format!("\n$ quipu -u demo core\n{shown}\n"))
 }
 
 fn next(settings: &Settings, version: u64) -> String {

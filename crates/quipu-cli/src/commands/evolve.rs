@@ -15,6 +15,9 @@ pub(super) fn evolve(session: &Session<'_>, args: &Evolve) -> Result<()> {
     let found = quipu_engine::evolve(&session.engine, &session.user, &options)?;
     session.printer.report(&found, evolution)?;
     session.say_lag(found.lag.as_deref());
+    for fault in &found.faults {
+        session.printer.hint(&format!("named by rule, for the model gave no name that can be used: {fault}"));
+    }
     let due = found.patterns.iter().filter(|one| one.survey.is_due()).count();
     if args.dry_run && due > 0 {
         session.printer.hint("nothing was changed; leave out --dry-run to be asked, or use --apply to promote at once");
@@ -47,6 +50,9 @@ fn pattern(one: &Pattern, found: &Evolution) -> String {
         (Standing::Waiting { review }, ..) => format!("waits for you: {review}"),
         (Standing::Declined { again_at, .. }, ..) => {
             format!("you declined it; asked again from {again_at} instances on")
+        }
+        (Standing::TakenBack { again_at }, ..) => {
+            format!("you took it back; asked again from {again_at} instances on")
         }
         (Standing::Below { missing }, ..) => format!("not yet: {missing}"),
         (Standing::Nameless, ..) => {

@@ -9,7 +9,10 @@ mod evolve;
 mod export;
 mod growing;
 mod history;
+pub(crate) mod hook;
+mod install;
 mod keys;
+mod mcp;
 mod models;
 mod people;
 mod read;
@@ -67,6 +70,9 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         clap_complete::generate(shell, &mut Cli::command(), "quipu", &mut std::io::stdout());
         return Ok(ExitCode::SUCCESS);
     }
+    if let Command::Hook(args) = command {
+        return Ok(hook::run(global, args));
+    }
     let settings = Settings::read(&global)?;
     match command {
         Command::Demo => return demo::run(&settings, printer).map(|()| ExitCode::SUCCESS),
@@ -76,6 +82,9 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         }
         Command::Doctor(args) if args.self_test => return models::self_test(&settings, printer),
         Command::Key(args) => return keys::run(&settings, printer, args.action),
+        Command::Install(args) => return install::install(&settings, printer, args),
+        Command::Uninstall(place) => return install::uninstall(printer, &place),
+        Command::Mcp(args) => return mcp::run(settings, args),
         Command::Serve(args) => return serve::run(&settings, printer, &args),
         Command::Vault(VaultCommand { action: VaultAction::Watch(args) }) => {
             return vault::watch(&settings, printer, &args);
@@ -202,9 +211,13 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Demo
         | Command::Eval(_)
         | Command::Bench(_)
+        | Command::Hook(_)
+        | Command::Install(_)
         | Command::Key(_)
+        | Command::Mcp(_)
         | Command::Serve(_)
         | Command::Status
+        | Command::Uninstall(_)
         | Command::Weights { .. }
         | Command::Doctor(_)
         | Command::Backup(_)

@@ -1,4 +1,4 @@
-//! Serve: the proxy, health and metrics, until it is interrupted.
+//! Serve: the proxy, the API, the inspector, health and metrics, until it is interrupted.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -21,8 +21,11 @@ struct Screen {
     addr: String,
     data_dir: String,
     user_id: String,
+    inspector: String,
+    needs_key: bool,
     openai_base_url: String,
     anthropic_base_url: String,
+    mcp: String,
     metrics: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     otlp_endpoint: Option<String>,
@@ -38,7 +41,7 @@ struct Shown {
 }
 
 pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Result<ExitCode> {
-    let options = settings.serving(args.addr, &args.allow_hosts)?;
+    let options = Options { demo: Some(super::demo::load), ..settings.serving(args.addr, &args.allow_hosts)? };
     let collector = settings.collector()?;
     let telemetry = telemetry::start(filter(args.log_level), collector.as_deref())?;
     let book = app::book(&settings.data_dir, settings);
@@ -51,6 +54,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Resul
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         keys: Arc::new(app::keys(settings)?),
+        signer: Some(Arc::new(app::signer(settings))),
         metrics,
     };
     let shown = options.clone();
@@ -84,8 +88,11 @@ fn screen(settings: &Settings, options: &Options, bound: Bound, collector: Optio
         addr: addr.to_string(),
         data_dir: settings.data_dir.display().to_string(),
         user_id: settings.user.to_string(),
+        inspector: format!("http://{addr}/"),
+        needs_key: options.needs_key || !addr.ip().is_loopback(),
         openai_base_url: format!("http://{addr}/v1"),
         anthropic_base_url: format!("http://{addr}"),
+        mcp: format!("http://{addr}/mcp"),
         metrics: format!("http://{addr}/metrics"),
         otlp_endpoint: collector,
         upstreams: options.upstreams.iter().map(shown).collect(),
@@ -93,10 +100,19 @@ fn screen(settings: &Settings, options: &Options, bound: Bound, collector: Optio
 }
 
 fn render(screen: &Screen) -> String {
+    let with_key = if screen.needs_key { " (sign in with a key: `quipu key create`)" } else { "" };
     let mut text = format!(
-        "Quipu listens on {}\n\n  memory     {} (user {} unless a request says otherwise)\n  OpenAI     \
-         OPENAI_BASE_URL={}\n  Anthropic  ANTHROPIC_BASE_URL={}\n  metrics    {}\n\n",
-        screen.addr, screen.data_dir, screen.user_id, screen.openai_base_url, screen.anthropic_base_url, screen.metrics
+        "Quipu listens on {}\n\n  Look at it  {}{with_key}\n  memory      {} (user {} unless a request says otherwise)\n  \
+         OpenAI      OPENAI_BASE_URL={}\n  Anthropic   ANTHROPIC_BASE_URL={}\n  MCP         {} (quipu install CLIENT --server)\n  \
+         metrics     {}\n\n",
+        screen.addr,
+        screen.inspector,
+        screen.data_dir,
+        screen.user_id,
+        screen.openai_base_url,
+        screen.anthropic_base_url,
+        screen.mcp,
+        screen.metrics
     );
     if let Some(collector) = &screen.otlp_endpoint {
         text.push_str(&format!("  spans go to {collector}\n"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quipu_core::limit;
 use quipu_engine::{Error, Result};
-use quipu_server::{Options, Placement, Upstream, Wire};
+use quipu_server::{McpOptions, Options, Placement, Upstream, Wire};
 use serde::Deserialize;
 
 use super::Settings;
@@ -24,6 +24,21 @@ pub(crate) struct Serving {
     max_tokens: Option<usize>,
     /// Where a collector takes OTLP over HTTP.
     otlp_endpoint: Option<String>,
+}
+
+/// `[mcp]` of the settings file.
+#[derive(Debug, Default, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mcp {
+    user_words: Option<bool>,
+    review: Option<bool>,
+}
+
+impl From<Mcp> for McpOptions {
+    fn from(set: Mcp) -> Self {
+        let usual = Self::default();
+        Self { user_words: set.user_words.unwrap_or(usual.user_words), review: set.review.unwrap_or(usual.review) }
+    }
 }
 
 /// One `[[upstream]]` of the settings file.
@@ -134,6 +149,8 @@ impl Settings {
             upstreams,
             recall_within: own.recall_ms.map_or(usual.recall_within, Duration::from_millis),
             max_tokens,
+            mcp: self.mcp.clone(),
+            demo: usual.demo,
             bounds: usual.bounds,
         })
     }

@@ -77,6 +77,19 @@ fn conflict(engine: &Engine, user: &UserId, tell: &dyn Fn(&str) -> Result<()>) -
     tell(&format!("$ quipu -u demo review decline {id}\nEvent {}: what the tool said was never true\n", receipt.seq))
 }
 
+/// An assistant thinks it knows more of her: that waits for her.
+pub(super) fn propose(engine: &Engine, user: &UserId) -> Result<()> {
+    let json = r#"{
+        "facts": [{"predicate": "lives_in", "object": "Lisbon"}],
+        "tenets": [
+            {"kind": "preference", "text": "Prefers the train to the plane"},
+            {"kind": "policy", "text": "Keeps the evening before a race free"}
+        ]
+    }"#;
+    let request: WriteRequest = serde_json::from_str(json).map_err(|error| Error::Bug(error.to_string()))?;
+    quipu_engine::write(engine, user, &request, SourceKind::AssistantSaid).map(drop)
+}
+
 /// Something is said, and erased with everything that came of it.
 fn erasure(engine: &Engine, user: &UserId, tell: &dyn Fn(&str) -> Result<()>) -> Result<()> {
     let seq = say(engine, user, "2026-04-04T09:05:00Z", SECRET, tell)?;

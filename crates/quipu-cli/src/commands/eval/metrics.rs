@@ -101,23 +101,21 @@ pub(super) struct Figures {
 }
 
 impl Figures {
-    /// Of the figures named. A figure no question has is left out; without any question all are 0.
+    /// Of the figures named. A figure no question has is 0, without an interval.
     pub(super) fn of(names: &[&str], rows: &[&Scores]) -> Self {
         let column = |name: &&str| rows.iter().map(|row| row.get(*name).copied()).collect::<Vec<_>>();
         let columns: Vec<Vec<Option<f64>>> = names.iter().map(column).collect();
-        // What no row speaks of has no mean, unless there are no rows at all.
-        let nothing = rows.is_empty().then_some(0.0);
-        let mean = |column: &Vec<Option<f64>>| bootstrap::mean(column.iter().copied().flatten());
+        let mean = |column: &Vec<Option<f64>>| bootstrap::mean(column.iter().copied().flatten()).unwrap_or(0.0);
         let named = || names.iter().map(|&name| name.to_owned());
         let intervals = named().zip(bootstrap::intervals(&columns));
         Self {
             questions: rows.len(),
-            means: named().zip(&columns).filter_map(|(name, column)| Some((name, mean(column).or(nothing)?))).collect(),
+            means: named().zip(columns.iter().map(mean)).collect(),
             intervals: intervals.filter_map(|(name, interval)| Some((name, interval?))).collect(),
         }
     }
 
-    /// Split by what each row is about.
+    /// Split by what each row is about. A part has only those of the figures that some question of it has.
     pub(super) fn split<'a>(
         names: &[&str],
         rows: impl Iterator<Item = (&'a str, &'a Scores)>,
@@ -126,7 +124,10 @@ impl Figures {
         for (about, scores) in rows {
             split.entry(about.to_owned()).or_default().push(scores);
         }
-        split.into_iter().map(|(about, rows)| (about, Self::of(names, &rows))).collect()
+        let asked = |rows: &[&Scores]| -> Vec<&str> {
+            names.iter().copied().filter(|name| rows.iter().any(|row| row.contains_key(*name))).collect()
+        };
+        split.into_iter().map(|(about, rows)| (about, Self::of(&asked(&rows), &rows))).collect()
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
@@ -267,11 +268,17 @@ mod tests {
         let json = serde_json::to_value(&figures).unwrap_or_default();
         assert_eq!(json["session"]["recall"]["1"], 0.5);
         assert_eq!(json["intervals"]["session"]["recall"]["1"], serde_json::json!([0.0, 1.0]));
-        assert_eq!(json["questions"], 3);
-        assert!(
-            json.get("turn").is_none() && json["intervals"].get("turn").is_none(),
-            "nobody was asked that: no zero"
-        );
+        assert_eq!((&json["turn"]["mrr"], &json["questions"]), (&0.0.into(), &3.into()));
+        assert!(json["intervals"].get("turn").is_none());
+    }
+
+    #[test]
+    fn a_part_has_no_figure_nobody_in_it_was_asked_for() {
+        let rows = [("turns", of_turns(&["x"], &["a"])), ("sessions", of_sessions(&["s"], &["s"]))];
+        let parts = Figures::split(&["session.recall.1", "turn.mrr"], rows.iter().map(|(about, row)| (*about, row)));
+        assert_eq!(parts["turns"].mean("turn.mrr"), Some(0.0), "asked, and not found");
+        assert_eq!(parts["turns"].mean("session.recall.1"), None);
+        assert_eq!((parts["sessions"].mean("session.recall.1"), parts["sessions"].mean("turn.mrr")), (Some(1.0), None));
     }
 
     #[test]

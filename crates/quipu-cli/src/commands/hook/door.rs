@@ -1,0 +1,147 @@
+//! The memory behind a hook: the data folder, or the server that has it in use.
+
+use std::time::Duration;
+
+use quipu_core::id::{ItemKind, UserId};
+use quipu_core::recall::Verdict;
+use quipu_engine::{
+    ContextOptions, Engine, Error, RememberOptions, Result, Utterance, follow_up, judged_context, remember_all,
+};
+use reqwest::StatusCode;
+use reqwest::blocking::{Client, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::transcript::Turn;
+use crate::app;
+use crate::args::hook::Hook;
+use crate::settings::Settings;
+
+/// How long a server may take for one answer. The hook as a whole has less.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+pub(super) enum Door {
+    Folder(Box<Engine>),
+    Server { client: Client, base: String, key: Option<String> },
+}
+
+impl Door {
+    pub(super) fn open(settings: &Settings, args: &Hook) -> Result<Self> {
+        if let Some(base) = &args.server {
+            return Self::server(base, args);
+        }
+        match app::open(settings) {
+            // Whoever has it in use is asked, at the address of the settings.
+            Err(Error::Unavailable(why)) => {
+                let addr = settings.serving(None, &[])?.addr;
+                let door = Self::server(&format!("http://{addr}"), args)?;
+                door.reach().map_err(|error| Error::Unavailable(format!("{why}; {error}")))?;
+                Ok(door)
+            }
+            opened => Ok(Self::Folder(Box::new(opened?))),
+        }
+    }
+
+    fn server(base: &str, args: &Hook) -> Result<Self> {
+        // Fails only if the process has one already, which then serves.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(ANSWER_WITHIN);
+        let client =
+            client.build().map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
+        Ok(Self::Server { client, base: base.trim_end_matches('/').to_owned(), key: args.api_key.clone() })
+    }
+
+    /// An error unless a server answers that calls itself by our name: what was said is told to nobody else.
+    fn reach(&self) -> Result<()> {
+        let Self::Server { client, base, key } = self else { return Ok(()) };
+        let answer = asked(client.get(format!("{base}/version")), key.as_deref())?;
+        match answer["name"] == "quipu" {
+            true => Ok(()),
+            false => Err(Error::Unavailable(format!("what answers at {base} is another server"))),
+        }
+    }
+
+    /// The block for a question; if it must be answered, none where memory does not.
+    pub(super) fn packed(
+        &self,
+        user: &UserId,
+        question: &str,
+        max_tokens: usize,
+        must_answer: bool,
+    ) -> Result<Option<String>> {
+        match self {
+            Self::Folder(engine) => {
+                let options = ContextOptions { max_tokens, ..ContextOptions::of(question) };
+                let made = judged_context(engine, user, &options)?;
+                let is_wanted = !must_answer || made.decision.verdict != Verdict::Abstain;
+                Ok((is_wanted && !made.pack.citations.is_empty()).then_some(made.pack.text))
+            }
+            Self::Server { client, base, key } => {
+                let asking = client.post(format!("{base}/memory/{user}/context"));
+                let body = json!({"query": question, "max_tokens": max_tokens});
+                let answer = asked(json_of(asking, &body), key.as_deref())?;
+                let is_wanted = !must_answer || answer["decision"]["verdict"] != "abstain";
+                let has_items = answer["citations"].as_array().is_some_and(|cited| !cited.is_empty());
+                Ok(answer["text"].as_str().filter(|_| is_wanted && has_items).map(str::to_owned))
+            }
+        }
+    }
+
+    /// Makes a turn durable; one that is recorded already stays as it is.
+    pub(super) fn record(&self, user: &UserId, session: &str, turn: &Turn) -> Result<()> {
+        let key = format!("hook:{session}:{}", turn.name);
+        let recorded = match self {
+            Self::Folder(engine) => {
+                let said = Utterance {
+                    role: turn.role,
+                    session: Some(session.to_owned()),
+                    said_at: turn.said_at,
+                    ..Utterance::of_user(&turn.text)
+                };
+                let options =
+                    RememberOptions { idempotency_key: Some(key), durable_only: true, ..RememberOptions::default() };
+                remember_all(engine, user, &[said], ItemKind::Turn, &options).map(drop)
+            }
+            Self::Server { client, base, key: secret } => {
+                let message = json!({"role": turn.role.word(), "content": turn.text, "said_at": turn.said_at});
+                let body = json!({"messages": [message], "session_id": session, "wait": "durable"});
+                let telling = client.post(format!("{base}/memory/{user}/turns")).header("Idempotency-Key", key);
+                asked(json_of(telling, &body), secret.as_deref()).map(drop)
+            }
+        };
+        match recorded {
+            // It was said in other words before, or is not to be kept: that does not keep the next ones from being said.
+            Err(Error::Refused(_)) => Ok(()),
+            recorded => recorded,
+        }
+    }
+
+    /// Has what was recorded read; a server does that by itself.
+    pub(super) fn follow(&self, user: &UserId, session: &str) -> Result<()> {
+        match self {
+            Self::Folder(engine) => follow_up(engine, user, Some(session)).map(drop),
+            Self::Server { .. } => Ok(()),
+        }
+    }
+}
+
+fn json_of(request: RequestBuilder, body: &Value) -> RequestBuilder {
+    request.header("Content-Type", "application/json").body(body.to_string())
+}
+
+/// The answer to a request, or the error it stands for.
+fn asked(request: RequestBuilder, key: Option<&str>) -> Result<Value> {
+    let request = key.into_iter().fold(request, |request, key| request.bearer_auth(key));
+    let lost = |error: reqwest::Error| Error::Unavailable(format!("the server was not reached: {error}"));
+    let answer = request.send().map_err(lost)?;
+    let status = answer.status();
+    let body: Value = serde_json::from_slice(&answer.bytes().map_err(lost)?).unwrap_or_default();
+    let why =
+        || body["error"]["message"].as_str().map_or_else(|| format!("the server answered {status}"), str::to_owned);
+    match status {
+        status if status.is_success() => Ok(body),
+        StatusCode::NOT_FOUND => Err(Error::NotFound(why())),
+        StatusCode::UNPROCESSABLE_ENTITY => Err(Error::Refused(why())),
+        status if status.is_client_error() => Err(Error::Invalid(why())),
+        _ => Err(Error::Unavailable(why())),
+    }
+}
