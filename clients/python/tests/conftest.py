@@ -1,0 +1,38 @@
+"""A real server for every test: `QUIPU` names the binary."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from quipu import Quipu
+
+
+@pytest.fixture(scope="session")
+def base_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    binary = os.environ.get("QUIPU")
+    assert binary, "set QUIPU to the binary: `cargo build -p quipu-cli`, then QUIPU=$PWD/target/debug/quipu"
+    folder: Path = tmp_path_factory.mktemp("quipu")
+    settings = {name: value for name, value in os.environ.items() if not name.startswith("QUIPU_")}
+    settings |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+    command = [binary, "--data-dir", str(folder / "data"), "--json", "serve", "--addr", "127.0.0.1:0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=settings) as server:
+        assert server.stdout
+        try:
+            yield "http://" + json.loads(server.stdout.readline())["addr"]
+        finally:
+            server.send_signal(signal.SIGINT)
+            assert server.wait(timeout=60) == 0
+
+
+@pytest.fixture
+def memory(base_url: str) -> Iterator[Quipu]:
+    # A debug build on a busy machine takes longer than a person would wait.
+    with Quipu(base_url, timeout=120) as client:
+        yield client
