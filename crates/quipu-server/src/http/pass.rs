@@ -16,7 +16,7 @@ use super::fault::Fault;
 use crate::app::App;
 use crate::metrics::Proxied;
 use crate::options::{Bounds, Upstream, Wire};
-use crate::proxy::{Key, address, choose, for_client, for_upstream, key_to_send};
+use crate::proxy::{Key, address, choose, for_client, for_upstream, key_to_send, sent_before_an_error};
 
 /// Ids named in a header, at most.
 const IDS_MAX: usize = 64;
@@ -191,6 +191,11 @@ pub(super) fn refused(fault: &Fault, wire: Option<Wire>, request_id: String) -> 
     response
 }
 
+/// The body of an answer that nobody reads along.
+pub(super) fn unread(answer: reqwest::Response) -> Body {
+    Body::from_stream(sent_before_an_error(answer.bytes_stream()))
+}
+
 async fn pass(
     app: &App,
     upstream: &Upstream,
@@ -210,5 +215,5 @@ async fn pass(
     let told = Told::skipped(request_id.to_owned());
     count(app, &upstream.name, answer.status().as_u16(), told.status);
     let (head, ()) = head(&answer, &told).into_parts();
-    Ok(Response::from_parts(head, Body::from_stream(answer.bytes_stream())))
+    Ok(Response::from_parts(head, unread(answer)))
 }

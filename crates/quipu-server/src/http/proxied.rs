@@ -21,7 +21,9 @@ use super::pass::{self, Told};
 use crate::app::App;
 use crate::memory::{Recalled, Wanted};
 use crate::options::Upstream;
-use crate::proxy::{self, Ask, Dialect, Ended, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_block};
+use crate::proxy::{
+    self, Ask, Dialect, Ended, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, sent_before_an_error, with_block,
+};
 use crate::queue::{Exchange, Place};
 
 pub(super) async fn chat(State(app): State<Arc<App>>, request: Request) -> Response {
@@ -279,7 +281,7 @@ impl Drop for Kept {
 /// The body of an answer; what was said in it is kept after its last byte.
 fn listening(app: &App, dialect: Dialect, answer: reqwest::Response, kept: Option<Kept>) -> Body {
     let status = answer.status();
-    let Some(kept) = kept else { return Body::from_stream(answer.bytes_stream()) };
+    let Some(kept) = kept else { return pass::unread(answer) };
     if !status.is_success() {
         // Words that were refused as such are sent again in another way, or never; the others were said.
         let were_said =
@@ -287,9 +289,11 @@ fn listening(app: &App, dialect: Dialect, answer: reqwest::Response, kept: Optio
         if !were_said {
             kept.forget();
         }
-        return Body::from_stream(answer.bytes_stream());
+        return pass::unread(answer);
     }
     let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let reader = Reader::new(dialect, kind.starts_with("text/event-stream"), app.options.bounds.reply_bytes_max);
-    Body::from_stream(Tee::new(answer.bytes_stream(), reader, move |reply, ended| kept.with_reply(reply, ended)))
+    Body::from_stream(Tee::new(sent_before_an_error(answer.bytes_stream()), reader, move |reply, ended| {
+        kept.with_reply(reply, ended)
+    }))
 }

@@ -10,7 +10,7 @@ use quipu_core::source::Role::{Assistant, User};
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel};
 use quipu_models::HashedNgrams;
 use quipu_models::fake::{Fault, Script, Times};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::rig::{Answer, Rig, said};
 
@@ -152,8 +152,15 @@ async fn an_upstream_that_breaks_off_leaves_what_it_said_and_the_client_is_told(
     let words = "It is Porto, as you have told me in spring, and again in summer, and I have not forgotten.";
     for (fault, breaks) in [(Fault::ResetMidway, true), (Fault::ClosesMidway, true), (Fault::NoEnd, false)] {
         let rig = Rig::new(Script::saying(words).with(fault, Times::Always)).await;
-        let response = rig.post("/v1/chat/completions", &INES, streamed()).await;
-        let end = response.bytes().await;
+        let mut response = rig.post("/v1/chat/completions", &INES, streamed()).await;
+        assert_eq!(response.status(), 200, "{fault:?}");
+        let mut seen = String::new();
+        let end = loop {
+            match response.chunk().await {
+                Ok(Some(bytes)) => seen.push_str(&String::from_utf8_lossy(&bytes)),
+                end => break end,
+            }
+        };
         assert_eq!(end.is_err(), breaks, "{fault:?}: {end:?}");
         rig.settled().await;
         let kept = rig.kept("ines", "s");
@@ -163,6 +170,10 @@ async fn an_upstream_that_breaks_off_leaves_what_it_said_and_the_client_is_told(
             partial.is_none_or(|(role, said)| *role == Assistant && words.starts_with(said.as_str())),
             "{partial:?}"
         );
+        let deltas = seen.lines().filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok());
+        let told: String =
+            deltas.filter_map(|said| said["choices"][0]["delta"]["content"].as_str().map(str::to_owned)).collect();
+        assert_eq!(partial.map_or("", |(_, said)| said), told.trim(), "{fault:?}: what is kept is what the client got");
         let flagged = rig.reasons("ines").iter().filter(|why| why.contains("; partial: ")).count();
         assert_eq!(flagged, usize::from(partial.is_some()), "{fault:?}");
     }
