@@ -6,7 +6,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 use serde::Serialize;
 
-use super::dates::{NamedDate, dated};
+use super::dates::{MONTHS, NamedDate, dated};
 use super::tokens::Word;
 
 /// A stretch of days; without a beginning or an end it is open there.
@@ -359,21 +359,6 @@ fn span(from: Option<Date>, until: Option<Date>) -> Interval {
 fn open(from: Option<Date>, until: Option<Date>) -> Interval {
     Interval { from, until, vague: false }
 }
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
 
 fn unit(word: &str) -> Option<Unit> {
     match word {
