@@ -390,7 +390,10 @@ fn no_test_is_forgotten() {
             } else {
                 (folder, stem)
             };
-            let candidates = [owner.join("main.rs"), owner.join("mod.rs"), owner.with_extension("rs")];
+            let mut candidates = vec![owner.join("main.rs"), owner.join("mod.rs"), owner.with_extension("rs")];
+            if owner == tests {
+                candidates.extend(rust_files(&tests).into_iter().filter(|file| file.parent() == Some(&tests)));
+            }
             if !candidates.iter().any(|file| file.is_file() && modules(file).contains(&name)) {
                 forgotten.push(short(&path));
             }

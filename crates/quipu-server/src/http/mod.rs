@@ -2,6 +2,7 @@
 
 mod accept;
 mod api;
+mod breaking;
 mod caller;
 mod fault;
 mod health;

@@ -11,12 +11,13 @@ use axum::response::Response;
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
+use super::breaking::sent_before_an_error;
 use super::caller::{Caller, Met};
 use super::fault::Fault;
 use crate::app::App;
 use crate::metrics::Proxied;
 use crate::options::{Bounds, Upstream, Wire};
-use crate::proxy::{Key, address, choose, for_client, for_upstream, key_to_send, sent_before_an_error};
+use crate::proxy::{Key, address, choose, for_client, for_upstream, key_to_send};
 
 /// Ids named in a header, at most.
 const IDS_MAX: usize = 64;

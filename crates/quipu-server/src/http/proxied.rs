@@ -15,15 +15,14 @@ use quipu_engine::ports::Scope;
 use tokio::time::Instant;
 use tracing::{Instrument, field};
 
+use super::breaking::sent_before_an_error;
 use super::caller::Caller;
 use super::fault::Fault;
 use super::pass::{self, Told};
 use crate::app::App;
 use crate::memory::{Recalled, Wanted};
 use crate::options::Upstream;
-use crate::proxy::{
-    self, Ask, Dialect, Ended, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, sent_before_an_error, with_block,
-};
+use crate::proxy::{self, Ask, Dialect, Ended, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_block};
 use crate::queue::{Exchange, Place};
 
 pub(super) async fn chat(State(app): State<Arc<App>>, request: Request) -> Response {

@@ -19,7 +19,7 @@ pub(crate) use ask::Ask;
 pub(crate) use headers::{for_client, for_upstream};
 pub(crate) use identity::{session, user};
 pub(crate) use reply::{Reader, Reply};
-pub(crate) use tee::{Ended, Tee, sent_before_an_error};
+pub(crate) use tee::{Ended, Tee};
 pub(crate) use trail::Trail;
 pub(crate) use turns::{SaidTurn, reply_key, turns};
 pub(crate) use upstream::{Key, address, choose, key_to_send};
