@@ -1,5 +1,7 @@
 //! One answer, one line: an item and the source it was read from are not told twice.
 
+use std::cell::OnceCell;
+
 use rustc_hash::FxHashMap;
 
 use super::derived::DerivedIndex;
@@ -95,7 +97,25 @@ struct Folder<'a> {
     /// Answers led by what was drawn.
     by_wording: FxHashMap<&'a str, usize>,
     /// Answers led by sources, with their words.
-    said: Vec<(usize, &'a str)>,
+    said: Vec<Said<'a>>,
+}
+
+/// Words an answer says, as they are compared.
+struct Said<'a> {
+    /// The place of the answer.
+    at: usize,
+    text: &'a str,
+    ending: u64,
+    /// Worked out once something ends the same.
+    normal: OnceCell<String>,
+}
+
+impl Said<'_> {
+    fn is(&self, wording: &str, end: u64) -> bool {
+        // "Twice a week" becomes "twice weekly".
+        let may_be = self.ending == end || wording.ends_with("ly");
+        may_be && self.normal.get_or_init(|| normal(self.text)) == wording
+    }
 }
 
 impl<'a> Folder<'a> {
@@ -134,7 +154,10 @@ impl<'a> Folder<'a> {
             Some(wording) => {
                 self.by_wording.insert(wording, at);
             }
-            None => self.said.extend(self.memory.get(id).map(|held| (at, &*held.source.text))),
+            None => self.said.extend(self.memory.get(id).map(|held| {
+                let text = &*held.source.text;
+                Said { at, text, ending: ending(text), normal: OnceCell::new() }
+            })),
         }
         let mut also = Vec::new();
         match &lead {
@@ -154,16 +177,15 @@ impl<'a> Folder<'a> {
 
     /// The answer that says these words already.
     fn told(&self, wording: &str) -> Option<usize> {
-        let same = |(_, text): &&(usize, &str)| may_be_same(text, wording) && normal(text) == wording;
-        let said = || self.said.iter().find(same).map(|(at, _)| *at);
-        self.by_wording.get(wording).copied().or_else(said)
+        self.by_wording.get(wording).copied().or_else(|| {
+            let end = ending(wording);
+            self.said.iter().find(|said| said.is(wording, end)).map(|said| said.at)
+        })
     }
 }
 
-/// Cheaper than [`normal`], and false for most texts that differ: how they end. "Twice a week" becomes "twice weekly".
-fn may_be_same(text: &str, wording: &str) -> bool {
-    fn end(text: &str) -> impl Iterator<Item = char> + '_ {
-        text.chars().rev().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(6)
-    }
-    wording.ends_with("ly") || end(text).eq(end(wording))
+/// Cheaper than [`normal`], and differs for most texts that differ: how a text ends.
+fn ending(text: &str) -> u64 {
+    let last = text.chars().rev().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(6);
+    last.fold(0, |end, c| end << 10 ^ u64::from(u32::from(c)))
 }
