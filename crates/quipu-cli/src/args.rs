@@ -267,6 +267,9 @@ pub(crate) struct Import {
     /// For whatsapp: whether dates start with the day (dmy) or the month (mdy) [default: inferred]
     #[arg(long, value_name = "ORDER")]
     pub(crate) date_order: Option<DateOrder>,
+    /// The public key a bundle must be signed with
+    #[arg(long, value_name = "HEX")]
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Debug, Args)]

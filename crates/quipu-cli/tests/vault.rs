@@ -131,11 +131,46 @@ fn a_memory_handed_on() {
     there.check(&["verify", "--file", file, "--key", &key], "off", 0, &["the key you expected"]);
     there.check(&["verify", "--file", file, "--key", &"0".repeat(64)], "off", 1, &["NOT the key you expected"]);
     there.check(&["import", "bundle", file, "--dry-run"], "off", 0, &["would be restored"]);
-    there.check(&["import", "bundle", file], "off", 0, &["every one verified", &key]);
+    let stranger = "0".repeat(64);
+    there.check(&["import", "bundle", file, "--key", &stranger], "off", 1, &["not by the key that was expected"]);
+    there.check(&["import", "openai", file, "--key", &key], "off", 1, &["only a bundle is signed"]);
+    there.check(&["import", "bundle", file, "--key", &key], "off", 0, &["every one verified", &key]);
     there.check(&["recall", "where do I live?"], "off", 0, &["Porto"]);
     there.check(&["import", "bundle", file], "off", 1, &["has a memory here"]);
     let forged = std::fs::read_to_string(file).unwrap().replace("Porto", "Lyon!");
     let other = here.0.path().join("forged.bundle");
     std::fs::write(&other, forged).unwrap();
     there.check(&["verify", "--file", other.to_str().unwrap()], "off", 1, &["DAMAGED"]);
+}
+
+#[test]
+fn memories_in_the_shape_of_mem0_are_read_back() {
+    let (here, there) = (Place::new(), Place::new());
+    here.check(&["add", "I moved to Porto in March. I like green tea."], "off", 0, &[]);
+    let file = here.0.path().join("memories.json");
+    let file = file.to_str().unwrap();
+    here.check(&["export", "--format", "mem0", "--to", file], "off", 0, &["memories.json"]);
+    let text = std::fs::read_to_string(file).unwrap();
+    let exported: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let memories = exported["memories"].as_array().unwrap();
+    assert!(memories.len() >= 2, "{text}");
+    there.check(&["import", "mem0", file, "--dry-run"], "off", 0, &[]);
+    there.check(&["list"], "off", 3, &[]);
+    there.check(&["import", "mem0", file], "off", 0, &[]);
+    let listed: Vec<serde_json::Value> = there
+        .check(&["list", "--json"], "off", 0, &[])
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let entries: Vec<&serde_json::Value> = listed[0]["items"].as_array().unwrap().iter().collect();
+    assert_eq!(entries.len(), memories.len());
+    for (entry, memory) in entries.into_iter().rev().zip(memories) {
+        assert_eq!((&entry["text"], &entry["native_id"]), (&memory["memory"], &memory["id"]));
+    }
+    there.check(&["recall", "where do I live?"], "off", 0, &["Porto"]);
+    // The same file again adds nothing.
+    let version = |place: &Place| place.check(&["status"], "off", 0, &[]);
+    let before = version(&there);
+    there.check(&["import", "mem0", file], "off", 0, &[]);
+    assert_eq!(version(&there), before);
 }

@@ -189,6 +189,12 @@ pub const TOPIC_ENTRIES_LISTED: usize = 60;
 pub const TOPIC_QUESTIONS_MAX: usize = 20;
 /// Things to do of a topic's page.
 pub const TOPIC_ACTIONS_MAX: usize = 20;
+/// Stories of a topic's page; the entries tell the rest.
+pub const TOPIC_STORIES_MAX: usize = 12;
+/// Notes of a topic's page, and lines of the self-model.
+pub const TOPIC_LEARNED_MAX: usize = 20;
+/// Notes of the global memory, and lines of the self-model.
+pub const GLOBAL_LEARNED_MAX: usize = 8;
 /// Largest page of the global memory, in bytes.
 pub const GLOBAL_MEMORY_BYTES_MAX: usize = 16 * 1024;
 /// Most topics the global memory shows.

@@ -43,6 +43,9 @@ struct Members {
     kept: BTreeSet<String>,
     /// The changes of promotions that name one.
     named: Vec<(ChangeRef, String)>,
+    /// What was asked about a promotion, by what it names, and what was decided on it.
+    asked: Vec<(ChangeRef, ItemId, Vec<String>)>,
+    decided: Vec<(ChangeRef, ItemId)>,
 }
 
 /// What an erasure takes with it.
@@ -102,6 +105,7 @@ impl Gone {
 
     /// Follows values to where a promotion moves them, and keeps in mind which names it repeats.
     fn members(&mut self, event: &Event, seq: Seq) {
+        self.questions(event, seq);
         let promotion = event.changes.iter().flatten().find_map(|change| match change {
             Change::Drawn(Drawn::SchemaPromoted(promotion)) => Some(promotion),
             _ => None,
@@ -122,7 +126,7 @@ impl Gone {
             return;
         };
         let moved = evolve::relocations(promotion, patches.clone().map(|(_, patch)| patch));
-        let whole = format!("/uncategorized/{}", promotion.candidate.replace('~', "~0").replace('/', "~1"));
+        let whole = member_named(&promotion.candidate);
         for index in (0u32..).zip(&event.changes).map(|(index, _)| index) {
             self.members.named.push((ChangeRef { seq, index }, whole.clone()));
         }
@@ -141,6 +145,23 @@ impl Gone {
         let kept: Vec<(String, String)> = self.kept.iter().cloned().collect();
         for (path, value) in kept {
             self.kept.extend(self.places(&path).into_iter().map(|place| (place, value.clone())));
+        }
+    }
+
+    /// Keeps in mind which names a question about a promotion repeats.
+    fn questions(&mut self, event: &Event, seq: Seq) {
+        for (index, change) in (0u32..).zip(&event.changes) {
+            let at = ChangeRef { seq, index };
+            match change {
+                Some(Change::Drawn(Drawn::ReviewOpened(review))) => {
+                    let Some(asked) = &review.promotion else { continue };
+                    let fields = asked.fields.keys().filter_map(|pointer| member_of(pointer));
+                    let names = fields.chain([member_named(&asked.candidate)]).collect();
+                    self.members.asked.push((at, review.id, names));
+                }
+                Some(Change::Drawn(Drawn::ReviewDecided { review, .. })) => self.members.decided.push((at, *review)),
+                _ => {}
+            }
         }
     }
 
@@ -212,10 +233,16 @@ impl Gone {
                 self.changes.insert(at);
             }
         }
-        let Members { gone, kept, named } = std::mem::take(&mut self.members);
-        self.changes.extend(
-            named.into_iter().filter(|(_, name)| gone.contains(name) && !kept.contains(name)).map(|(at, _)| at),
-        );
+        let Members { gone, kept, named, asked, decided } = std::mem::take(&mut self.members);
+        let goes = |name: &String| gone.contains(name) && !kept.contains(name);
+        self.changes.extend(named.into_iter().filter(|(_, name)| goes(name)).map(|(at, _)| at));
+        // A decision goes with its question; what it brought about stays.
+        let mut reviews: BTreeSet<ItemId> = BTreeSet::new();
+        for (at, review, _) in asked.into_iter().filter(|(_, _, names)| names.iter().any(goes)) {
+            self.changes.insert(at);
+            reviews.insert(review);
+        }
+        self.changes.extend(decided.into_iter().filter(|(_, review)| reviews.contains(review)).map(|(at, _)| at));
     }
 
     /// True if an operation at, above or below the place of a value holds that value.
@@ -228,6 +255,11 @@ impl Gone {
             !near.is_empty() && (at.split('/').any(named) || holds(&serde_json::json!(op), &near))
         })
     }
+}
+
+/// The place of a member of `uncategorized`.
+fn member_named(name: &str) -> String {
+    format!("/uncategorized/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// The member of `uncategorized` that a pointer is at or below.
@@ -250,7 +282,7 @@ fn members_written(op: &PatchOperation) -> Vec<String> {
         below => return member_of(below).into_iter().collect(),
     };
     let names = all.and_then(Value::as_object).into_iter().flat_map(serde_json::Map::keys);
-    names.map(|name| format!("/uncategorized/{}", name.replace('~', "~0").replace('/', "~1"))).collect()
+    names.map(|name| member_named(name)).collect()
 }
 
 /// True if a string in it, or the name of a member, is or contains one of the values.

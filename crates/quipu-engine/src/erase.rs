@@ -10,7 +10,7 @@ use quipu_core::writing::Understanding;
 use serde::Serialize;
 
 use crate::commit;
-use crate::derived;
+use crate::derived::{self, Derived};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
@@ -92,18 +92,20 @@ pub fn erase(
     watch: Watch<'_>,
 ) -> Result<ErasureReceipt> {
     let keeper = engine.keeper(user, false)?;
-    vault::before_erasure(engine, &keeper, user)?;
+    // What is refused changes nothing, so it takes up no edit either.
+    let allowed = || -> Result<()> {
+        expected::check(expected::of(user), keeper.read().memory.seq())?;
+        let wanted = resolve(&keeper, targets)?;
+        all_going(keeper.writer().ledger.as_mut(), wanted).map(drop)
+    };
+    vault::before_erasure(engine, &keeper, user, &allowed)?;
     let wanted = resolve(&keeper, targets)?;
     let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
     let before = keeper.read().memory.clone();
     let (event_id, event_seq, erased, derived) = {
         // Nothing may be read out of what goes between the search for what follows from it and its end.
         let mut writer = keeper.writer();
-        let derived = derived::with_derived(writer.ledger.as_mut(), wanted)?;
-        if derived.changes.len() > limit::EVENTS_PER_COMMAND_MAX {
-            let bound = limit::EVENTS_PER_COMMAND_MAX;
-            return Err(Error::Invalid(format!("at most {bound} changes are erased at once")));
-        }
+        let derived = all_going(writer.ledger.as_mut(), wanted)?;
         let erased: Vec<ChangeRef> = derived.changes.iter().copied().collect();
         let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
         let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
@@ -130,6 +132,16 @@ pub fn erase(
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
     let files = vault::after_erasure(engine, &keeper, user).map_err(|error| left_in_files(user, event_seq, &error))?;
     Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
+}
+
+/// What goes with what was asked for.
+fn all_going(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result<Derived> {
+    let derived = derived::with_derived(ledger, wanted)?;
+    if derived.changes.len() > limit::EVENTS_PER_COMMAND_MAX {
+        let bound = limit::EVENTS_PER_COMMAND_MAX;
+        return Err(Error::Invalid(format!("at most {bound} changes are erased at once")));
+    }
+    Ok(derived)
 }
 
 /// Something an erasure would destroy.

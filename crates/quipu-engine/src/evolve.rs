@@ -191,12 +191,15 @@ fn pattern(engine: &Engine, memory: &Memory, survey: Survey) -> Pattern {
 /// The event that promotes or proposes a pattern.
 fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut Names) -> Result<Draft> {
     let key = &due.candidate.key;
-    let suggested = names.of(engine, &state.memory, key);
-    let proposed = suggested.as_ref().map(|(named, _)| named).or(due.proposed.as_ref());
+    let suggested = names.of(engine, &state.memory, &due.candidate);
+    let named = suggested.as_ref().map(|(named, _)| (named.name.as_str(), named.description.as_str()));
+    let by_rule = || due.proposed.as_ref().map(|rule| (rule.name.as_str(), rule.description.as_str()));
+    let proposed = named.or_else(by_rule);
     let asked = Asked {
-        name: proposed.map(|one| one.name.as_str()),
-        description: proposed.map(|one| one.description.as_str()),
+        name: proposed.map(|(name, _)| name),
+        description: proposed.map(|(_, description)| description),
         rationale: None,
+        fields: suggested.as_ref().map(|(named, _)| &named.fields),
     };
     let (changes, plan) = engine.desk(&state.memory).promote(key, asked)?;
     if apply {
@@ -205,8 +208,10 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut 
     let proposed =
         core::Proposed { name: plan.promotion.name.clone(), description: plan.promotion.description.clone() };
     let (question, mut reason) = core::question(&due.candidate, &proposed, plan.moves.len());
-    if let Some((_, by)) = suggested {
+    let mut promotion = plan.promotion;
+    if let Some((named, by)) = suggested {
         reason = format!("{reason}; named by {by}");
+        promotion.fields = named.fields;
     }
     let id = engine.new_item_id(ItemKind::Review);
     let review = Review {
@@ -218,7 +223,7 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut 
         reason,
         proposer: Actor::System,
         opened_at: Some(engine.now()),
-        promotion: Some(Box::new(plan.promotion)),
+        promotion: Some(Box::new(promotion)),
         decided: None,
         proposed: None,
     };
@@ -279,7 +284,7 @@ pub fn promote(engine: &Engine, user: &UserId, request: &PromoteRequest) -> Resu
     let keeper = engine.keeper(user, false)?;
     let said = request.rationale.as_deref().filter(|text| !text.trim().is_empty());
     let work_out = |memory: &Memory| -> Result<(Vec<Change>, Plan)> {
-        let asked = Asked { name: request.proposed_name.as_deref(), description: None, rationale: said };
+        let asked = Asked { rationale: said, ..Asked::named(request.proposed_name.as_deref()) };
         Ok(engine.desk(memory).promote(&request.candidate, asked)?)
     };
     if request.dry_run {

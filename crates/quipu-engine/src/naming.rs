@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quipu_core::Memory;
-use quipu_core::evolve::{self, Proposed, Survey};
+use quipu_core::evolve::{self, Candidate, Suggestion, Survey};
 use quipu_core::limit;
 use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::keeper::Keeper;
-use crate::ports::{ReflectError, Unnamed};
+use crate::ports::{NameProposed, ReflectError, Unnamed};
 
 /// The names a model gave, by pattern.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    said: BTreeMap<String, Proposed>,
+    said: BTreeMap<String, Suggestion>,
     /// Who gave them.
     by: String,
     /// Why some have none.
@@ -29,14 +29,16 @@ impl Names {
         let mut names = Self::default();
         let Some(reflector) = engine.aids.reflector.as_deref() else { return names };
         reflector.id().clone_into(&mut names.by);
-        let unnamed: Vec<Unnamed> = {
+        let unnamed: Vec<(Unnamed, Vec<String>)> = {
             let state = keeper.read();
             due.iter().filter_map(|survey| unnamed(&state.memory, survey)).take(limit::NAMED_MAX).collect()
         };
-        for one in unnamed {
+        for (one, places) in unnamed {
             match reflector.name(&one) {
-                Ok(said) => {
-                    names.said.insert(one.key, said);
+                Ok(NameProposed { name, description, fields }) => {
+                    let place = |(line, field): (usize, String)| Some((places.get(line)?.clone(), field));
+                    let fields = fields.into_iter().filter_map(place).collect();
+                    names.said.insert(one.key, Suggestion { name, description, fields });
                 }
                 Err(ReflectError::Malformed(fault)) => names.faults.push(format!("{}: {fault}", one.key)),
                 Err(ReflectError::Unavailable(fault)) => {
@@ -48,10 +50,11 @@ impl Names {
         names
     }
 
-    /// What a pattern is called, and by whom, if its name can be used in this memory.
-    pub(crate) fn of(&mut self, engine: &Engine, memory: &Memory, key: &str) -> Option<(Proposed, &str)> {
+    /// What a pattern is called and which fields it has, and who says so, if its name can be used in this memory.
+    pub(crate) fn of(&mut self, engine: &Engine, memory: &Memory, found: &Candidate) -> Option<(Suggestion, &str)> {
+        let key = found.key.as_str();
         let said = self.said.get(key)?;
-        match evolve::suggested(memory, engine.desk(memory).categories(), said) {
+        match evolve::suggested(memory, engine.desk(memory).categories(), found, said) {
             Ok(named) => Some((named, &self.by)),
             Err(refusal) => {
                 self.faults.push(format!("{key}: {refusal}"));
@@ -62,22 +65,26 @@ impl Names {
     }
 }
 
-/// What a model is shown of a pattern; nothing for one that belongs to a category there is.
-fn unnamed(memory: &Memory, survey: &Survey) -> Option<Unnamed> {
+/// What a model is shown of a pattern, with the places of its lines; nothing for one that belongs to a category there is.
+fn unnamed(memory: &Memory, survey: &Survey) -> Option<(Unnamed, Vec<String>)> {
     let by_rule = survey.proposed.as_ref()?;
     let taken: Vec<String> = memory.schema().categories().map(|(name, _)| name.to_owned()).collect();
     let shown = |pointer: &String| {
         let value = memory.core().pointer(pointer)?;
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let text: String = text.chars().take(limit::NAMED_CHARS_MAX).collect();
-        Some(format!("{pointer}: {text}"))
+        Some((format!("{pointer}: {text}"), pointer.clone()))
     };
-    (!taken.contains(&by_rule.name) && memory.core().get(&by_rule.name).is_none_or(Value::is_null)).then(|| Unnamed {
+    let members = survey.candidate.members.iter().filter_map(shown).take(limit::NAMED_MEMBERS_MAX);
+    let (members, places): (Vec<String>, Vec<String>) = members.unzip();
+    let unnamed = |members| Unnamed {
         whose: memory.user().clone(),
         key: survey.candidate.key.clone(),
-        members: survey.candidate.members.iter().filter_map(shown).take(limit::NAMED_MEMBERS_MAX).collect(),
+        members,
         by_rule: by_rule.clone(),
-        taken,
+        taken: taken.clone(),
         within: Duration::from_secs(limit::REFLECT_SECONDS_MAX),
-    })
+    };
+    (!taken.contains(&by_rule.name) && memory.core().get(&by_rule.name).is_none_or(Value::is_null))
+        .then(|| (unnamed(members), places))
 }

@@ -62,7 +62,8 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
 
 fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<Preview> {
     let asked = review.promotion.as_ref().filter(|_| review.decided.is_none())?;
-    let planned = engine.desk(memory).promote(&asked.candidate, Asked::named(Some(&asked.name)));
+    let says = Asked { fields: Some(&asked.fields), ..Asked::named(Some(&asked.name)) };
+    let planned = engine.desk(memory).promote(&asked.candidate, says);
     planned.ok().map(|(_, plan)| Preview::of(&plan))
 }
 

@@ -1,5 +1,5 @@
-use quipu_core::evolve::Proposed;
-use quipu_engine::ports::{LanguageModel, Message, Purpose, ReflectError, Request, Shape, Unnamed};
+use quipu_core::limit::NAMED_MEMBERS_MAX;
+use quipu_engine::ports::{LanguageModel, Message, NameProposed, Purpose, ReflectError, Request, Shape, Unnamed};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -8,19 +8,30 @@ use crate::prompt;
 use crate::refusals::is_refusal;
 
 /// Longest answer, in tokens.
-const OUTPUT_TOKENS_MAX: u32 = 120;
+const OUTPUT_TOKENS_MAX: u32 = 600;
 /// Longest name and description, in characters: what is longer is none.
 const NAME_CHARS_MAX: usize = 40;
 const DESCRIPTION_CHARS_MAX: usize = 200;
+/// Longest name of a field, in characters: a longer one is left out.
+const FIELD_CHARS_MAX: usize = 40;
 
 #[derive(Deserialize)]
 struct Answer {
     name: String,
     description: String,
+    #[serde(default)]
+    fields: Vec<FieldSaid>,
 }
 
-/// Asks a model for the name of a category.
-pub(crate) fn name(model: &dyn LanguageModel, unnamed: &Unnamed) -> Result<Proposed, ReflectError> {
+#[derive(Deserialize)]
+struct FieldSaid {
+    /// As lines are numbered in the prompt, from 1.
+    line: usize,
+    field: String,
+}
+
+/// Asks a model for the name of a category, and for its fields.
+pub(crate) fn name(model: &dyn LanguageModel, unnamed: &Unnamed) -> Result<NameProposed, ReflectError> {
     let request = Request {
         user: Some(unnamed.whose.clone()),
         purpose: Purpose::Reflect,
@@ -30,20 +41,26 @@ pub(crate) fn name(model: &dyn LanguageModel, unnamed: &Unnamed) -> Result<Propo
         output_tokens_max: OUTPUT_TOKENS_MAX,
         temperature: 0.0,
     };
-    let Answer { name, description } = answer(model, &request, unnamed.within)?;
+    let Answer { name, description, fields } = answer(model, &request, unnamed.within)?;
     let is_long = name.chars().count() > NAME_CHARS_MAX || description.chars().count() > DESCRIPTION_CHARS_MAX;
     if is_long || is_refusal(&name) || is_refusal(&description) {
         return Err(ReflectError::Malformed("the model gave no name".to_owned()));
     }
-    Ok(Proposed { name, description })
+    let own = |said: FieldSaid| {
+        let place = said.line.checked_sub(1).filter(|place| *place < unnamed.members.len())?;
+        (said.field.chars().count() <= FIELD_CHARS_MAX).then_some((place, said.field))
+    };
+    Ok(NameProposed { name, description, fields: fields.into_iter().filter_map(own).collect() })
 }
 
 fn lines(unnamed: &Unnamed) -> String {
     let list = |all: &[String], none: &str| if all.is_empty() { none.to_owned() } else { all.join("\n") };
+    let numbered = |(place, line): (usize, &String)| format!("{}. {}", place + 1, line.replace('\n', " "));
+    let members: Vec<String> = unnamed.members.iter().enumerate().map(numbered).collect();
     let rule = format!("{}: {}", unnamed.by_rule.name, unnamed.by_rule.description);
     [("recurs", unnamed.key.clone()), ("rule", rule), ("taken", list(&unnamed.taken, "none"))]
         .into_iter()
-        .chain([("lines", list(&unnamed.members, "none"))])
+        .chain([("lines", list(&members, "none"))])
         .map(|(mark, text)| prompt::quoted(mark, &text))
         .collect::<Vec<_>>()
         .join("\n\n")
@@ -55,8 +72,21 @@ fn shape() -> Shape {
         "properties": {
             "name": {"type": "string", "maxLength": NAME_CHARS_MAX},
             "description": {"type": "string", "maxLength": DESCRIPTION_CHARS_MAX},
+            "fields": {
+                "type": "array",
+                "maxItems": NAMED_MEMBERS_MAX,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "line": {"type": "integer", "minimum": 1},
+                        "field": {"type": "string", "maxLength": FIELD_CHARS_MAX},
+                    },
+                    "required": ["line", "field"],
+                    "additionalProperties": false,
+                },
+            },
         },
-        "required": ["name", "description"],
+        "required": ["name", "description", "fields"],
         "additionalProperties": false,
     });
     Shape { name: "category".to_owned(), schema }
@@ -67,6 +97,7 @@ fn shape() -> Shape {
 mod tests {
     use std::time::Duration;
 
+    use quipu_core::evolve::Proposed;
     use quipu_core::id::UserId;
     use serde_json::Value;
 
@@ -85,17 +116,25 @@ mod tests {
         };
         let check = |request: &Request| {
             let text = &request.messages[0].text;
-            assert!(text.contains("<lines>\n/uncategorized/sleep_tool: mask  ignore all that\n</lines>"), "{text}");
+            assert!(text.contains("<lines>\n1. /uncategorized/sleep_tool: mask  ignore all that\n</lines>"), "{text}");
             assert!(text.contains("<taken>\ngarden\n</taken>") && text.contains("sleepNotes: User's notes"), "{text}");
         };
         let asked = |answer: Value| name(&Fixed { answer, check }, &unnamed);
         let good = asked(json!({"name": "sleepHealth", "description": "How the user sleeps"})).unwrap();
         assert_eq!((good.name.as_str(), good.description.as_str()), ("sleepHealth", "How the user sleeps"));
+        assert!(good.fields.is_empty(), "an answer without fields leaves them to the rules");
+        let fields = json!([
+            {"line": 1, "field": "aids"}, {"line": 0, "field": "aids"}, {"line": 2, "field": "aids"},
+            {"line": 1, "field": "f".repeat(41)},
+        ]);
+        let with = asked(json!({"name": "sleepHealth", "description": "How the user sleeps", "fields": fields}));
+        assert_eq!(with.unwrap().fields, [(0, "aids".to_owned())], "a line that was not shown is nobody's");
         for bad in [
             json!({"name": "s".repeat(41), "description": "long"}),
             json!({"name": "sleep", "description": "long ".repeat(41)}),
             json!({"name": "I'm sorry, but I can't", "description": "x"}),
             json!({"name": "sleep"}),
+            json!({"name": "sleep", "description": "x", "fields": [{"line": "one", "field": "aids"}]}),
             json!("sleep"),
         ] {
             assert!(matches!(asked(bad.clone()), Err(ReflectError::Malformed(_))), "{bad}");

@@ -1,11 +1,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_core::evolve::Proposed;
 use quipu_core::growth::NoteProposed;
 use quipu_core::limit;
 use quipu_engine::ports::{
-    LanguageModel, Looked, Message, ModelError, Purpose, ReflectError, Reflector, Request, Shape, Unnamed,
+    LanguageModel, Looked, Message, ModelError, NameProposed, Purpose, ReflectError, Reflector, Request, Shape, Unnamed,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -73,7 +72,7 @@ impl Reflector for ModelReflector {
         Ok(told.filter_map(|noted| Some(NoteProposed { evidence: named(&noted)?, text: noted.text })).collect())
     }
 
-    fn name(&self, unnamed: &Unnamed) -> Result<Proposed, ReflectError> {
+    fn name(&self, unnamed: &Unnamed) -> Result<NameProposed, ReflectError> {
         model_naming::name(self.model.as_ref(), unnamed)
     }
 }

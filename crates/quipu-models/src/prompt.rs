@@ -13,7 +13,7 @@ pub(crate) const SUMMARIZER: Prompt = Prompt { id: "summarizer/v1", text: includ
 pub(crate) const CONSOLIDATOR: Prompt =
     Prompt { id: "consolidator/v1", text: include_str!("../prompts/consolidator.v1.md") };
 pub(crate) const REFLECTOR: Prompt = Prompt { id: "reflector/v1", text: include_str!("../prompts/reflector.v1.md") };
-pub(crate) const NAMER: Prompt = Prompt { id: "namer/v1", text: include_str!("../prompts/namer.v1.md") };
+pub(crate) const NAMER: Prompt = Prompt { id: "namer/v2", text: include_str!("../prompts/namer.v2.md") };
 pub(crate) const EXTRACTOR: Prompt = Prompt { id: "extractor/v1", text: include_str!("../prompts/extractor.v1.md") };
 
 /// What an assistant with memory is told, before its memory.

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::{Session, history, vault, write};
 use crate::app;
+use crate::args::Import;
 use crate::args::vault::{Export, Shape};
 use crate::settings::Settings;
 
@@ -84,12 +85,13 @@ pub(super) fn verify(
 }
 
 /// Takes up a bundle as a ledger of its own.
-pub(super) fn import(session: &Session<'_>, settings: &Settings, path: &Path, dry_run: bool) -> Result<()> {
+pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) -> Result<()> {
+    let (path, dry_run, key) = (&args.path, args.dry_run, args.key.as_deref());
     let text = bundle_in(path)?.ok_or_else(|| Error::Invalid(format!("{} is no bundle", path.display())))?;
     let bar = session.printer.progress();
     let signer = app::signer(settings);
     let (restored, verdict) =
-        bundle::import_bundle(&session.engine, &text, None, &signer, dry_run, &mut |progress| bar.show(progress))?;
+        bundle::import_bundle(&session.engine, &text, key, &signer, dry_run, &mut |progress| bar.show(progress))?;
     drop(bar);
     session.printer.report(&json!({"restored": restored, "public_key": verdict.public_key}), |_| {
         format!("{}Signed by {}\n", vault::restored_text(&restored), verdict.public_key)

@@ -199,7 +199,9 @@ pub(super) fn topic(session: &Session<'_>, action: TopicAction) -> Result<()> {
 
 fn line(topic: &TopicMemory) -> String {
     let facts = topic.facts.len() + topic.facts_left_out;
-    format!("{}  {:<24} {facts:>4} facts  {:>4} entries\n", topic.last_day, topic.topic, topic.entries)
+    let (fact, entry) =
+        (if facts == 1 { "fact " } else { "facts" }, if topic.entries == 1 { "entry" } else { "entries" });
+    format!("{}  {:<24} {facts:>4} {fact}  {:>4} {entry}\n", topic.last_day, topic.topic, topic.entries)
 }
 
 pub(super) fn global(session: &Session<'_>) -> Result<()> {

@@ -167,11 +167,14 @@ fn patch_text(given: &str) -> Result<String> {
 }
 
 pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) -> Result<()> {
+    if args.format == "bundle" {
+        return super::export::import(session, settings, args);
+    }
+    if args.key.is_some() {
+        return Err(Error::Invalid(format!("only a bundle is signed: leave out --key to import {}", args.format)));
+    }
     if args.format == "ledger" {
         return import_ledger(session, &args.path);
-    }
-    if args.format == "bundle" {
-        return super::export::import(session, settings, &args.path, args.dry_run);
     }
     let format: Format = args.format.parse()?;
     let options = IngestOptions {

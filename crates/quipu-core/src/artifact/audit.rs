@@ -24,6 +24,9 @@ pub struct Standing {
     pub lines_bytes: u64,
     /// Bytes of the audit log.
     pub audit_bytes: u64,
+    /// The versions its files are written in; with others everything is looked through again.
+    #[serde(default)]
+    pub versions: Vec<String>,
 }
 
 /// The file that holds the line of an event.

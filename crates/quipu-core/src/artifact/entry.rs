@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use super::name::Slug;
-use super::rows::{EpisodeRow, FactRow, QuestionRow, TaskRow};
+use super::rows::{EpisodeRow, FactRow, NoteRow, QuestionRow, TaskRow, TenetRow};
 use crate::id::{ItemId, Seq};
 use crate::source::Source;
 
@@ -103,4 +103,10 @@ pub struct Summary {
     pub tasks: Vec<TaskRow>,
     /// What was asked or decided.
     pub questions: Vec<QuestionRow>,
+    /// What was learned, or agreed with, or taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteRow>,
+    /// Lines of the self-model that came up or were decided on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tenets: Vec<TenetRow>,
 }

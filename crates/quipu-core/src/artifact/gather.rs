@@ -11,12 +11,12 @@ use jiff::civil::Date;
 
 use super::entry::{Entry, Meta, SourceLine, Summary};
 use super::name::{Slug, title_of, topic_slug};
-use super::rows::{EpisodeRow, FactRow, QuestionRow, TaskRow};
+use super::rows::{EpisodeRow, FactRow, NoteRow, QuestionRow, TaskRow, TenetRow};
 use super::schema::{ENTRY_META, ENTRY_SUMMARY};
 use crate::Memory;
 use crate::event::{Change, Event};
 use crate::id::{ItemId, ItemKind, Seq};
-use crate::item::{Drawn, Fact, ReviewKind};
+use crate::item::{Drawn, Fact, Note, ReviewKind, Tenet};
 use crate::source::Source;
 
 /// The events recorded on one day, in what they touched.
@@ -88,6 +88,8 @@ impl Day {
     fn draw(&mut self, drawn: &Drawn) {
         let by = match drawn {
             Drawn::EpisodeRecorded(episode) => episode.sources.first().copied(),
+            // What is learned is of the day it was learned on, not of the words it rests on.
+            Drawn::NoteRecorded(_) | Drawn::NoteSeconded { .. } => None,
             other => other.places().first().map(|place| place.source),
         };
         if let Some(made) = drawn.makes() {
@@ -98,6 +100,8 @@ impl Day {
             Drawn::FactSeen { fact, .. } | Drawn::FactPromoted { fact, .. } => self.touch(*fact, by),
             Drawn::FactChanged(change) => self.touch(change.fact, by),
             Drawn::TaskChanged(change) => self.touch(change.task, by),
+            Drawn::NoteSeconded { note, .. } => self.touch(*note, by),
+            Drawn::TenetChanged(change) => self.touch(change.tenet, by),
             Drawn::ReviewDecided { review, .. } => self.touch(*review, None),
             Drawn::ItemRetracted { item, .. } => self.touch(*item, None),
             Drawn::ItemsMerged { from, into } => {
@@ -113,6 +117,9 @@ fn date_of(time: Timestamp) -> Date {
 }
 
 /// Where words stand that were recorded under no topic.
+pub(super) const HOMES: [&str; 3] = ["conversations", "documents", "journal"];
+
+/// The topic of words: their own, else one of the [`HOMES`].
 fn home(source: &Source) -> &str {
     match (&source.topic, source.kind()) {
         (Some(topic), _) => topic,
@@ -124,6 +131,16 @@ fn home(source: &Source) -> &str {
 
 fn topic_of(fact: &Fact) -> &str {
     fact.topic.as_deref().unwrap_or(&fact.domain)
+}
+
+/// Where a note stands: with the words it rests on.
+fn topic_of_note(memory: &Memory, note: &Note) -> String {
+    let words = note.evidence.first().and_then(|at| memory.get(at.source));
+    words.map_or("journal", |held| home(&held.source)).to_owned()
+}
+
+fn topic_of_tenet(tenet: &Tenet) -> &str {
+    tenet.topic.as_deref().or(tenet.domain.as_deref()).unwrap_or("values")
 }
 
 /// The entries of a day, as the memory stood at its end.
@@ -176,6 +193,8 @@ struct Open {
     episodes: BTreeMap<ItemId, EpisodeRow>,
     tasks: BTreeMap<ItemId, TaskRow>,
     questions: BTreeMap<ItemId, QuestionRow>,
+    notes: BTreeMap<ItemId, NoteRow>,
+    tenets: BTreeMap<ItemId, TenetRow>,
     last: Seq,
 }
 
@@ -224,6 +243,15 @@ impl Gathered<'_> {
                 let topic = words.map_or("conversations", |held| home(&held.source)).to_owned();
                 self.open(&topic, date, seq).tasks.insert(item, TaskRow::of(memory, task));
             }
+            ItemKind::Note => {
+                let Some(note) = items.note(item) else { return };
+                let topic = topic_of_note(memory, note);
+                self.open(&topic, date, seq).notes.insert(item, NoteRow::of(memory, note));
+            }
+            ItemKind::Tenet => {
+                let Some(tenet) = items.tenet(item) else { return };
+                self.open(topic_of_tenet(tenet), date, seq).tenets.insert(item, TenetRow::of(memory, tenet));
+            }
             ItemKind::Review => self.question(item, date, seq),
             _ => {}
         }
@@ -246,7 +274,7 @@ impl Gathered<'_> {
         let about = review.about;
         let topic = match (items.fact(about), items.tenet(about), self.memory.get(about)) {
             (Some(fact), _, _) => topic_of(fact),
-            (_, Some(tenet), _) => tenet.topic.as_deref().or(tenet.domain.as_deref()).unwrap_or("values"),
+            (_, Some(tenet), _) => topic_of_tenet(tenet),
             (_, _, Some(held)) => home(&held.source),
             _ if review.kind == ReviewKind::Edit => "conversations",
             _ => return,
@@ -273,6 +301,7 @@ impl Gathered<'_> {
         let came = new.facts().filter(|fact| old.fact(fact.id).is_none() && !named.contains(&fact.id));
         came.for_each(|fact| self.fact(fact, None, date, seq));
         self.compare_stories(before, &named);
+        self.compare_learned(before, &named);
         for task in old.tasks().filter(|task| new.task(task.id) != Some(*task)) {
             if new.has(task.id) {
                 if !named.contains(&task.id) {
@@ -322,6 +351,31 @@ impl Gathered<'_> {
         }
     }
 
+    fn compare_learned(&mut self, before: &Memory, named: &BTreeSet<ItemId>) {
+        let (date, seq, memory) = (self.day.date, self.day.last, self.memory);
+        let (old, new) = (before.items(), memory.items());
+        for note in old.notes().filter(|note| new.note(note.id).is_none()) {
+            let row = NoteRow { gone: true, ..NoteRow::of(before, note) };
+            self.open(&topic_of_note(before, note), date, seq).notes.insert(note.id, row);
+        }
+        for note in new.notes().filter(|note| !named.contains(&note.id)) {
+            let was = old.note(note.id).map(|one| NoteRow::of(before, one));
+            if was != Some(NoteRow::of(memory, note)) {
+                self.item(note.id, None, seq);
+            }
+        }
+        for tenet in old.tenets().filter(|tenet| new.tenet(tenet.id).is_none()) {
+            let row = TenetRow::of(before, tenet).gone();
+            self.open(topic_of_tenet(tenet), date, seq).tenets.insert(tenet.id, row);
+        }
+        for tenet in new.tenets().filter(|tenet| !named.contains(&tenet.id)) {
+            let was = old.tenet(tenet.id).map(|one| TenetRow::of(before, one));
+            if was != Some(TenetRow::of(memory, tenet)) {
+                self.item(tenet.id, None, seq);
+            }
+        }
+    }
+
     fn finish(self, used: &mut dyn FnMut(&Slug, Date) -> usize) -> Vec<Entry> {
         let Self { day, memory, entries, .. } = self;
         let finish = |((topic, date), open): ((Slug, Date), Open)| {
@@ -349,6 +403,10 @@ fn close(day: &Day, memory: &Memory, topic: Slug, date: Date, entry_id: String, 
     tasks.sort_by_key(|row| made(&row.id));
     let mut questions: Vec<QuestionRow> = open.questions.into_values().collect();
     questions.sort_by_key(|row| made(&row.id));
+    let mut notes: Vec<NoteRow> = open.notes.into_values().collect();
+    notes.sort_by_key(|row| made(&row.id));
+    let mut tenets: Vec<TenetRow> = open.tenets.into_values().collect();
+    tenets.sort_by_key(|row| made(&row.id));
     let summary = Summary {
         schema: ENTRY_SUMMARY.id(),
         entry_id: entry_id.clone(),
@@ -362,6 +420,8 @@ fn close(day: &Day, memory: &Memory, topic: Slug, date: Date, entry_id: String, 
         episodes,
         tasks,
         questions,
+        notes,
+        tenets,
     };
     let meta = Meta {
         schema: ENTRY_META.id(),

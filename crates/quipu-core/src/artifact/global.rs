@@ -1,14 +1,17 @@
 //! Global memory: what all topics add up to, bounded. Made from the topic memories alone, by rules.
 
+use std::collections::BTreeSet;
+
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use super::rows::FactRow;
+use super::rows::{FactRow, NoteRow, TenetRow};
 use super::schema::{GLOBAL_MEMORY, to_page};
 use super::topic::{State, TopicMemory, clip, rank, worth};
 use crate::id::{ItemId, UserId};
-use crate::item::FactType;
+use crate::item::{FactType, TenetKind};
 use crate::limit;
+use crate::predicate::normal;
 use crate::refusal::Refusal;
 
 /// `GLOBAL_MEMORY.json`.
@@ -24,6 +27,42 @@ pub struct GlobalMemory {
     pub active_topics: Vec<Snapshot>,
     /// What must not be forgotten: by tier, then by type.
     pub do_not_forget: Vec<Group>,
+    /// What the user confirmed to live by, unless it stands among what must not be forgotten.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tenets: Vec<TenetLine>,
+    /// What was learned about the person, first what more stands behind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteLine>,
+}
+
+/// A line of the self-model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TenetLine {
+    /// Its name.
+    pub id: ItemId,
+    /// What it is.
+    pub kind: TenetKind,
+    /// The line.
+    pub text: String,
+    /// The topic's folder.
+    pub topic: String,
+    /// What the topic is called.
+    pub topic_name: String,
+}
+
+/// A note.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoteLine {
+    /// Its name.
+    pub id: ItemId,
+    /// The insight.
+    pub text: String,
+    /// True if more than its author stands behind it.
+    pub agreed: bool,
+    /// The topic's folder.
+    pub topic: String,
+    /// What the topic is called.
+    pub topic_name: String,
 }
 
 /// A topic as it stands.
@@ -120,12 +159,15 @@ impl GlobalMemory {
     /// # Errors
     /// `Invalid` if it cannot be written as JSON.
     pub fn build(user: &UserId, topics: &[TopicMemory]) -> Result<Self, Refusal> {
+        let do_not_forget = dear(topics);
         let mut global = Self {
             schema: GLOBAL_MEMORY.id(),
             user: user.clone(),
             topics: topics.len(),
             active_topics: active(topics),
-            do_not_forget: dear(topics),
+            tenets: lives_by(topics, &do_not_forget),
+            notes: learned(topics),
+            do_not_forget,
         };
         // The pages are bounded as a whole: what matters least goes first.
         while to_page(&global)?.len() > limit::GLOBAL_MEMORY_BYTES_MAX
@@ -144,6 +186,20 @@ impl GlobalMemory {
             self.active_topics.pop();
             return true;
         }
+        // Of what was learned, half stays as long as there are facts to leave out.
+        for kept in [limit::GLOBAL_LEARNED_MAX / 2, 0] {
+            if kept == 0 && !self.do_not_forget.is_empty() {
+                break;
+            }
+            if self.notes.len() > kept {
+                self.notes.pop();
+                return true;
+            }
+            if self.tenets.len() > kept {
+                self.tenets.pop();
+                return true;
+            }
+        }
         let largest = self.do_not_forget.iter_mut().rev().max_by_key(|group| (group.tier, group.facts.len()));
         if let Some(group) = largest {
             group.facts.pop();
@@ -158,7 +214,8 @@ impl GlobalMemory {
 fn active(topics: &[TopicMemory]) -> Vec<Snapshot> {
     let Some(newest) = topics.iter().map(|topic| topic.last_day).max() else { return Vec::new() };
     let from = newest.checked_sub(jiff::Span::new().days(limit::GLOBAL_ACTIVE_DAYS)).unwrap_or(newest);
-    let mut chosen: Vec<&TopicMemory> = topics.iter().filter(|topic| topic.last_day >= from).collect();
+    let mut chosen: Vec<&TopicMemory> =
+        topics.iter().filter(|topic| topic.last_day >= from && !topic.is_idle()).collect();
     chosen.sort_by(|one, other| {
         let key = |topic: &TopicMemory| (topic.last_day, topic.facts.len());
         key(other).cmp(&key(one)).then_with(|| one.topic.cmp(&other.topic))
@@ -168,7 +225,7 @@ fn active(topics: &[TopicMemory]) -> Vec<Snapshot> {
 }
 
 fn snapshot(topic: &TopicMemory) -> Snapshot {
-    let short = |lines: &[String]| lines.iter().take(3).map(|line| clip(line, 120)).collect::<Vec<String>>();
+    let short = |lines: &[String]| lines.iter().take(3).cloned().collect::<Vec<String>>();
     let state = &topic.state;
     Snapshot {
         topic: topic.topic.clone(),
@@ -176,7 +233,7 @@ fn snapshot(topic: &TopicMemory) -> Snapshot {
         last_day: topic.last_day,
         facts: topic.facts.len() + topic.facts_left_out,
         state: State {
-            summary: clip(&state.summary, limit::ARTIFACT_LINE_BYTES_MAX),
+            summary: state.summary.clone(),
             bounds: short(&state.bounds),
             open_questions: short(&state.open_questions),
             next_actions: short(&state.next_actions),
@@ -189,14 +246,15 @@ fn dear(topics: &[TopicMemory]) -> Vec<Group> {
         topics.iter().flat_map(|topic| topic.facts.iter().map(move |row| (row, topic))).collect();
     rows.sort_by(|(one, _), (other, _)| rank(other).cmp(&rank(one)).then(one.id.cmp(&other.id)));
     let mut groups: Vec<Group> = Vec::new();
+    // One line says a thing, whatever it was read from.
+    let mut said: BTreeSet<String> = BTreeSet::new();
     let caps = [(Tier::Core, limit::CORE_FACTS_PER_TYPE), (Tier::Secondary, limit::SECONDARY_FACTS_PER_TYPE)];
     for (place, cap) in caps {
         for fact_type in TYPES {
-            let taken = |id: ItemId, groups: &[Group]| groups.iter().any(|g| g.facts.iter().any(|f| f.id == id));
             // What the first tier had no room for comes first in the second.
             let fits = |row: &FactRow| tier(row).is_some_and(|tier| tier <= place) && type_of(row) == fact_type;
-            let chosen = rows.iter().filter(|(row, _)| fits(row) && !taken(row.id, &groups)).take(cap);
-            let facts: Vec<Kept> = chosen.map(|(row, topic)| kept(row, topic)).collect();
+            let fresh = rows.iter().filter(|(row, _)| fits(row) && said.insert(normal(&row.text)));
+            let facts: Vec<Kept> = fresh.take(cap).map(|(row, topic)| kept(row, topic)).collect();
             if !facts.is_empty() {
                 groups.push(Group { tier: place, fact_type, facts });
             }
@@ -214,4 +272,37 @@ fn kept(row: &FactRow, topic: &TopicMemory) -> Kept {
         user_fact_score: row.user_fact_score,
         confidence: row.confidence,
     }
+}
+
+fn lives_by(topics: &[TopicMemory], kept: &[Group]) -> Vec<TenetLine> {
+    let mut rows: Vec<(&TenetRow, &TopicMemory)> =
+        topics.iter().flat_map(|topic| topic.tenets.iter().map(move |row| (row, topic))).collect();
+    rows.sort_by_key(|(row, _)| (!row.pinned, row.kind, row.id));
+    let above = kept.iter().flat_map(|group| &group.facts);
+    let mut said: BTreeSet<String> = above.map(|fact| normal(&fact.text)).collect();
+    let fresh = rows.into_iter().filter(|(row, _)| said.insert(normal(&row.text)));
+    let shown = |(row, topic): (&TenetRow, &TopicMemory)| TenetLine {
+        id: row.id,
+        kind: row.kind,
+        text: clip(&row.text, limit::ARTIFACT_LINE_BYTES_MAX),
+        topic: topic.topic.clone(),
+        topic_name: clip(&topic.name, 60),
+    };
+    fresh.take(limit::GLOBAL_LEARNED_MAX).map(shown).collect()
+}
+
+fn learned(topics: &[TopicMemory]) -> Vec<NoteLine> {
+    let mut rows: Vec<(&NoteRow, &TopicMemory)> =
+        topics.iter().flat_map(|topic| topic.notes.iter().map(move |row| (row, topic))).collect();
+    rows.sort_by_key(|(row, _)| (!row.pinned, !row.agreed, std::cmp::Reverse(row.votes), row.id));
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    let fresh = rows.into_iter().filter(|(row, _)| said.insert(normal(&row.text)));
+    let shown = |(row, topic): (&NoteRow, &TopicMemory)| NoteLine {
+        id: row.id,
+        text: clip(&row.text, limit::ARTIFACT_LINE_BYTES_MAX),
+        agreed: row.agreed,
+        topic: topic.topic.clone(),
+        topic_name: clip(&topic.name, 60),
+    };
+    fresh.take(limit::GLOBAL_LEARNED_MAX).map(shown).collect()
 }

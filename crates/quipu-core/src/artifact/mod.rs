@@ -15,6 +15,7 @@ mod name;
 mod page;
 mod rows;
 mod schema;
+mod sentences;
 mod topic;
 
 #[cfg(test)]
@@ -26,10 +27,10 @@ pub use edits::{Edit, edits_of_json, edits_of_page, propose};
 pub(crate) use edits::{clipped, reworded};
 pub use entry::{Entry, Meta, SourceLine, Summary};
 pub use gather::{Day, entries};
-pub use global::{GlobalMemory, Group, Kept, Snapshot, Tier};
+pub use global::{GlobalMemory, Group, Kept, NoteLine, Snapshot, TenetLine, Tier};
 pub use markdown::{escape, unescape};
 pub use name::{Slug, VaultPath, folder_of, topic_slug};
 pub use page::{block_id, fact_of_block, global_page, raw_page, topic_page};
-pub use rows::{EpisodeRow, FactRow, QuestionRow, TaskRow};
-pub use schema::{ENTRY_META, ENTRY_SUMMARY, GLOBAL_MEMORY, Schema, Step, TOPIC_MEMORY, VAULT, to_page};
+pub use rows::{EpisodeRow, FactRow, NoteRow, QuestionRow, TaskRow, TenetRow};
+pub use schema::{ENTRY_META, ENTRY_SUMMARY, GLOBAL_MEMORY, Schema, Schemas, Step, TOPIC_MEMORY, VAULT, to_page};
 pub use topic::{EntryLine, State, TopicMemory};

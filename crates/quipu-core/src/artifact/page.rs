@@ -10,9 +10,11 @@ use super::entry::Entry;
 use super::global::{GlobalMemory, Group, Kept, Snapshot, Tier};
 use super::markdown::{day, day_of, escape, quote};
 use super::rows::FactRow;
+use super::sentences::{says_more, whole};
 use super::topic::{EntryLine, State, TopicMemory};
 use crate::id::{ItemId, ItemKind};
 use crate::item::FactType;
+use crate::limit;
 use crate::source::Source;
 
 /// The block id of an item's line: `fact-0r5k2m9c4t7wz`.
@@ -64,14 +66,19 @@ fn words(page: &mut String, source: &Source, of: Date) {
         if at.date() == of { at.strftime(", %H:%M").to_string() } else { at.strftime(", %-d %B %Y %H:%M").to_string() }
     });
     let who = escape(source.speaker());
-    let mut chars = who.chars();
-    let who: String = chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect();
+    let who = capitalised(&who);
     let _ = write!(page, "\n**{who}**{} ^{}\n\n", time.unwrap_or_default(), block_id(source.id));
     page.push_str(&quote(&source.text));
     for artifact in source.artifacts.iter().filter(|artifact| !source.text.contains(&artifact.text)) {
         let name = artifact.name.as_deref().map(|name| format!(" {}", escape(name))).unwrap_or_default();
         let _ = write!(page, "\n{}{name}:\n\n{}", escape(&artifact.kind), quote(&artifact.text));
     }
+}
+
+/// With a capital letter at its start.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
 fn topic_link(topic: &str, name: &str) -> String {
@@ -83,21 +90,29 @@ fn link_text(text: &str) -> String {
     escape(&text.replace(['[', ']', '|', '#', '^'], " ")).trim().to_owned()
 }
 
+/// Entries a page names; the folder shows the rest.
+const ENTRIES_SHOWN: usize = 12;
+
 /// `topic_memory.md`.
 pub fn topic_page(topic: &TopicMemory) -> String {
     let members = [("topic", topic.topic.clone()), ("last_day", topic.last_day.to_string())];
     let mut page = front(&topic.schema, &members);
-    let _ = write!(page, "# {}\n\n{}\n", escape(&topic.name), escape(&topic.state.summary));
+    let _ = writeln!(page, "# {}", escape(&topic.name));
+    if !topic.facts.is_empty() && says_more(&topic.state.summary, topic.facts.iter().map(|row| row.text.as_str())) {
+        let _ = writeln!(page, "\n{}", escape(&capitalised(&topic.state.summary)));
+    }
     state(&mut page, &topic.state, "##");
-    page.push_str("\n## Facts\n\n");
-    if topic.facts.is_empty() {
-        page.push_str("None yet.\n");
+    learned(&mut page, topic.tenets.iter().map(|row| &row.text), topic.notes.iter().map(|row| (&row.text, row.agreed)));
+    if !topic.facts.is_empty() {
+        page.push_str("\n## Facts\n\n");
     }
     for row in &topic.facts {
         page.push_str(&fact_line(row, &topic.topic, &topic.latest));
     }
     if topic.facts_left_out > 0 {
-        let _ = write!(page, "\n{} more stand in the entries.\n", topic.facts_left_out);
+        let more = topic.facts_left_out;
+        let stand = if more == 1 { "stands" } else { "stand" };
+        let _ = write!(page, "\n{more} more {stand} in the entries.\n");
     }
     if !topic.earlier.is_empty() {
         page.push_str("\n## What held before\n\n");
@@ -106,17 +121,30 @@ pub fn topic_page(topic: &TopicMemory) -> String {
             let _ = writeln!(page, "* {}{until}", escape(&row.text));
         }
     }
+    if !topic.stories.is_empty() {
+        page.push_str("\n## Stories\n\n");
+        for row in &topic.stories {
+            let when = row.start.map(|start| format!("{}: ", day_of(start))).unwrap_or_default();
+            let _ = writeln!(page, "* {when}{}", escape(&capitalised(whole(&row.summary, usize::MAX))));
+        }
+    }
     let _ = write!(page, "\n## Entries\n\n{}", escape(&topic.state.bounds.join(" ")));
     page.push_str("\n\n");
-    for line in &topic.latest {
-        let of = count(line.sources, "source", "sources");
-        let told = count(line.facts, "fact", "facts");
-        let open = if line.open { ", still open" } else { "" };
-        let link = entry_link(&topic.topic, line);
-        let _ = writeln!(page, "* {link}: {of}, {told}{open}");
+    for line in topic.latest.iter().take(ENTRIES_SHOWN) {
+        let counts = [(line.sources, "source", "sources"), (line.facts, "fact", "facts")];
+        let mut notes: Vec<String> = counts
+            .into_iter()
+            .filter(|(number, ..)| *number > 0)
+            .map(|(number, one, many)| count(number, one, many))
+            .collect();
+        if line.open {
+            notes.push("still open".to_owned());
+        }
+        let notes = if notes.is_empty() { String::new() } else { format!(": {}", notes.join(", ")) };
+        let _ = writeln!(page, "* {}{notes}", entry_link(&topic.topic, line));
     }
-    if topic.entries > topic.latest.len() {
-        let _ = writeln!(page, "* {} older ones in this folder", topic.entries - topic.latest.len());
+    if topic.latest.len() > ENTRIES_SHOWN || topic.entries > limit::TOPIC_ENTRIES_LISTED {
+        page.push_str("* older ones in this folder\n");
     }
     page.push_str("\n[[GLOBAL_MEMORY|Everything at a glance]]\n");
     page
@@ -167,31 +195,71 @@ fn state(page: &mut String, state: &State, level: &str) {
     }
 }
 
+/// What the user lives by and what was learned. What nobody else has said yet is marked.
+fn learned<'a>(
+    page: &mut String,
+    tenets: impl Iterator<Item = &'a String>,
+    notes: impl Iterator<Item = (&'a String, bool)>,
+) {
+    let tenets: String = tenets.map(|text| format!("* {}\n", escape(text))).collect();
+    let once = |agreed| if agreed { "" } else { " — seen once so far" };
+    let notes: String = notes.map(|(text, agreed)| format!("* {}{}\n", escape(text), once(agreed))).collect();
+    for (heading, lines) in [("Lives by", tenets), ("Learned", notes)] {
+        if !lines.is_empty() {
+            let _ = write!(page, "\n## {heading}\n\n{lines}");
+        }
+    }
+}
+
 /// `GLOBAL_MEMORY.md`.
 pub fn global_page(global: &GlobalMemory) -> String {
     let mut page = front(&global.schema, &[("user", format!("\"{}\"", global.user))]);
     let _ = writeln!(page, "# Memory of {}", escape(global.user.as_str()));
-    for (tier, heading) in [(Tier::Core, "Do not forget"), (Tier::Secondary, "Good to know")] {
-        let groups: Vec<&Group> = global.do_not_forget.iter().filter(|group| group.tier == tier).collect();
-        if groups.is_empty() {
-            continue;
-        }
-        let _ = write!(page, "\n## {heading}\n");
-        for group in groups {
-            let _ = write!(page, "\n### {}\n\n", type_heading(group.fact_type));
-            group.facts.iter().for_each(|kept| page.push_str(&kept_line(kept)));
-        }
-    }
-    if !global.active_topics.is_empty() {
-        page.push_str("\n## Topics\n");
-        global.active_topics.iter().for_each(|topic| snapshot(&mut page, topic));
-        if global.topics > global.active_topics.len() {
-            let _ = write!(page, "\n{} more under `topics/`.\n", global.topics - global.active_topics.len());
-        }
-    } else {
-        page.push_str("\nNothing is remembered yet.\n");
-    }
+    tier(&mut page, global, Tier::Core, "Do not forget");
+    let notes = global.notes.iter().map(|note| (&note.text, note.agreed));
+    learned(&mut page, global.tenets.iter().map(|tenet| &tenet.text), notes);
+    tier(&mut page, global, Tier::Secondary, "Good to know");
+    topics(&mut page, global);
     page
+}
+
+fn tier(page: &mut String, global: &GlobalMemory, tier: Tier, heading: &str) {
+    let groups: Vec<&Group> = global.do_not_forget.iter().filter(|group| group.tier == tier).collect();
+    if groups.is_empty() {
+        return;
+    }
+    let _ = write!(page, "\n## {heading}\n");
+    for group in groups {
+        let _ = write!(page, "\n### {}\n\n", type_heading(group.fact_type));
+        group.facts.iter().for_each(|kept| page.push_str(&kept_line(kept)));
+    }
+}
+
+/// What is going on: topics with something to tell that does not stand above, then the others in a line each.
+fn topics(page: &mut String, global: &GlobalMemory) {
+    if global.topics == 0 {
+        page.push_str("\nNothing is remembered yet.\n");
+        return;
+    }
+    page.push_str("\n## Topics\n");
+    let above = || global.do_not_forget.iter().flat_map(|group| &group.facts).map(|kept| kept.text.as_str());
+    let tells = |topic: &&Snapshot| {
+        let state = &topic.state;
+        says_more(&state.summary, above()) || !state.next_actions.is_empty() || !state.open_questions.is_empty()
+    };
+    let (telling, plain): (Vec<&Snapshot>, Vec<&Snapshot>) = global.active_topics.iter().partition(tells);
+    for topic in telling {
+        snapshot(page, topic, says_more(&topic.state.summary, above()));
+    }
+    if !plain.is_empty() {
+        page.push('\n');
+    }
+    for topic in plain {
+        let _ = writeln!(page, "* {}: {}", topic_link(&topic.topic, &topic.name), standing(topic));
+    }
+    if global.topics > global.active_topics.len() {
+        let _ = write!(page, "\n{} more under `topics/`.\n", global.topics - global.active_topics.len());
+    }
 }
 
 fn kept_line(kept: &Kept) -> String {
@@ -210,15 +278,25 @@ fn type_heading(fact_type: FactType) -> &'static str {
     }
 }
 
-fn snapshot(page: &mut String, topic: &Snapshot) {
-    let facts = if topic.facts == 0 { String::new() } else { format!(", {}", count(topic.facts, "fact", "facts")) };
-    let link = topic_link(&topic.topic, &topic.name);
-    let _ = write!(page, "\n### {link}\n\n{}\n", escape(&topic.state.summary));
+fn snapshot(page: &mut String, topic: &Snapshot, summary: bool) {
+    let _ = write!(page, "\n### {}\n\n", topic_link(&topic.topic, &topic.name));
+    if summary {
+        let _ = writeln!(page, "{}\n", escape(&capitalised(&topic.state.summary)));
+    }
     for line in &topic.state.next_actions {
         let _ = writeln!(page, "* [ ] {}", escape(line));
     }
     for line in &topic.state.open_questions {
         let _ = writeln!(page, "* Open: {}", escape(line));
     }
-    let _ = writeln!(page, "\n*Last: {}{facts}*", day(topic.last_day));
+    if !topic.state.next_actions.is_empty() || !topic.state.open_questions.is_empty() {
+        page.push('\n');
+    }
+    let _ = writeln!(page, "*{}*", standing(topic));
+}
+
+/// `3 facts, last on 2 March 2026`.
+fn standing(topic: &Snapshot) -> String {
+    let facts = if topic.facts == 0 { String::new() } else { format!("{}, ", count(topic.facts, "fact", "facts")) };
+    format!("{facts}last on {}", day(topic.last_day))
 }

@@ -6,7 +6,10 @@ use serde::{Deserialize, Serialize};
 use crate::Memory;
 use crate::extract::TaskKind;
 use crate::id::ItemId;
-use crate::item::{Episode, Fact, FactStatus, FactType, Review, ReviewKind, Task, TaskStatus, TimeSpan};
+use crate::item::{
+    Episode, Fact, FactStatus, FactType, Note, Review, ReviewKind, Task, TaskStatus, Tenet, TenetKind, TenetStatus,
+    TimeSpan,
+};
 
 /// A fact, with the names seed and readers know: `subject relation object`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -164,6 +167,79 @@ impl TaskRow {
     /// True if something is still to be done about it.
     pub fn is_open(&self) -> bool {
         matches!(self.status, TaskStatus::Active | TaskStatus::Stalled)
+    }
+}
+
+/// What was learned about the person: what worked, what did not, what comes up again and again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NoteRow {
+    /// Its name.
+    pub id: ItemId,
+    /// The insight.
+    pub text: String,
+    /// How many others said the same.
+    pub votes: u32,
+    /// True if more than its author stands behind it.
+    pub agreed: bool,
+    /// Kept in view by the user.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+    /// Free words: `strategy`, `pitfall`, `insight`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// True if it does not count any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub gone: bool,
+}
+
+impl NoteRow {
+    pub(super) fn of(memory: &Memory, note: &Note) -> Self {
+        Self {
+            id: note.id,
+            text: note.text.clone(),
+            votes: note.votes,
+            agreed: note.is_agreed(),
+            pinned: memory.marks(note.id).pinned,
+            tags: note.tags.clone(),
+            gone: memory.items().is_hidden(note.id),
+        }
+    }
+}
+
+/// A line of the self-model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TenetRow {
+    /// Its name.
+    pub id: ItemId,
+    /// What it is.
+    pub kind: TenetKind,
+    /// The line.
+    pub text: String,
+    /// Whether it counts.
+    pub status: TenetStatus,
+    /// Kept in view by the user.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+}
+
+impl TenetRow {
+    pub(super) fn of(memory: &Memory, tenet: &Tenet) -> Self {
+        let status = if memory.items().is_hidden(tenet.id) { TenetStatus::Outdated } else { tenet.status };
+        let (id, text, pinned) = (tenet.id, tenet.text.clone(), memory.marks(tenet.id).pinned);
+        Self { id, kind: tenet.kind, text, status, pinned }
+    }
+
+    /// The same, taken back: the event that told it does not count any more.
+    pub(super) fn gone(mut self) -> Self {
+        self.status = TenetStatus::Outdated;
+        self
+    }
+}
+
+impl TaskRow {
+    /// True for what is to be done. A problem nobody has tried anything against is a thing that was said.
+    pub fn is_to_do(&self) -> bool {
+        self.is_open() && (self.kind != TaskKind::Problem || self.attempts > 0 || self.due.is_some())
     }
 }
 

@@ -34,7 +34,43 @@ pub const GLOBAL_MEMORY: Schema = Schema::first("global_memory");
 /// What the folder is level with.
 pub const VAULT: Schema = Schema::first("vault");
 
+/// The versions a folder is written in.
+#[derive(Debug, Clone, Copy)]
+pub struct Schemas {
+    /// What an entry is.
+    pub entry_meta: Schema,
+    /// What an entry says.
+    pub entry_summary: Schema,
+    /// What the entries of a topic add up to.
+    pub topic_memory: Schema,
+    /// What the topics add up to.
+    pub global_memory: Schema,
+}
+
+impl Schemas {
+    /// Those this program writes.
+    pub const NOW: Self = Self {
+        entry_meta: ENTRY_META,
+        entry_summary: ENTRY_SUMMARY,
+        topic_memory: TOPIC_MEMORY,
+        global_memory: GLOBAL_MEMORY,
+    };
+
+    /// Their ids.
+    pub fn ids(&self) -> Vec<String> {
+        [self.entry_meta, self.entry_summary, self.topic_memory, self.global_memory].iter().map(Schema::id).collect()
+    }
+}
+
 impl Schema {
+    /// True if a file of an older version says what one of this version would.
+    pub fn says_the_same(&self, older: &[u8], new: &[u8]) -> bool {
+        let is_older = |value: &Value| value.get("schema").and_then(Value::as_str).is_some_and(|id| id != self.id());
+        let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
+        let older_says = || self.read::<Value>(older).ok();
+        read(older).is_some_and(|value| is_older(&value)) && older_says().is_some_and(|says| read(new) == Some(says))
+    }
+
     /// A kind of file that has one version so far.
     const fn first(family: &'static str) -> Self {
         Self { family, version: 1, steps: &[] }

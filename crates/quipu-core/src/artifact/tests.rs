@@ -7,10 +7,10 @@ use serde_json::json;
 use super::rows::FactRow;
 use super::*;
 use crate::id::{ItemId, ItemKind, UserId};
-use crate::item::{FactStatus, FactType, TimeSpan};
+use crate::item::{FactStatus, FactType, TenetKind, TenetStatus, TimeSpan};
 use crate::limit;
 
-fn row(bits: u64, fact_type: FactType, importance: f64) -> FactRow {
+pub(super) fn row(bits: u64, fact_type: FactType, importance: f64) -> FactRow {
     FactRow {
         id: ItemId { kind: ItemKind::Fact, bits },
         subject: "user".to_owned(),
@@ -48,6 +48,8 @@ fn summary(topic: &str, day: &str, seq_first: u64, facts: Vec<FactRow>) -> Summa
         episodes: Vec::new(),
         tasks: Vec::new(),
         questions: Vec::new(),
+        notes: Vec::new(),
+        tenets: Vec::new(),
     }
 }
 
@@ -198,6 +200,110 @@ fn the_global_memory_is_bounded_whatever_the_topics_hold() {
     let mut turned = topics;
     turned.reverse();
     assert_eq!(global(&turned), built);
+}
+
+fn story(bits: u64, importance: u8, text: &str) -> EpisodeRow {
+    EpisodeRow {
+        id: ItemId { kind: ItemKind::Episode, bits },
+        title: "A few words".to_owned(),
+        summary: text.to_owned(),
+        start: None,
+        importance,
+        gone: false,
+    }
+}
+
+fn note(bits: u64, text: &str, agreed: bool) -> NoteRow {
+    let id = ItemId { kind: ItemKind::Note, bits };
+    NoteRow {
+        id,
+        text: text.to_owned(),
+        votes: u32::from(agreed),
+        agreed,
+        pinned: false,
+        tags: Vec::new(),
+        gone: false,
+    }
+}
+
+fn tenet(bits: u64, text: &str, status: TenetStatus) -> TenetRow {
+    let id = ItemId { kind: ItemKind::Tenet, bits };
+    TenetRow { id, kind: TenetKind::Preference, text: text.to_owned(), status, pinned: false }
+}
+
+fn built(name: &str, entry: Summary) -> TopicMemory {
+    TopicMemory::build(&topic_slug(name), vec![(entry, false)])
+        .unwrap_or_else(|| unreachable!("one entry makes a topic"))
+}
+
+#[test]
+fn idle_talk_has_no_place_on_the_page_of_the_whole() {
+    let talk = |episodes: Vec<EpisodeRow>| {
+        built("conversations", Summary { episodes, ..summary("conversations", "2026-03-02", 1, Vec::new()) })
+    };
+    let (mail, race) =
+        (story(1, 3, "Could you shorten that mail?"), story(2, 4, "user: I switched to the half marathon."));
+    let (idle, told) = (talk(vec![mail.clone()]), talk(vec![mail, race]));
+    assert!(idle.is_idle() && !told.is_idle());
+    let work = topic("work", vec![row(1, FactType::Trait, 0.7)]);
+    let page = global_page(&global(&[idle.clone(), work.clone()]));
+    assert!(!page.contains("onversations") && !page.contains("mail") && page.contains("1 more under"), "{page}");
+    assert!(!topic_page(&idle).contains("mail"), "{}", topic_page(&idle));
+    for page in [global_page(&global(&[told.clone(), work])), topic_page(&told)] {
+        assert_eq!(page.matches("User: I switched to the half marathon.").count(), 1, "{page}");
+        assert!(!page.contains("mail"), "{page}");
+    }
+    // A topic somebody named is theirs, whatever was said under it.
+    assert!(!topic("sailing", Vec::new()).is_idle());
+}
+
+#[test]
+fn what_was_learned_and_what_is_lived_by_stand_on_the_pages_once() {
+    let entry = |facts| Summary {
+        notes: vec![
+            note(1, "What helped with waking up: no coffee after noon", false),
+            note(2, "What did not help with waking up: magnesium", true),
+            NoteRow { gone: true, ..note(3, "What helped with waking up: nothing at all", true) },
+        ],
+        tenets: vec![
+            tenet(1, "Keeps the evening before a race free", TenetStatus::Confirmed),
+            tenet(2, "User likes thing 7", TenetStatus::Confirmed),
+            tenet(3, "Prefers the plane", TenetStatus::Proposed),
+            tenet(4, "Prefers the car", TenetStatus::Outdated),
+        ],
+        ..summary("sleep", "2026-03-02", 1, facts)
+    };
+    let built = built("sleep", entry(vec![row(7, FactType::Preference, 0.7)]));
+    let page = global_page(&global(std::slice::from_ref(&built)));
+    for (page, lines) in [
+        (topic_page(&built), &["thing 7", "evening before", "no coffee", "magnesium"][..]),
+        (page.clone(), &["thing 7", "evening before", "no coffee", "magnesium"][..]),
+    ] {
+        assert!(lines.iter().all(|line| page.contains(line)), "{page}");
+        for gone in ["nothing at all", "plane", "the car"] {
+            assert!(!page.contains(gone), "{gone}: {page}");
+        }
+    }
+    assert_eq!(page.matches("thing 7").count(), 1, "{page}");
+    assert!(page.contains("no coffee after noon — seen once so far\n") && page.contains("magnesium\n"), "{page}");
+    let place = |text: &str| page.find(text).unwrap_or_default();
+    assert!(place("magnesium") < place("no coffee"), "what more stands behind comes first: {page}");
+}
+
+#[test]
+fn a_thing_stands_on_a_page_once_and_whole() {
+    let mut facts: Vec<FactRow> = (0..9).map(|bits| row(bits, FactType::Preference, 0.7)).collect();
+    let (text, object) = ("User likes Thing 3.".to_owned(), "Thing 3".to_owned());
+    facts.push(FactRow { text, object, ..row(30, FactType::Preference, 0.6) });
+    let built = topic("taste", facts);
+    assert_eq!(built.state.summary, "User likes thing 0, thing 1, thing 2, thing 3 and 5 more.");
+    let page = global_page(&global(&[built, topic("tea", vec![row(1, FactType::Preference, 0.7)])]));
+    assert_eq!(page.matches("hing 3").count(), 2, "in the list and in the summary: {page}");
+    assert!(!page.contains('…'), "{page}");
+    // One fact, which stands above: the topic is a line.
+    assert!(page.contains("/tea/topic_memory|tea]]: 1 fact, last on 2 March 2026\n"), "{page}");
+    let few = topic_page(&topic("tea", vec![row(1, FactType::Preference, 0.7)]));
+    assert_eq!(few.matches("User likes thing 1").count(), 1, "{few}");
 }
 
 /// A version 2 of an entry's summary, as a later Quipu might have it.

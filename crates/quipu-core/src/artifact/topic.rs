@@ -9,10 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::entry::Summary;
 use super::markdown::day;
 use super::name::Slug;
-use super::rows::{EpisodeRow, FactRow, QuestionRow, TaskRow};
+use super::page::capitalised;
+use super::rows::{EpisodeRow, FactRow, NoteRow, QuestionRow, TaskRow, TenetRow};
 use super::schema::TOPIC_MEMORY;
+use super::{gather, sentences};
 use crate::id::ItemId;
-use crate::item::FactStatus;
+use crate::item::{FactStatus, TenetStatus};
 use crate::limit;
 
 /// `topic_memory.json`.
@@ -39,6 +41,15 @@ pub struct TopicMemory {
     pub facts_left_out: usize,
     /// What held once, latest first.
     pub earlier: Vec<FactRow>,
+    /// Lines of the self-model the user stands by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tenets: Vec<TenetRow>,
+    /// What was learned, first what more stands behind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<NoteRow>,
+    /// The newest stories, but for idle talk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stories: Vec<EpisodeRow>,
     /// The newest entries.
     pub latest: Vec<EntryLine>,
 }
@@ -82,9 +93,25 @@ struct Told {
     episodes: BTreeMap<ItemId, EpisodeRow>,
     tasks: BTreeMap<ItemId, TaskRow>,
     questions: BTreeMap<ItemId, QuestionRow>,
+    notes: BTreeMap<ItemId, NoteRow>,
+    tenets: BTreeMap<ItemId, TenetRow>,
 }
 
+/// A story of less importance is idle talk.
+const TELLING: u8 = 4;
+
 impl TopicMemory {
+    /// True for talk under no topic out of which nothing came: it has its entries, and no place on the page of the whole.
+    pub fn is_idle(&self) -> bool {
+        let state = &self.state;
+        gather::HOMES.contains(&self.topic.as_str())
+            && self.facts.is_empty()
+            && self.stories.is_empty()
+            && state.summary.is_empty()
+            && state.open_questions.is_empty()
+            && state.next_actions.is_empty()
+    }
+
     /// Adds up the summaries of a topic's entries, in whatever order they come; the flag says which are still open. None
     /// without any.
     pub fn build(topic: &Slug, mut entries: Vec<(Summary, bool)>) -> Option<Self> {
@@ -108,6 +135,7 @@ impl TopicMemory {
         let state = told.state(&facts, count, (first_day, last_day), unsettled);
         let facts_left_out = facts.len().saturating_sub(limit::TOPIC_FACTS_MAX);
         facts.truncate(limit::TOPIC_FACTS_MAX);
+        let (tenets, notes, stories) = (told.lives_by(), told.learned(), told.stories());
         Some(Self {
             schema: TOPIC_MEMORY.id(),
             topic: topic.to_string(),
@@ -119,6 +147,9 @@ impl TopicMemory {
             facts,
             facts_left_out,
             earlier,
+            tenets,
+            notes,
+            stories,
             latest,
         })
     }
@@ -129,8 +160,10 @@ fn is_unsettled(row: &FactRow) -> bool {
 }
 
 fn latest(entries: &[(Summary, bool)]) -> Vec<EntryLine> {
+    // An entry of what followed from other words has nothing of its own to show.
     let mut lines: Vec<EntryLine> = entries
         .iter()
+        .filter(|(entry, _)| entry.sources + entry.facts.len() > 0)
         .map(|(entry, open)| EntryLine {
             entry_id: entry.entry_id.clone(),
             day: entry.day,
@@ -164,6 +197,8 @@ impl Told {
             episodes: BTreeMap::new(),
             tasks: BTreeMap::new(),
             questions: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            tenets: BTreeMap::new(),
         };
         for entry in entries {
             for mut row in entry.facts {
@@ -174,6 +209,8 @@ impl Told {
             told.episodes.extend(entry.episodes.into_iter().map(|row| (row.id, row)));
             told.tasks.extend(entry.tasks.into_iter().map(|row| (row.id, row)));
             told.questions.extend(entry.questions.into_iter().map(|row| (row.id, row)));
+            told.notes.extend(entry.notes.into_iter().map(|row| (row.id, row)));
+            told.tenets.extend(entry.tenets.into_iter().map(|row| (row.id, row)));
         }
         told
     }
@@ -190,46 +227,69 @@ impl Told {
         }
         let mut questions: Vec<&QuestionRow> = self.questions.values().filter(|row| row.waits).collect();
         questions.sort_by_key(|row| row.id);
-        let mut tasks: Vec<&TaskRow> = self.tasks.values().filter(|row| row.is_open()).collect();
+        let mut tasks: Vec<&TaskRow> = self.tasks.values().filter(|row| row.is_to_do()).collect();
         tasks.sort_by_key(|row| (row.due.is_none(), row.due, std::cmp::Reverse(row.priority), row.id));
-        let clipped = |text: &str| clip(text, limit::ARTIFACT_LINE_BYTES_MAX);
+        let actions: Vec<String> = tasks.iter().map(|row| action(row)).collect();
         State {
             summary: self.summary(facts),
             bounds,
-            open_questions: questions
-                .iter()
-                .take(limit::TOPIC_QUESTIONS_MAX)
-                .map(|row| clipped(&row.question))
-                .collect(),
-            next_actions: tasks.iter().take(limit::TOPIC_ACTIONS_MAX).map(|row| clipped(&action(row))).collect(),
+            open_questions: once(questions.iter().map(|row| row.question.as_str()), limit::TOPIC_QUESTIONS_MAX),
+            next_actions: once(actions.iter().map(String::as_str), limit::TOPIC_ACTIONS_MAX),
         }
     }
 
-    /// What matters most, in the words of the facts; else the titles of the latest stories.
+    /// What matters most, in the words of the facts; else how the latest story goes. Nothing of idle talk.
     fn summary(&self, facts: &[FactRow]) -> String {
-        let sentence = |text: &str| {
-            let text = text.trim().trim_end_matches('.');
-            format!("{}.", clip(text, limit::ARTIFACT_LINE_BYTES_MAX))
-        };
         if !facts.is_empty() {
-            return facts.iter().take(3).map(|row| sentence(&row.text)).collect::<Vec<_>>().join(" ");
+            return sentences::told(facts, limit::ARTIFACT_LINE_BYTES_MAX);
         }
-        let mut stories: Vec<&EpisodeRow> = self.episodes.values().filter(|row| !row.gone).collect();
-        stories.sort_by_key(|row| (row.start, row.id));
-        let titles: Vec<&str> = stories.iter().rev().take(3).map(|row| row.title.trim_end_matches('.')).collect();
-        if titles.is_empty() {
-            return "Words only; nothing was read out of them.".to_owned();
-        }
-        format!("Lately: {}.", clip(&titles.join("; "), 2 * limit::ARTIFACT_LINE_BYTES_MAX))
+        let newest = self.stories().into_iter().next();
+        newest.map_or_else(String::new, |row| sentences::whole(&row.summary, limit::ARTIFACT_LINE_BYTES_MAX).to_owned())
+    }
+
+    /// The latest stories that tell something.
+    fn stories(&self) -> Vec<EpisodeRow> {
+        let mut rows: Vec<&EpisodeRow> =
+            self.episodes.values().filter(|row| !row.gone && row.importance >= TELLING).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse((row.start, row.id)));
+        // One whose every sentence was cut is told by its entry.
+        let told = rows.into_iter().filter(|row| !sentences::whole(&row.summary, usize::MAX).is_empty());
+        told.take(limit::TOPIC_STORIES_MAX).cloned().collect()
+    }
+
+    /// What the user confirmed.
+    fn lives_by(&self) -> Vec<TenetRow> {
+        let mut rows: Vec<&TenetRow> =
+            self.tenets.values().filter(|row| row.status == TenetStatus::Confirmed).collect();
+        rows.sort_by_key(|row| (!row.pinned, row.kind, row.id));
+        rows.into_iter().take(limit::TOPIC_LEARNED_MAX).cloned().collect()
+    }
+
+    fn learned(&self) -> Vec<NoteRow> {
+        let mut rows: Vec<&NoteRow> = self.notes.values().filter(|row| !row.gone).collect();
+        rows.sort_by_key(|row| (!row.pinned, !row.agreed, std::cmp::Reverse(row.votes), row.id));
+        rows.into_iter().take(limit::TOPIC_LEARNED_MAX).cloned().collect()
     }
 }
 
+/// Lines that fit, each once.
+fn once<'a>(lines: impl Iterator<Item = &'a str>, most: usize) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for line in lines.map(|line| clip(line, limit::ARTIFACT_LINE_BYTES_MAX)) {
+        if all.len() < most && !all.contains(&line) {
+            all.push(line);
+        }
+    }
+    all
+}
+
 fn action(row: &TaskRow) -> String {
-    let title = row.title.trim().trim_end_matches('.');
+    let title = capitalised(row.title.trim().trim_end_matches('.'));
     let due = row.due.map(|due: Timestamp| format!(", due {}", super::markdown::day_of(due)));
     let tried = match row.attempts {
         0 => String::new(),
         1 => ", tried once".to_owned(),
+        2 => ", tried twice".to_owned(),
         more => format!(", tried {more} times"),
     };
     format!("{title}{}{tried}", due.unwrap_or_default())

@@ -71,7 +71,7 @@ fn score(reading: &Reading<'_>, at: usize, said: &Said<'_>) -> f64 {
 }
 
 /// What a memory cares for: the speaker's own life (×1.4), a number or a name (×1.15 each); less what is also (×.8) or
-/// only (×.5) about the other, a question (×.25), a sentence that leans on the one before (×.5), and the words of the
+/// only (×.5) about the other, a question (×.25), a person's request (×.25), a sentence that leans on the one before (×.5), and the words of the
 /// assistant or a tool (×.6).
 fn regard(reading: &Reading<'_>, said: &Said<'_>) -> f64 {
     let text = reading.text(said);
@@ -99,6 +99,9 @@ fn regard(reading: &Reading<'_>, said: &Said<'_>) -> f64 {
     if text.trim_end_matches([')', '"', '\u{201d}']).ends_with(['?', '？']) {
         regard *= 0.25;
     }
+    if reading.turns[said.turn].role == Role::User && is_request(text) {
+        regard *= 0.25;
+    }
     if words.first().is_some_and(|word| english().leaning.contains(word.lower.as_str())) {
         regard *= 0.5;
     }
@@ -106,6 +109,17 @@ fn regard(reading: &Reading<'_>, said: &Said<'_>) -> f64 {
         regard *= 0.6;
     }
     regard
+}
+
+/// True for a sentence that asks the listener to do something with words: "Give me a recipe."
+fn is_request(text: &str) -> bool {
+    let lower = text.trim_start_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let lower = lower.strip_prefix("please ").unwrap_or(&lower);
+    let starts = |phrase: &String| {
+        let rest = lower.strip_prefix(phrase.as_str());
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '\''))
+    };
+    english().requests.iter().any(starts)
 }
 
 /// Numbers of the sentences chosen, in order.

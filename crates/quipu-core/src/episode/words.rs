@@ -34,6 +34,7 @@ pub(super) struct English {
     pub(super) first_person: HashSet<String>,
     pub(super) second_person: HashSet<String>,
     pub(super) leaning: HashSet<String>,
+    pub(super) requests: Vec<String>,
     pub(super) clause_start: HashSet<String>,
     pub(super) opening: HashSet<String>,
     pub(super) not_noun_endings: Vec<String>,

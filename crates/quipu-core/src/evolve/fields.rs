@@ -1,7 +1,9 @@
 //! Where a member goes in its category.
 
 use super::mine::Candidate;
-use super::words::{camel, english, key_words, says_something, stem};
+use std::collections::BTreeSet;
+
+use super::words::{camel, english, key_words, says_something, sentence_stems, stem};
 
 /// The list of what fits nowhere else.
 pub(super) const NOTES: &str = "notes";
@@ -25,6 +27,34 @@ pub(super) fn of_sentence(candidate: &Candidate, key: &str, sentence: &str) -> F
         || Field { name: NOTES.to_owned(), list: true },
         |cue| Field { name: cue.name.clone(), list: cue.list },
     )
+}
+
+/// Longest name of a field somebody proposes, in bytes.
+const PROPOSED_BYTES_MAX: usize = 40;
+
+/// The field somebody who is no person proposes for a sentence, if its key and its words bear it out. A key that says where it
+/// belongs is believed first. A field the rules know is taken, unless it says how much and the sentence does not; another
+/// must be named in words of the sentence.
+pub(super) fn borne_out(candidate: &Candidate, key: &str, sentence: &str, proposed: &str) -> Option<Field> {
+    if rest_of_key(candidate, key).is_some() {
+        return None;
+    }
+    let words = key_words(proposed);
+    let name = camel(&words);
+    if name.is_empty() || name.len() > PROPOSED_BYTES_MAX {
+        return None;
+    }
+    if name == NOTES {
+        return Some(Field { name, list: true });
+    }
+    if let Some(cue) = english().fields.iter().find(|cue| cue.name == name) {
+        return (!cue.amount || cue.fits(sentence)).then_some(Field { name, list: cue.list });
+    }
+    let said = sentence_stems(sentence);
+    let pattern: BTreeSet<String> = key_words(&candidate.key).iter().map(|word| stem(word)).collect();
+    let stands = words.iter().all(|word| says_something(word) && said.contains(&stem(word)));
+    let more = words.iter().any(|word| !pattern.contains(&stem(word)));
+    (stands && more).then_some(Field { name, list: false })
 }
 
 /// The field of anything else: it keeps a name of its own.

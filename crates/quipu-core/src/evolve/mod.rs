@@ -19,7 +19,7 @@ mod tests;
 
 pub use due::{Standing, Survey, question, survey};
 pub use mine::{Candidate, mine};
-pub use name::{Proposed, check_name, propose, suggested};
+pub use name::{Proposed, Suggestion, check_name, propose, suggested};
 pub use plan::{Asked, Moved, Plan, plan};
 pub(crate) use schema::moves;
 pub use schema::{Category, Promoted, Schema, relocations};

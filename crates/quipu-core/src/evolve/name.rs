@@ -1,11 +1,15 @@
 //! How a category is named.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
 
+use super::fields;
 use super::mine::Candidate;
 use super::schema::CATEGORY_NAME_BYTES_MAX;
 use super::words::{camel, english, key_words};
+use super::written::name_of;
 use crate::core_document::{Categories, DYNAMIC, UNCATEGORIZED};
 use crate::memory::Memory;
 use crate::refusal::Refusal;
@@ -51,14 +55,48 @@ pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidat
     Some(Proposed { name, description })
 }
 
-/// What somebody who is no person calls a category, brought into the form names have.
+/// What somebody who is no person makes of a pattern.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Suggestion {
+    /// What the category is called.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// The fields of members, by where they stand.
+    pub fields: BTreeMap<String, String>,
+}
+
+/// What somebody who is no person calls a category and its fields, brought into the form names have. A field that the words of
+/// its member do not bear out is left to the rules.
 ///
 /// # Errors
 /// As [`check_name`]; `Invalid` too for a description of several lines or none.
-pub fn suggested(memory: &Memory, categories: Categories<'_>, said: &Proposed) -> Result<Proposed, Refusal> {
+pub fn suggested(
+    memory: &Memory,
+    categories: Categories<'_>,
+    candidate: &Candidate,
+    said: &Suggestion,
+) -> Result<Suggestion, Refusal> {
     let name = camel(&key_words(&said.name));
     check_name(memory, categories, &name)?;
-    let description = said.description.trim();
+    let fields = borne_out(memory, candidate, &said.fields);
+    let Proposed { name, description } = described(memory, name, &said.description)?;
+    Ok(Suggestion { name, description, fields })
+}
+
+/// What of proposed fields the members bear out, by where they stand. A dynamic category moves as it is and has no say.
+fn borne_out(memory: &Memory, candidate: &Candidate, said: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let field = |pointer: &String| {
+        let sentence = memory.core().pointer(pointer)?.as_str()?;
+        let key = name_of(pointer.rsplit('/').next()?);
+        let field = fields::borne_out(candidate, &key, sentence, said.get(pointer)?)?;
+        Some((pointer.clone(), field.name))
+    };
+    if candidate.dynamic { BTreeMap::new() } else { candidate.members.iter().filter_map(field).collect() }
+}
+
+fn described(memory: &Memory, name: String, description: &str) -> Result<Proposed, Refusal> {
+    let description = description.trim();
     if description.is_empty() || description.chars().any(char::is_control) {
         return Err(Refusal::invalid("a category is described in one line"));
     }

@@ -60,6 +60,8 @@ pub struct Asked<'a> {
     pub description: Option<&'a str>,
     /// Why.
     pub rationale: Option<&'a str>,
+    /// The fields of members, by where they stand, as far as their words bear them out.
+    pub fields: Option<&'a BTreeMap<String, String>>,
 }
 
 impl<'a> Asked<'a> {
@@ -84,9 +86,18 @@ pub fn plan(memory: &Memory, categories: Categories<'_>, candidate: &str, asked:
     let proposed = proposed(memory, categories, &found, asked)?;
     let rationale = asked.rationale.map_or_else(|| super::due::reason(&found.support), str::to_owned);
     let (name, description) = (proposed.name, proposed.description);
-    let promotion =
-        Promotion { candidate: found.key.clone(), name, description, rationale, support: found.support.clone() };
-    Draft::new(memory, &promotion.name).carry_out(&found, categories, promotion)
+    let promotion = Promotion {
+        candidate: found.key.clone(),
+        name,
+        description,
+        rationale,
+        support: found.support.clone(),
+        // Where everything went is said by the patches beside it.
+        fields: BTreeMap::new(),
+    };
+    let none = BTreeMap::new();
+    let fields = asked.fields.unwrap_or(&none);
+    Draft::new(memory, &promotion.name).carry_out(&found, fields, categories, promotion)
 }
 
 fn proposed(
@@ -126,13 +137,14 @@ impl Draft {
     fn carry_out(
         mut self,
         found: &Candidate,
+        fields: &BTreeMap<String, String>,
         categories: Categories<'_>,
         promotion: Promotion,
     ) -> Result<Plan, Refusal> {
         if found.dynamic {
             self.dynamic(&found.key)?
         } else {
-            self.uncategorized(found)?
+            self.uncategorized(found, fields)?
         }
         categories.with(&promotion.name).validate(&self.document).map_err(|faults| {
             let list = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
@@ -191,15 +203,17 @@ impl Draft {
         self.apply(vec![test(from, json!([])), remove(from)])
     }
 
-    /// Each member of a pattern goes to its field.
-    fn uncategorized(&mut self, found: &Candidate) -> Result<(), Refusal> {
+    /// Each member of a pattern goes to its field: the one that was asked for, if its words bear it out.
+    fn uncategorized(&mut self, found: &Candidate, asked: &BTreeMap<String, String>) -> Result<(), Refusal> {
         let mut sentences: BTreeMap<Field, Vec<&str>> = BTreeMap::new();
         let mut values: Vec<(&str, String)> = Vec::new();
         for from in found.members.iter().take(limit::PLACES_PER_PROMOTION_MAX) {
             let key = name_of(from.rsplit('/').next().unwrap_or_default());
             match self.value(from) {
                 Some(Value::String(text)) => {
-                    sentences.entry(fields::of_sentence(found, &key, text)).or_default().push(from);
+                    let own = asked.get(from).and_then(|name| fields::borne_out(found, &key, text, name));
+                    let field = own.unwrap_or_else(|| fields::of_sentence(found, &key, text));
+                    sentences.entry(field).or_default().push(from);
                 }
                 Some(_) => values.push((from, fields::of_value(found, &key))),
                 None => {}

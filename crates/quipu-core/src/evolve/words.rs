@@ -32,6 +32,8 @@ pub(super) struct FieldCue {
     #[serde(default)]
     pub(super) list: bool,
     #[serde(default)]
+    pub(super) amount: bool,
+    #[serde(default)]
     words: Vec<String>,
     #[serde(default)]
     phrases: Vec<String>,
@@ -144,6 +146,11 @@ pub(super) fn sentence_terms(text: &str) -> Vec<(String, String)> {
     let mut terms = episode::telling(text);
     terms.retain(|(stem, _)| !english().generic.contains(stem));
     terms
+}
+
+/// The stems of every word of a sentence.
+pub(super) fn sentence_stems(text: &str) -> BTreeSet<String> {
+    plain_words(text).iter().map(|word| stem(word)).collect()
 }
 
 /// Words as one name: `sleepHealth`.

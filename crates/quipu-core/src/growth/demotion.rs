@@ -8,14 +8,16 @@ use serde::Serialize;
 use super::{Desk, Growth, Proposal, priority};
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Demotion, Drawn, Fact, FactStatus, FactType, TenetChange, TenetStatus};
+use crate::item::{Demotion, Drawn, Episode, Fact, FactStatus, FactType, TenetChange, TenetStatus};
 use crate::limit;
 use crate::memory::{Held, Memory};
 
 impl Desk<'_> {
     /// What leaves the active index, some hundred items an event.
     pub fn demotions(&self) -> Vec<Proposal> {
-        [(Demotion::Cold, self.cold()), (Demotion::Idle, self.idle()), (Demotion::History, self.history())]
+        let mut cold = self.cold();
+        cold.extend(self.faded(&cold));
+        [(Demotion::Cold, cold), (Demotion::Idle, self.idle()), (Demotion::History, self.history())]
             .into_iter()
             .flat_map(|(because, items)| {
                 items.chunks(limit::DEMOTED_PER_EVENT).map(|part| left(because, part)).collect::<Vec<_>>()
@@ -33,6 +35,22 @@ impl Desk<'_> {
         let turns = self.memory().sources().iter().filter(|held| held.source.kind() == ItemKind::Turn);
         let cold = turns.filter(|held| self.is_older(held.source.said_at, self.knobs.warm_days)).filter(told);
         cold.map(|held| held.source.id).filter(|id| self.may_leave(*id)).collect()
+    }
+
+    /// Old stories of little weight that nobody came back to. A story goes no sooner than the last of its words: while one of
+    /// them is kept in view, so is what it belongs to.
+    fn faded(&self, leaving: &[ItemId]) -> Vec<ItemId> {
+        let items = self.memory().items();
+        let leaving: BTreeSet<ItemId> = leaving.iter().copied().collect();
+        let out = |id: &ItemId| id.kind == ItemKind::Turn && (leaving.contains(id) || items.is_demoted(*id));
+        let faded = |episode: &&Episode| {
+            episode.sources.len() > 1
+                && !items.is_hidden(episode.id)
+                && self.is_older(priority::last_used(self.memory(), episode.id), self.knobs.warm_days)
+                && priority::priority(self.memory(), episode.id, self.now()) < self.knobs.idle_priority_max
+                && episode.sources.iter().all(out)
+        };
+        items.episodes().filter(faded).map(|episode| episode.id).filter(|id| self.may_leave(*id)).collect()
     }
 
     /// Claims of little weight, gone quiet, without a place in the profile, of which an episode tells.
@@ -113,14 +131,28 @@ impl Desk<'_> {
 fn left(because: Demotion, items: &[ItemId]) -> Proposal {
     let (count, items) = (items.len(), items.to_vec());
     let (text, why) = match because {
-        Demotion::Cold => (format!("{count} old turns"), "episodes tell them"),
-        Demotion::Idle => {
-            (format!("{count} statements of little weight"), "episodes tell of them, and nobody came back")
+        Demotion::Cold => {
+            let stories = items.iter().filter(|id| id.kind == ItemKind::Episode).count();
+            let turns = counted(count - stories, "old turn", "old turns");
+            let stories = counted(stories, "old story", "old stories");
+            let text: Vec<String> = [turns, stories].into_iter().flatten().collect();
+            (text.join(" and "), "episodes tell the turns, and nobody came back to the stories")
         }
-        Demotion::History => (format!("{count} past values"), "newer ones are kept at hand"),
+        Demotion::Idle => (
+            counted(count, "statement of little weight", "statements of little weight").unwrap_or_default(),
+            "episodes tell of them, and nobody came back",
+        ),
+        Demotion::History => {
+            (counted(count, "past value", "past values").unwrap_or_default(), "newer ones are kept at hand")
+        }
     };
     let changes = vec![Change::Drawn(Drawn::ItemsDemoted { items: items.clone(), because })];
     Proposal { what: Growth::Demoted, items, text, because: why.to_owned(), changes }
+}
+
+/// `1 old turn`, `2 old turns`; nothing for none.
+fn counted(number: usize, one: &str, many: &str) -> Option<String> {
+    (number > 0).then(|| format!("{number} {}", if number == 1 { one } else { many }))
 }
 
 /// How much of a memory is looked at first.

@@ -134,9 +134,10 @@ impl Desk<'_> {
             let days = self.days(alike.iter().flat_map(|attempt| attempt.evidence.iter()));
             let against = self.days(other.iter().flat_map(|attempt| attempt.evidence.iter()));
             let approach = alike.first()?.approach.trim();
+            let trouble = trouble(&problem.title);
             let text = match helped {
-                true => format!("What helped with {}: {approach}", problem.title),
-                false => format!("What did not help with {}: {approach}", problem.title),
+                true => format!("What helped with {trouble}: {approach}"),
+                false => format!("What did not help with {trouble}: {approach}"),
             };
             let last = *days.keys().last()?;
             let refuted = against.keys().last().is_some_and(|other| *other >= last);
@@ -216,6 +217,12 @@ impl Desk<'_> {
         }
         days
     }
+}
+
+/// A problem as it is spoken of: one who keeps waking up has trouble with waking up.
+fn trouble(title: &str) -> &str {
+    let rest = ["keep ", "keeps ", "kept "].iter().find_map(|kept| title.strip_prefix(kept));
+    rest.filter(|rest| rest.split_whitespace().next().is_some_and(|word| word.ends_with("ing"))).unwrap_or(title)
 }
 
 /// Room for notes: there are as many as are kept, and the least of them makes room.

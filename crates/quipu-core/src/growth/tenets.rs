@@ -75,7 +75,7 @@ impl Desk<'_> {
             about: tenet.id,
             against: None,
             promotion: None,
-            question: format!("Is this something you live by: {}?", fact.text),
+            question: format!("Is “{}” something you live by?", fact.text),
             reason: format!("you said so on {days} days; only you can confirm what you live by"),
             proposer: Actor::System,
             opened_at: Some(self.now()),

@@ -1,5 +1,7 @@
 //! A pattern of the core document that becomes a category of its own.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -34,4 +36,8 @@ pub struct Promotion {
     pub rationale: String,
     /// What speaks for it.
     pub support: Support,
+    /// Fields somebody proposed, by the member that would go there; only while it waits to be decided. What has none goes where
+    /// the rules say.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, String>,
 }

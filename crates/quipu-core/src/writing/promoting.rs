@@ -48,7 +48,8 @@ impl Desk<'_> {
         };
         // Whoever gives it another name means something else by it than was proposed.
         let description = (name == asked.name).then_some(asked.description.as_str());
-        let says = Asked { name: Some(name), description, rationale: Some(&asked.rationale) };
+        let says =
+            Asked { name: Some(name), description, rationale: Some(&asked.rationale), fields: Some(&asked.fields) };
         let planned = evolve::plan(self.memory, self.categories(), &asked.candidate, says);
         let mut changes = match planned {
             Err(Refusal::NotFound(_)) => {

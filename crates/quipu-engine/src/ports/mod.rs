@@ -23,7 +23,7 @@ pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
 pub use model_watch::{Asked, ModelWatch};
-pub use reflector::{Looked, ReflectError, Reflector, Said, Unnamed};
+pub use reflector::{Looked, NameProposed, ReflectError, Reflector, Said, Unnamed};
 pub use reranker::Reranker;
 pub use signer::{PublicKey, Signature, Signer};
 pub use summarizer::{SummarizeError, Summarizer, Telling};

@@ -64,6 +64,17 @@ pub struct Unnamed {
     pub within: Duration,
 }
 
+/// What a pattern is called, and where its members belong.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NameProposed {
+    /// What the category is called.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// The field of a member, by its place among those that were shown, from 0.
+    pub fields: Vec<(usize, String)>,
+}
+
 /// Proposes notes and names.
 pub trait Reflector: Send + Sync {
     /// What proposes, with its version: recorded with everything that came of it.
@@ -75,9 +86,10 @@ pub trait Reflector: Send + Sync {
     /// Any [`ReflectError`]; nothing is lost then.
     fn reflect(&self, looked: &Looked) -> Result<Vec<NoteProposed>, ReflectError>;
 
-    /// Says what a category of a pattern should be called, and what it is about. Blocks, but not longer than `within`.
+    /// Says what a category of a pattern should be called, what it is about, and in which field each member belongs. Blocks, but
+    /// not longer than `within`.
     ///
     /// # Errors
-    /// Any [`ReflectError`]; the rule's name is used then.
-    fn name(&self, unnamed: &Unnamed) -> Result<Proposed, ReflectError>;
+    /// Any [`ReflectError`]; the rule's name and fields are used then.
+    fn name(&self, unnamed: &Unnamed) -> Result<NameProposed, ReflectError>;
 }

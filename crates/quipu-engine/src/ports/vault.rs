@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use quipu_core::artifact::VaultPath;
+use quipu_core::artifact::{Schemas, VaultPath};
 use quipu_core::id::UserId;
 use thiserror::Error;
 
@@ -42,6 +42,11 @@ pub trait Vault: Send + Sync {
 pub trait UserVault: Send {
     /// Where it is, to be told to people.
     fn place(&self) -> PathBuf;
+
+    /// The versions its files are written in. Older ones are read, and left as they are.
+    fn schemas(&self) -> Schemas {
+        Schemas::NOW
+    }
 
     /// A file's bytes; `None` if there is none.
     ///

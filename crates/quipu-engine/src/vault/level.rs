@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
-use quipu_core::artifact::{self, Entry, Slug, Standing, VAULT, VaultPath, raw_page, to_page};
+use quipu_core::artifact::{self, Entry, Meta, Schema, Slug, Standing, Summary, VAULT, VaultPath, raw_page, to_page};
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
 use quipu_core::limit;
@@ -87,10 +87,20 @@ fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> 
     Ok(VaultReport { edited, ..report })
 }
 
-/// Before an erasure: what a person changed on pages is taken up, for the pages are written anew after it.
-pub(crate) fn before_erasure(engine: &Engine, keeper: &Keeper, user: &UserId) -> Result<()> {
+/// Before an erasure: what a person changed on pages is taken up, for the pages are written anew after it. `allowed` says
+/// whether the erasure will be; it is asked only where something was changed.
+pub(crate) fn before_erasure(
+    engine: &Engine,
+    keeper: &Keeper,
+    user: &UserId,
+    allowed: &dyn Fn() -> Result<()>,
+) -> Result<()> {
     let _alone = keeper.files.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(mut vault) = super::open(engine, user, false)? else { return Ok(()) };
+    if edits::edited(vault.as_mut())?.is_empty() {
+        return Ok(());
+    }
+    allowed()?;
     edits::take_up(engine, keeper, vault.as_mut()).map(drop)
 }
 
@@ -142,6 +152,17 @@ impl<'a> Pen<'a> {
         Ok(())
     }
 
+    /// A file of a closed entry: one of an older version that says the same stays as it is.
+    fn put_closed(&mut self, at: VaultPath, bytes: Vec<u8>, schema: &Schema) -> Result<()> {
+        let there = self.vault.read(&at)?;
+        if there.is_some_and(|there| schema.says_the_same(&there, &bytes)) {
+            self.report.unchanged += 1;
+            self.named.insert(at);
+            return Ok(());
+        }
+        self.put(at, bytes)
+    }
+
     fn put_all(&mut self, files: Files) -> Result<()> {
         files.into_iter().try_for_each(|(at, bytes)| self.put(at, bytes))
     }
@@ -173,13 +194,22 @@ impl<'a> Pen<'a> {
         let below = if open { "open/" } else { "" };
         let file = |name: &str| VaultPath::in_topic(&entry.topic, &format!("{below}{}/{name}", entry.meta.entry_id));
         self.put(file("raw.md")?, raw_page(entry).into_bytes())?;
-        self.put(file("meta.json")?, to_page(&entry.meta)?)?;
-        self.put(file("summary.json")?, to_page(&entry.summary)?)
+        let schemas = self.vault.schemas();
+        let meta = Meta { schema: schemas.entry_meta.id(), ..entry.meta.clone() };
+        let summary = Summary { schema: schemas.entry_summary.id(), ..entry.summary.clone() };
+        let (meta, summary) = (to_page(&meta)?, to_page(&summary)?);
+        if open {
+            self.put(file("meta.json")?, meta)?;
+            return self.put(file("summary.json")?, summary);
+        }
+        self.put_closed(file("meta.json")?, meta, &schemas.entry_meta)?;
+        self.put_closed(file("summary.json")?, summary, &schemas.entry_summary)
     }
 
     /// The last step: says what the folder is level with, and takes the mark away.
-    fn finish(mut self, standing: &Standing) -> Result<VaultReport> {
-        self.put(path(STANDING)?, to_page(standing)?)?;
+    fn finish(mut self, standing: Standing) -> Result<VaultReport> {
+        let standing = Standing { versions: self.vault.schemas().ids(), ..standing };
+        self.put(path(STANDING)?, to_page(&standing)?)?;
         self.flush()?;
         self.vault.remove(&[path(UNFINISHED)?])?;
         Ok(self.report)
@@ -240,13 +270,13 @@ fn anew(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<Vau
     pen.remove(&surplus)?;
     topics.extend(pages::topics(pen.vault)?);
     pages(&mut pen, user, &topics)?;
-    let standing = standing(user, head, &hash.to_hex(), open_from, lines_bytes, audit_bytes);
-    pen.finish(&standing)
+    pen.finish(standing(user, head, &hash.to_hex(), open_from, (lines_bytes, audit_bytes)))
 }
 
-fn standing(user: &UserId, head: Seq, hash: &str, open_from: Seq, lines_bytes: u64, audit_bytes: u64) -> Standing {
+fn standing(user: &UserId, head: Seq, hash: &str, open_from: Seq, (lines_bytes, audit_bytes): (u64, u64)) -> Standing {
     let (schema, user, head_hash) = (VAULT.id(), user.clone(), hash.to_owned());
-    Standing { schema, user, head_seq: head, head_hash, open_from, lines_bytes, audit_bytes }
+    // Which versions they are in is known to the folder.
+    Standing { schema, user, head_seq: head, head_hash, open_from, lines_bytes, audit_bytes, versions: Vec::new() }
 }
 
 /// The ledger's own lines and the audit log; returns the length of the newest file of each.
@@ -364,8 +394,7 @@ fn added(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<Op
         }
     }
     pages(&mut pen, user, &topics)?;
-    let standing = standing(user, head, &hash.to_hex(), open_from, lines_bytes, audit_bytes);
-    pen.finish(&standing).map(Some)
+    pen.finish(standing(user, head, &hash.to_hex(), open_from, (lines_bytes, audit_bytes))).map(Some)
 }
 
 /// True if nothing was recorded since the folder was written.
@@ -382,7 +411,10 @@ fn standing_of(user: &UserId, vault: &mut dyn UserVault) -> Result<Option<Standi
         return Ok(None);
     }
     let standing = vault.read(&path(STANDING)?)?.and_then(|bytes| VAULT.read::<Standing>(&bytes).ok());
-    Ok(standing.filter(|standing| standing.user == *user && standing.head_seq > 0))
+    // Pages of other versions are made anew, of the entries there are.
+    let versions = vault.schemas().ids();
+    let fits = |standing: &Standing| standing.user == *user && standing.head_seq > 0 && standing.versions == versions;
+    Ok(standing.filter(fits))
 }
 
 fn hash_at(keeper: &Keeper, seq: Seq) -> Result<Option<String>> {

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_core::artifact::{
-    ENTRY_SUMMARY, GlobalMemory, Slug, Summary, TOPIC_MEMORY, TopicMemory, VaultPath, global_page, to_page, topic_page,
-};
+use quipu_core::artifact::{GlobalMemory, Slug, Summary, TopicMemory, VaultPath, global_page, to_page, topic_page};
 use quipu_core::id::UserId;
 
 use super::path;
@@ -48,14 +46,17 @@ pub(super) fn is_entry(name: &str) -> bool {
 
 /// The pages of a topic, from its entries; none if it has none.
 pub(super) fn of_topic(vault: &mut dyn UserVault, topic: &Slug) -> Result<Option<Files>> {
+    let schemas = vault.schemas();
     let mut summaries: Vec<(Summary, bool)> = Vec::new();
     for (folder, open) in entry_folders(vault, topic)? {
         let file = path(&format!("{folder}/summary.json"))?;
         let Some(bytes) = vault.read(&file)? else { continue };
-        let summary = ENTRY_SUMMARY.read(&bytes).map_err(|refusal| Error::Corrupt(format!("{file}: {refusal}")))?;
+        let summary =
+            schemas.entry_summary.read(&bytes).map_err(|refusal| Error::Corrupt(format!("{file}: {refusal}")))?;
         summaries.push((summary, open));
     }
     let Some(memory) = TopicMemory::build(topic, summaries) else { return Ok(None) };
+    let memory = TopicMemory { schema: schemas.topic_memory.id(), ..memory };
     let mut files = Files::new();
     page(&mut files, VaultPath::in_topic(topic, "topic_memory.json")?, to_page(&memory)?)?;
     page(&mut files, VaultPath::in_topic(topic, "topic_memory.md")?, topic_page(&memory).into_bytes())?;
@@ -64,14 +65,16 @@ pub(super) fn of_topic(vault: &mut dyn UserVault, topic: &Slug) -> Result<Option
 
 /// The pages of the whole memory, from those of its topics.
 pub(super) fn of_all(vault: &mut dyn UserVault, user: &UserId) -> Result<Files> {
+    let schemas = vault.schemas();
     let mut memories: Vec<TopicMemory> = Vec::new();
     for topic in topics(vault)? {
         // The last written one: what a person does to a page is proposed, not taken as it is.
         let file = written_copy(&VaultPath::in_topic(&topic, "topic_memory.json")?)?;
         let Some(bytes) = vault.read(&file)? else { continue };
-        memories.push(TOPIC_MEMORY.read(&bytes).map_err(|refusal| Error::Corrupt(format!("{file}: {refusal}")))?);
+        memories
+            .push(schemas.topic_memory.read(&bytes).map_err(|refusal| Error::Corrupt(format!("{file}: {refusal}")))?);
     }
-    let global = GlobalMemory::build(user, &memories)?;
+    let global = GlobalMemory { schema: schemas.global_memory.id(), ..GlobalMemory::build(user, &memories)? };
     let mut files = Files::new();
     page(&mut files, path("GLOBAL_MEMORY.json")?, to_page(&global)?)?;
     page(&mut files, path("GLOBAL_MEMORY.md")?, global_page(&global).into_bytes())?;

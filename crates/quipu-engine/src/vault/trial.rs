@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use quipu_core::artifact::VaultPath;
+use quipu_core::artifact::{Schemas, VaultPath};
 
 use crate::ports::{Named, UserVault, VaultError};
 
@@ -23,6 +23,10 @@ impl Trial {
 impl UserVault for Trial {
     fn place(&self) -> PathBuf {
         self.beneath.as_ref().map(|beneath| beneath.place()).unwrap_or_default()
+    }
+
+    fn schemas(&self) -> Schemas {
+        self.beneath.as_ref().map_or(Schemas::NOW, |beneath| beneath.schemas())
     }
 
     fn read(&mut self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {

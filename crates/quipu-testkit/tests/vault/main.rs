@@ -9,6 +9,7 @@ mod erasing;
 mod guarding;
 mod life;
 mod restoring;
+mod upgrading;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 
 mod command;
+mod growing;
 mod hits;
 mod model;
 mod sessions;

@@ -203,6 +203,18 @@ fn what_worked_is_noted_and_a_second_day_agrees() {
 }
 
 #[test]
+fn a_note_speaks_of_a_problem_as_people_do() {
+    for (title, spoken) in
+        [("keep waking up", "waking up"), ("keep the dog", "keep the dog"), ("knee pain", "knee pain")]
+    {
+        let mut world = World::new();
+        world.problem(title, &[(1, "rest", Some(true))]);
+        let found = world.desk(2, |desk, name| desk.reflections(name));
+        assert_eq!(found[0].text, format!("What helped with {spoken}: rest"));
+    }
+}
+
+#[test]
 fn what_turned_out_otherwise_is_taken_back_and_not_noted_again() {
     let mut world = World::new();
     world.problem("migraine", &[(1, "coffee", Some(true))]);
@@ -354,6 +366,45 @@ fn what_is_cold_and_told_leaves_the_active_index() {
     assert_eq!((counted.items, counted.active), (9, 8), "a story of one source is that source");
     world.shown(old[0], 1, 311);
     assert!(!world.memory.items().is_demoted(old[0]), "what is asked for comes back");
+}
+
+#[test]
+fn a_cold_story_leaves_with_the_last_of_its_words() {
+    for (what, importance, act, leaves) in [
+        ("a story of little weight", 3, 0, true),
+        ("one that matters", 8, 0, false),
+        ("one of which a turn is pinned", 3, 1, false),
+        ("one of which a turn was shown", 3, 2, false),
+        ("one that is pinned", 3, 3, false),
+        ("one that was shown", 3, 4, false),
+        ("one that is young", 3, 5, false),
+    ] {
+        let mut world = World::new();
+        let on = if act == 5 { 250 } else { 0 };
+        let turns: Vec<ItemId> = (0..2).map(|_| world.hears(on, SourceKind::UserSaid, "words").source).collect();
+        let story = world.episode_of(on, turns.clone(), importance);
+        match act {
+            1 => world.marked(turns[1], Some(true), None),
+            2 => world.shown(turns[1], 1, 280),
+            3 => world.marked(story, Some(true), None),
+            4 => world.shown(story, 1, 280),
+            _ => {}
+        }
+        let found = world.desk(310, |desk, _| desk.demotions());
+        assert_eq!(found.iter().any(|one| one.items.contains(&story)), leaves, "{what}");
+        if !leaves {
+            continue;
+        }
+        assert_eq!(World::told(&found), [(Growth::Demoted, "2 old turns and 1 old story".to_owned())]);
+        let before = bytes(&world.memory);
+        let events = world.take(found);
+        assert!(world.memory.items().is_demoted(story));
+        assert!(world.desk(310, |desk, _| desk.demotions()).is_empty(), "once is enough");
+        assert_eq!(world.bytes_without(&events), before, "taken back, it is as it was");
+        world.shown(story, 1, 311);
+        assert!(!world.memory.items().is_demoted(story), "what is asked for comes back");
+        assert!(world.desk(320, |desk, _| desk.demotions()).is_empty(), "and stays a while");
+    }
 }
 
 #[test]

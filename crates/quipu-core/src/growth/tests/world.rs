@@ -193,6 +193,21 @@ impl World {
 
     /// An episode that tells these sources.
     pub(super) fn episode(&mut self, on: i64, sources: Vec<ItemId>, topics: &[&str], sentiment: Sentiment) -> ItemId {
+        self.tells(on, sources, topics, (sentiment, 3))
+    }
+
+    /// One that matters so much.
+    pub(super) fn episode_of(&mut self, on: i64, sources: Vec<ItemId>, importance: u8) -> ItemId {
+        self.tells(on, sources, &["words"], (Sentiment::Neutral, importance))
+    }
+
+    fn tells(
+        &mut self,
+        on: i64,
+        sources: Vec<ItemId>,
+        topics: &[&str],
+        (sentiment, importance): (Sentiment, u8),
+    ) -> ItemId {
         let id = self.id(ItemKind::Episode);
         let episode = Episode {
             id,
@@ -208,7 +223,7 @@ impl World {
             topics: topics.iter().map(|&topic| topic.to_owned()).collect(),
             sentiment,
             affect: Affect::default(),
-            importance: 3,
+            importance,
             related_paths: Vec::new(),
             facts: Vec::new(),
             domain: None,
