@@ -90,6 +90,7 @@ impl Drop for Tee {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use std::convert::Infallible;
     use std::io;
