@@ -3,6 +3,7 @@
 mod accept;
 mod api;
 mod caller;
+mod counted;
 mod fault;
 mod health;
 mod mcp;

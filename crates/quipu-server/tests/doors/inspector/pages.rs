@@ -122,6 +122,7 @@ async fn every_page_is_there_and_small() {
         [
             "/",
             "/ui/server/metrics",
+            "/ui/server/calibration",
             "/ui/server/doctor?run=1",
             "/ui/server/keys",
             "/ui/u/ines/revert?events=1&probe=where",
@@ -141,6 +142,27 @@ async fn every_page_is_there_and_small() {
     assert_eq!(rig.page("/ui/u/ines/memories?at=banana", &[]).await.status, 400);
     assert_eq!(rig.page("/ui/u/ines/events/99999999999999999999", &[]).await.status, 400);
     assert_eq!(rig.page("/ui/u/ines/events/0", &[]).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calibration_shows_what_was_measured_and_nothing_else() {
+    let rig = rig().await;
+    let page = rig.page("/ui/server/calibration", &[]).await.html();
+    for part in
+        ["Profile default", "class=\"ideal\"", "1,528 questions", "apart by 0.020", "<td class=\"num\">441</td>"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(page.matches("class=\"point\"").count(), 10);
+    assert_eq!(page.matches("<tr>").count(), 11, "a row a stretch below the head: {page}");
+    let other = serde_json::json!({
+        "profiles": {"x<b>": {"match": {"late": null}}},
+        "experiment": {"name": "try", "a": "default", "b": "x<b>", "share": 0.5},
+    });
+    rig.engine.set_profiles(quipu_core::recall::Profiles::parse(other).unwrap());
+    let page = rig.page("/ui/server/calibration", &[]).await.html();
+    assert!(page.contains("Nothing was measured with these numbers") && !page.contains("x<b>"), "{page}");
+    assert_eq!(page.matches("class=\"point\"").count(), 10, "the profile that was measured keeps its curve");
 }
 
 #[tokio::test(flavor = "multi_thread")]
