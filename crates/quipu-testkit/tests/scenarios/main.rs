@@ -9,6 +9,7 @@ mod forking;
 mod growing;
 mod knowing;
 mod limits;
+mod looking;
 mod reading;
 mod repeating;
 mod retrying;

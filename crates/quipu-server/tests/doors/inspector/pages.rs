@@ -191,6 +191,37 @@ async fn what_waits_is_decided_and_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_queue_has_pages_and_deciding_stays_on_one() {
+    let rig = rig().await;
+    for n in 0..25 {
+        let json = format!(r#"{{"tenets": [{{"kind": "value", "text": "Value number {n}."}}]}}"#);
+        rig.claims("ines", &json, SourceKind::AssistantSaid);
+    }
+    let cards = |page: &str| page.matches("class=\"card review").count();
+    let link = |page: &str| {
+        let (before, _) = page.split_once("\">Next</a>").unwrap();
+        before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&").replace("&#38;", "&")
+    };
+    let first = rig.page("/ui/u/ines/review", &[]).await.html();
+    assert_eq!(cards(&first), 20);
+    let next = link(&first);
+    let second = rig.page(&next, &[]).await.html();
+    assert_eq!(cards(&second), 5);
+    assert!(!second.contains(">Next</a>") && second.contains("Value number 24."), "{second}");
+    let after = next.split_once("after=").unwrap().1;
+    let id = second.split("id=\"q-").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let token = rig.token(&[]).await;
+    let fields = [("token", token.as_str()), ("action", "decline"), ("after", after)];
+    let to = rig.form(&format!("/ui/u/ines/review/{id}"), &[OWN], &fields).await.sent_to();
+    let page = rig.page(&to, &[]).await.html();
+    assert_eq!(cards(&page), 4, "still the second page: {to}");
+    let fields = [("token", token.as_str()), ("action", "undo"), ("after", after)];
+    let to = rig.form(&format!("/ui/u/ines/review/{id}"), &[OWN], &fields).await.sent_to();
+    assert_eq!(cards(&rig.page(&to, &[]).await.html()), 5, "{to}");
+    assert_eq!(rig.page("/ui/u/ines/review?after=review_0000000000000", &[]).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_the_world_and_a_correction_are_told_apart() {
     for (how, status) in [("changed", "superseded"), ("never", "corrected")] {
         let rig = rig().await;
