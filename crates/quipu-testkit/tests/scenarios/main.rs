@@ -14,6 +14,7 @@ mod reading;
 mod repeating;
 mod retrying;
 mod reverting;
+mod rewording;
 mod sessions;
 mod telling;
 mod unread;

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use quipu_core::id::Seq;
-use quipu_engine::erase::{UserErasure, delete_user};
+use quipu_engine::erase::{UserErasure, delete_user_with_keys};
 use quipu_engine::export::{ExportFormat, export};
 use quipu_engine::log::erasures;
 use quipu_engine::ports::Scope;
@@ -71,7 +71,7 @@ fn deleted(desk: &Desk<'_>) -> Result<Answer, Fault> {
     if desk.sent.get("name") != Some(user.as_str()) {
         return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));
     }
-    let receipt = delete_user(desk.engine, &user)?;
+    let receipt = delete_user_with_keys(desk.engine, &desk.app.keys, &user)?;
     let json = serde_json::to_string_pretty(&receipt).unwrap_or_default();
     page(&Deleted { f: desk.frame("Deleted", "home"), receipt, json })
 }
