@@ -97,7 +97,7 @@ fn overview(desk: &Desk<'_>) -> Result<Answer, Fault> {
         sure: format!("{:.0} %", one.fact.confidence_base * 100.0),
     });
     let between = status.said_between.map(|(from, to)| format!("{} to {}", shown::day(from), shown::day(to)));
-    let due = status.due.iter().map(|due| format!("{} {}", due.count, due.step.unit())).collect();
+    let due = status.due.iter().map(|due| due.step.counted(due.count)).collect();
     page(&Overview {
         figures: figures(desk, &user, &f.base, held.len(), &status)?,
         due,
