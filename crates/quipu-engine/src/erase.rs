@@ -16,8 +16,10 @@ use crate::episodes;
 use crate::error::{Error, Result};
 use crate::expected;
 use crate::keeper::{self, Keeper};
+use crate::keys::Keys;
 use crate::log;
 use crate::ports::UserLedger;
+use crate::scan;
 use crate::summarize;
 use crate::understand::{self, Cause};
 use crate::upkeep::{self, Watch};
@@ -30,7 +32,7 @@ pub enum EraseTarget {
     Change(ChangeRef),
     /// Every change of an event.
     Event(Seq),
-    /// What recorded an item.
+    /// What recorded an item, also if it was taken back or said in other words since; those other words stay.
     Item(ItemId),
 }
 
@@ -220,9 +222,7 @@ fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRe
                 let present = (0..event.changes.len()).filter(|&index| event.changes[index].is_some());
                 wanted.extend(present.map(|index| ChangeRef { seq, index: index as u32 }));
             }
-            EraseTarget::Item(id) => {
-                wanted.insert(made_by(writer.ledger.as_mut(), &state.memory, id)?);
-            }
+            EraseTarget::Item(id) => wanted.extend(made_by(writer.ledger.as_mut(), &state.memory, id)?),
         }
     }
     if wanted.is_empty() {
@@ -247,17 +247,27 @@ fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRe
     Ok(wanted)
 }
 
-/// The change that made an item.
-fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<ChangeRef> {
+/// The change that made an item. Of one that does not count any more, because it was taken back or said in other words since,
+/// every change that ever made it: its own words are meant, never those that came in their place.
+fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<BTreeSet<ChangeRef>> {
     if let Some(held) = memory.get(id) {
-        return Ok(ChangeRef { seq: held.seq, index: held.change });
+        return Ok([ChangeRef { seq: held.seq, index: held.change }].into());
     }
-    let missing = || Error::NotFound(format!("there is no item {id}"));
-    let seq = memory.items().made_by(id).ok_or_else(missing)?;
-    let event = keeper::event_at(ledger, seq)?;
-    let makes = |change: &Option<Change>| matches!(change, Some(Change::Drawn(drawn)) if drawn.makes() == Some(id));
-    let index = event.changes.iter().position(makes).ok_or_else(missing)?;
-    Ok(ChangeRef { seq, index: index as u32 })
+    let makes = |change: &Option<Change>| match change {
+        Some(Change::SourceRecorded(source)) => source.id == id,
+        Some(Change::Drawn(drawn)) => drawn.makes() == Some(id),
+        _ => false,
+    };
+    let range = memory.items().made_by(id).map_or(1..=memory.seq(), |seq| seq..=seq);
+    let mut made = BTreeSet::new();
+    scan::events(ledger, range, &mut |event| {
+        let indices = (0u32..).zip(&event.changes).filter(|(_, change)| makes(change)).map(|(index, _)| index);
+        made.extend(indices.map(|index| ChangeRef { seq: event.header.seq, index }));
+    })?;
+    if made.is_empty() {
+        return Err(Error::NotFound(format!("there is no item {id}")));
+    }
+    Ok(made)
 }
 
 /// Proof that everything of a user was deleted.
@@ -275,7 +285,28 @@ pub struct UserErasure {
     pub cleaned: Vec<&'static str>,
 }
 
-/// Deletes a user's whole ledger and everything made from it. This cannot be undone; backups made before stay.
+/// Deletes a user's whole ledger, everything made from it, and then takes the user's keys back. This cannot be undone; backups
+/// made before stay.
+///
+/// # Errors
+/// `NotFound` without such a user; `Unavailable` if the store cannot delete it, or, saying so, if it did and the keys cannot
+/// be taken back.
+pub fn delete_user_with_keys(engine: &Engine, keys: &Keys, user: &UserId) -> Result<UserErasure> {
+    let mut receipt = delete_user(engine, user)?;
+    let left = |error: Error| {
+        Error::Unavailable(format!(
+            "the memory of user {user} is deleted, but its keys may still open what is made anew by that name: {error}. Take \
+             them back with `quipu key revoke`"
+        ))
+    };
+    if !keys.revoke_of(user).map_err(left)?.is_empty() {
+        receipt.cleaned.push("keys");
+    }
+    Ok(receipt)
+}
+
+/// Deletes a user's whole ledger and everything made from it; where there are keys, [`delete_user_with_keys`] is meant. This
+/// cannot be undone; backups made before stay.
 ///
 /// # Errors
 /// `NotFound` without such a user; `Unavailable` if the store cannot delete it.

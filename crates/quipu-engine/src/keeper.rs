@@ -16,12 +16,14 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::hits::Shown;
 use crate::novelty::Values;
+use crate::origins::Origins;
 use crate::ports::UserLedger;
 use crate::reflect::Reflected;
 use crate::study::Studied;
 use crate::summarize::Desk;
 use crate::unread::Unread;
 use crate::upkeep;
+use crate::vault::Glanced;
 
 /// What readers see: a memory, what it knows of its events, and the index over its items. Always at one version.
 pub(crate) struct State {
@@ -68,6 +70,10 @@ pub(crate) struct Keeper {
     pub(crate) reflected: Reflected,
     /// Whose turn it is to tell a session's exchanges.
     pub(crate) sessions: Desk,
+    /// Which events came with what.
+    pub(crate) origins: Origins,
+    /// What its pages say.
+    pub(crate) glanced: Glanced,
     /// Held while plain files are written; taken before the writer.
     pub(crate) files: Mutex<()>,
 }
@@ -96,6 +102,8 @@ impl Keeper {
             studied,
             reflected,
             sessions: Desk::default(),
+            origins: Origins::default(),
+            glanced: Glanced::default(),
             files: Mutex::default(),
         })
     }
@@ -130,6 +138,7 @@ impl Keeper {
     pub(crate) fn forget_texts(&self) {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.values.clear();
+        self.glanced.forget();
     }
 
     /// What was recalled lately, to be compared with.
@@ -140,7 +149,7 @@ impl Keeper {
 
     pub(crate) fn bytes(&self) -> usize {
         let state = self.read();
-        state.memory.bytes() + state.index.memory_bytes() + state.derived.bytes()
+        state.memory.bytes() + state.index.memory_bytes() + state.derived.bytes() + self.glanced.bytes()
     }
 }
 

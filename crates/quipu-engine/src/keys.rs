@@ -136,6 +136,16 @@ impl Keys {
         Ok(self.store.revoke(id, quipu_core::time::to_micros(self.clock.now()))?.into())
     }
 
+    /// Takes back every key of one user, who is gone: one who comes later by the same name is somebody else. Gives the ids.
+    ///
+    /// # Errors
+    /// What the store said; the keys before it are taken back then.
+    pub fn revoke_of(&self, user: &UserId) -> Result<Vec<String>> {
+        let held =
+            self.store.all()?.into_iter().filter(|key| key.revoked_at.is_none() && key.user.as_ref() == Some(user));
+        held.map(|key| Ok(self.revoke(&key.id)?.id)).collect()
+    }
+
     /// True if there is a key that opens something.
     ///
     /// # Errors

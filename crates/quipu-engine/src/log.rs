@@ -1,5 +1,7 @@
 //! Log: the events of a ledger, newest first.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Event, SourceKind, Trust};
 use quipu_core::id::{EventId, Seq, UserId};
@@ -7,8 +9,9 @@ use quipu_core::item::Drawn;
 use serde::Serialize;
 
 use crate::engine::Engine;
-use crate::error::Result;
-use crate::keeper::State;
+use crate::error::{Error, Result};
+use crate::keeper::{State, event_at};
+use crate::ports::UserLedger;
 
 /// Which events to list.
 #[derive(Debug, Clone)]
@@ -73,8 +76,18 @@ pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<E
     let state = keeper.read();
     let mut until = options.before.map_or(state.memory.seq(), |seq| seq.saturating_sub(1).min(state.memory.seq()));
     let mut entries = Vec::new();
+    if let Some(reference) = &options.reference {
+        let head = state.memory.seq();
+        let ledger = writer.ledger.as_mut();
+        if let Some(seqs) = keeper.origins.newest_of(ledger, head, reference, until + 1, options.limit)? {
+            return named(ledger, &state, &seqs);
+        }
+    }
     while until > 0 && entries.len() < options.limit {
-        let from = until.saturating_sub(PAGE - 1).max(1);
+        let left = (options.limit - entries.len()) as Seq;
+        // Of what is said by an item more is read at once: few of its events are wanted.
+        let size = if options.reference.is_none() { left.min(PAGE) } else { PAGE };
+        let from = until.saturating_sub(size - 1).max(1);
         let mut page = Vec::new();
         writer.ledger.read(from..=until, &mut |sealed| {
             page.push(sealed);
@@ -90,6 +103,51 @@ pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<E
         until = from - 1;
     }
     Ok(entries)
+}
+
+fn named(ledger: &mut dyn UserLedger, state: &State, seqs: &[Seq]) -> Result<Vec<Entry>> {
+    seqs.iter().map(|&seq| Ok(entry(state, &event_at(ledger, seq)?))).collect()
+}
+
+/// The events that record an erasure, newest first, before a position. No other event is read.
+///
+/// # Errors
+/// As [`log`].
+pub fn erasures(engine: &Engine, user: &UserId, before: Option<Seq>, limit: usize) -> Result<Vec<Entry>> {
+    let keeper = engine.keeper(user, false)?;
+    let mut writer = keeper.writer();
+    let state = keeper.read();
+    let before = before.unwrap_or(Seq::MAX);
+    let seqs: BTreeSet<Seq> = state.history.erasures().values().copied().filter(|&seq| seq < before).collect();
+    let newest: Vec<Seq> = seqs.into_iter().rev().take(limit).collect();
+    named(writer.ledger.as_mut(), &state, &newest)
+}
+
+/// How a ledger grew: the positions it had come to at `points` times, as far from each other as from the next, from its
+/// first event to its last. Two events are read, however many there are.
+///
+/// # Errors
+/// As [`log`].
+pub fn growth(engine: &Engine, user: &UserId, points: usize) -> Result<Vec<(Timestamp, Seq)>> {
+    let keeper = engine.keeper(user, false)?;
+    let mut writer = keeper.writer();
+    let head = keeper.read().memory.seq();
+    if head == 0 {
+        return Ok(Vec::new());
+    }
+    let ledger = writer.ledger.as_mut();
+    let first = event_at(ledger, 1)?.header.recorded_at;
+    let last = event_at(ledger, head)?.header.recorded_at;
+    let (from, to) = (first.as_microsecond(), last.as_microsecond());
+    let between = points.saturating_sub(2) as i64;
+    let mut grown = vec![(first, ledger.position_at(first)?.max(1))];
+    for place in 1..=between {
+        let at = from + (to - from) / (between + 1) * place;
+        let time = Timestamp::from_microsecond(at).map_err(|error| Error::Bug(error.to_string()))?;
+        grown.push((time, ledger.position_at(time)?));
+    }
+    grown.push((last, head));
+    Ok(grown)
 }
 
 pub(crate) fn entry(state: &State, event: &Event) -> Entry {

@@ -5,6 +5,7 @@ use quipu_core::event::{Actor, Change};
 use quipu_core::evolve::Asked;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, Proposed, Review};
+use quipu_core::items::Items;
 use quipu_core::source::{Role, Source};
 use serde::Serialize;
 
@@ -45,19 +46,90 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
     let keeper = engine.keeper(user, false)?;
     let state = keeper.read();
     let items = state.memory.items();
-    let mut found: Vec<&Review> = items.reviews().filter(|review| decided || items.waits(review)).collect();
+    let found = in_order(items).into_iter().filter(|review| decided || items.waits(review));
+    Ok(found.map(|review| shown(engine, &state.memory, review)).collect())
+}
+
+/// How much waits for a person.
+///
+/// # Errors
+/// `NotFound` without such a user.
+pub fn waiting(engine: &Engine, user: &UserId) -> Result<usize> {
+    Ok(engine.keeper(user, false)?.read().memory.items().waiting().count())
+}
+
+/// Which page of the queue.
+#[derive(Debug, Clone, Default)]
+pub struct ReviewsAsked {
+    /// What was decided, the newest first, instead of what waits, the oldest first.
+    pub decided: bool,
+    /// What comes after this one; from the beginning if it is not given.
+    pub after: Option<String>,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A page of the queue.
+#[derive(Debug, Clone, Serialize)]
+pub struct Reviews {
+    /// What is on it.
+    pub items: Vec<Waiting>,
+    /// How many there are on all pages.
+    pub total: usize,
+    /// What to give as `after` for the next page; none on the last.
+    pub next: Option<String>,
+}
+
+/// A page of what waits, or of what was decided. Only what is on it is looked into.
+///
+/// The page after one that was decided meanwhile goes on at the same place.
+///
+/// # Errors
+/// `NotFound` without such a user, or if there is no review `after`.
+pub fn review_page(engine: &Engine, user: &UserId, asked: &ReviewsAsked) -> Result<Reviews> {
+    let keeper = engine.keeper(user, false)?;
+    let state = keeper.read();
+    let items = state.memory.items();
+    let mut all = in_order(items);
+    if asked.decided {
+        all.reverse();
+    }
+    let fits = |review: &&Review| match asked.decided {
+        true => review.decided.is_some(),
+        false => items.waits(review),
+    };
+    let total = all.iter().copied().filter(fits).count();
+    let from = match &asked.after {
+        None => 0,
+        Some(after) => {
+            let place = all.iter().position(|review| review.id.to_string() == *after);
+            1 + place
+                .ok_or_else(|| Error::NotFound(format!("there is no review {after:?}; begin with the first page")))?
+        }
+    };
+    let mut left = all.into_iter().skip(from).filter(fits);
+    let page: Vec<&Review> = left.by_ref().take(asked.limit).collect();
+    let next = left.next().and_then(|_| page.last()).map(|last| last.id.to_string());
+    Ok(Reviews { items: page.into_iter().map(|review| shown(engine, &state.memory, review)).collect(), total, next })
+}
+
+/// Every review, in the order they came up.
+fn in_order(items: &Items) -> Vec<&Review> {
+    let mut found: Vec<&Review> = items.reviews().collect();
     found.sort_by_key(|review| (items.made_by(review.id), review.id));
+    found
+}
+
+fn shown(engine: &Engine, memory: &Memory, review: &Review) -> Waiting {
+    let items = memory.items();
     let text = |id: ItemId| items.text(id).unwrap_or_default().to_owned();
-    Ok(found
-        .into_iter()
-        .map(|review| Waiting {
-            preview: preview(engine, &state.memory, review),
-            text: review.promotion.as_ref().map_or_else(|| text(review.about), |asked| asked.description.clone()),
-            rival: review.against.map(text),
-            quotes: items.fact(review.about).map(|fact| quotes(&state.memory, &fact.evidence)).unwrap_or_default(),
-            review: review.clone(),
-        })
-        .collect())
+    Waiting {
+        preview: preview(engine, memory, review),
+        text: review.promotion.as_ref().map_or_else(|| text(review.about), |asked| asked.description.clone()),
+        rival: review.against.map(text),
+        quotes: items.fact(review.about).map(|fact| quotes(memory, &fact.evidence)).unwrap_or_default(),
+        review: review.clone(),
+    }
 }
 
 fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<Preview> {
@@ -159,7 +231,7 @@ pub fn undo_review(engine: &Engine, user: &UserId, id: &str) -> Result<Receipt> 
 }
 
 /// A review by its id, the start of its id, or the id of what it is about.
-pub(crate) fn find<'a>(items: &'a quipu_core::items::Items, name: &str) -> Result<&'a Review> {
+pub(crate) fn find<'a>(items: &'a Items, name: &str) -> Result<&'a Review> {
     let fits = |review: &&Review| {
         let id = review.id.to_string();
         id == name

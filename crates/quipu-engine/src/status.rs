@@ -139,7 +139,7 @@ fn embedder_works(engine: &Engine) -> std::result::Result<String, String> {
 /// What `quipu tend` would do; nothing, if nothing is due.
 fn what_is_due(engine: &Engine, user: &UserId) -> std::result::Result<Option<String>, String> {
     let due = tend::due(engine, user).map_err(|error| format!("user {user}: what is due cannot be told: {error}"))?;
-    let words: Vec<String> = due.iter().map(|due| format!("{} {}", due.count, due.step.unit())).collect();
+    let words: Vec<String> = due.iter().map(|due| due.step.counted(due.count)).collect();
     Ok((!words.is_empty()).then(|| format!("user {user}: due: {} (`quipu tend`)", words.join(", "))))
 }
 

@@ -72,17 +72,18 @@ impl TendStep {
         }
     }
 
-    /// What is counted.
-    pub fn unit(self) -> &'static str {
-        match self {
-            Self::Read | Self::Study => "messages to read",
-            Self::Summarize => "exchanges to summarise",
-            Self::Episodes => "sessions to tell",
-            Self::Hits => "items shown, to be counted",
-            Self::Evolve => "categories to propose",
-            Self::Reflect => "notes and proposals",
-            Self::Compact => "changes to compact",
-        }
+    /// So much of it, in words: `1 session to tell`, `3 sessions to tell`.
+    pub fn counted(self, count: usize) -> String {
+        let (one, many) = match self {
+            Self::Read | Self::Study => ("message to read", "messages to read"),
+            Self::Summarize => ("exchange to summarise", "exchanges to summarise"),
+            Self::Episodes => ("session to tell", "sessions to tell"),
+            Self::Hits => ("item shown, to be counted", "items shown, to be counted"),
+            Self::Evolve => ("category to propose", "categories to propose"),
+            Self::Reflect => ("note or proposal", "notes and proposals"),
+            Self::Compact => ("change to compact", "changes to compact"),
+        };
+        format!("{count} {}", if count == 1 { one } else { many })
     }
 }
 

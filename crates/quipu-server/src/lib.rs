@@ -21,6 +21,7 @@ mod proxy;
 
 mod app;
 mod memory;
+mod memory_tool;
 mod metrics;
 mod queue;
 mod server;

@@ -61,6 +61,16 @@ struct Waiting {
     kind: &'static str,
 }
 
+/// A request, by the route that answered it: a path of the table of routes, never one that somebody sent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct Request {
+    pub(crate) http_request_method: &'static str,
+    /// Empty if no route has the path.
+    pub(crate) http_route: String,
+    /// `2xx` and the like.
+    pub(crate) http_response_status_class: &'static str,
+}
+
 /// Every figure there is.
 pub struct Metrics {
     registry: Registry,
@@ -70,6 +80,7 @@ pub struct Metrics {
     pub(crate) context_tokens: Histogram,
     pub(crate) turns: Family<Turn, Counter>,
     pub(crate) queue_depth: Gauge,
+    requests: Family<Request, Histogram>,
     pub(crate) connections: Gauge,
     pub(crate) connections_refused: Counter,
     llm_calls: Family<Call, Counter>,
@@ -86,11 +97,18 @@ fn durations() -> Histogram {
     Histogram::new(exponential_buckets(0.0001, 2.5, 15))
 }
 
+/// OpenTelemetry's bounds for `http.server.request.duration`, and smaller ones: most answers take less than the least of those.
+fn request_durations() -> Histogram {
+    Histogram::new([
+        0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
+    ])
+}
+
 impl Metrics {
     /// All at zero.
     #[must_use]
     pub fn new() -> Self {
-        let mut registry = Registry::with_prefix("quipu");
+        let mut whole = Registry::default();
         let mut all = Self {
             registry: Registry::default(),
             operations: Family::new_with_constructor(durations),
@@ -99,6 +117,7 @@ impl Metrics {
             context_tokens: Histogram::new(exponential_buckets(16.0, 2.0, 10)),
             turns: Family::default(),
             queue_depth: Gauge::default(),
+            requests: Family::new_with_constructor(request_durations),
             connections: Gauge::default(),
             connections_refused: Counter::default(),
             llm_calls: Family::default(),
@@ -109,6 +128,14 @@ impl Metrics {
             open_memories: Gauge::default(),
             memory_bytes: Gauge::default(),
         };
+        // Named as OpenTelemetry's conventions for HTTP name it, so that dashboards made for those show it.
+        whole.register_with_unit(
+            "http_server_request_duration",
+            "How long it took until an answer began, by route",
+            Unit::Seconds,
+            all.requests.clone(),
+        );
+        let registry = whole.sub_registry_with_prefix("quipu");
         registry.register_with_unit(
             "operation_duration",
             "How long operations of memory took",
@@ -142,13 +169,18 @@ impl Metrics {
         );
         registry.register("open_memories", "Memories held open", all.open_memories.clone());
         registry.register_with_unit("memory", "What open memories take", Unit::Bytes, all.memory_bytes.clone());
-        all.registry = registry;
+        all.registry = whole;
         all
     }
 
     /// One operation that took so many seconds.
     pub(crate) fn took(&self, operation: &'static str, outcome: &'static str, seconds: f64) {
         self.operations.get_or_create(&Operation { operation, outcome }).observe(seconds);
+    }
+
+    /// One request that was answered after so many seconds.
+    pub(crate) fn answered(&self, request: &Request, seconds: f64) {
+        self.requests.get_or_create(request).observe(seconds);
     }
 
     /// One turn, and what came of it: `recorded`, `known`, `partial`, `dropped`, `refused`, `unsummarized`.

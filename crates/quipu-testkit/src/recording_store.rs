@@ -13,7 +13,7 @@ use quipu_engine::ports::{
     BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
 };
 
-/// How often each call was made, by its name in the port.
+/// How often each call was made, by its name in the port; `event` is each event that was read.
 #[derive(Debug, Clone, Default)]
 pub struct Calls(Arc<Mutex<BTreeMap<&'static str, u64>>>);
 
@@ -111,7 +111,10 @@ impl UserLedger for RecordingLedger {
         each: &mut dyn FnMut(SealedEvent) -> bool,
     ) -> Result<(), StoreError> {
         self.calls.note("read");
-        self.inner.read(range, each)
+        self.inner.read(range, &mut |sealed| {
+            self.calls.note("event");
+            each(sealed)
+        })
     }
 
     fn controls(&mut self, up_to: Seq) -> Result<Vec<SealedEvent>, StoreError> {

@@ -11,7 +11,7 @@ pub(crate) struct Mcp {
     /// QUIPU_API_KEY
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// Tools besides the usual ones: graph, admin
+    /// Tools besides the usual ones: graph, files, admin
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) toolsets: Vec<Toolset>,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Install {
     /// With --server: the variable in which the client finds its key
     #[arg(long, value_name = "NAME", requires = "server")]
     pub(crate) key_env: Option<String>,
-    /// Tools besides the usual ones: graph, admin
+    /// Tools besides the usual ones: graph, files, admin
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) toolsets: Vec<Toolset>,
     /// The program to start [default: this one]

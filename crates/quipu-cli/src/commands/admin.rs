@@ -54,14 +54,17 @@ fn in_words(status: &Status) -> String {
         text.push_str(&format!("  {waiting} messages wait for the model that reads (`quipu catch-up`)\n"));
     }
     if let Some(given_up @ 1..) = status.given_up {
-        text.push_str(&format!("  {given_up} messages that model could not read; the rules have read them\n"));
+        let (messages, them) = if given_up == 1 { ("message", "it") } else { ("messages", "them") };
+        text.push_str(&format!("  {given_up} {messages} that model could not read; the rules have read {them}\n"));
     }
     if status.unsummarized > 0 {
-        let turns = status.unsummarized;
-        text.push_str(&format!("  {turns} exchanges not summarised (`quipu catch-up` or `quipu session summarize`)\n"));
+        let (turns, exchanges) = (status.unsummarized, if status.unsummarized == 1 { "exchange" } else { "exchanges" });
+        text.push_str(&format!(
+            "  {turns} {exchanges} not summarised (`quipu catch-up` or `quipu session summarize`)\n"
+        ));
     }
     let due = status.due.iter().filter(|due| !matches!(due.step, TendStep::Study | TendStep::Summarize));
-    let due: Vec<String> = due.map(|due| format!("{} {}", due.count, due.step.unit())).collect();
+    let due: Vec<String> = due.map(|due| due.step.counted(due.count)).collect();
     if !due.is_empty() {
         text.push_str(&format!("  due: {} (`quipu tend`)\n", due.join(", ")));
     }

@@ -91,14 +91,14 @@ fn tended(report: &TendReport) -> String {
     }
     let mut text = String::new();
     for step in &report.steps {
-        let (word, due, unit) = (step.step.word(), step.due, step.step.unit());
+        let (word, due) = (step.step.word(), step.step.counted(step.due));
         let outcome = match (&step.fault, step.left) {
             _ if report.dry_run => "due".to_owned(),
             (Some(_), left) => format!("FAILED, {left} left"),
             (None, 0) => "done".to_owned(),
             (None, left) => format!("{left} left"),
         };
-        text.push_str(&format!("{word:<10} {due} {unit}: {outcome}\n"));
+        text.push_str(&format!("{word:<10} {due}: {outcome}\n"));
         if let Some(reference) = &step.reference {
             text.push_str(&format!("           take it back with: quipu revert --source {reference}\n"));
         }

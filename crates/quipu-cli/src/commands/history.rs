@@ -16,6 +16,7 @@ use quipu_engine::{Error, LogOptions, Result, VerifyReport};
 use serde_json::{Value, json};
 
 use super::{Session, render};
+use crate::app;
 use crate::args;
 use crate::settings::Settings;
 
@@ -204,9 +205,9 @@ pub(super) fn fork(session: &Session<'_>, args: &args::Fork) -> Result<()> {
     })
 }
 
-pub(super) fn erase(session: &Session<'_>, args: &args::Erase, yes: bool) -> Result<()> {
+pub(super) fn erase(session: &Session<'_>, settings: &Settings, args: &args::Erase, yes: bool) -> Result<()> {
     if args.everything {
-        return erase_everything(session, args, yes);
+        return erase_everything(session, settings, args, yes);
     }
     let targets = args.targets.iter().map(|target| target.parse()).collect::<Result<Vec<EraseTarget>>>()?;
     if !yes && !confirmed(&args.targets)? {
@@ -251,12 +252,12 @@ fn keep_receipt(args: &args::Erase, receipt: &impl serde::Serialize) -> Result<(
         .map_err(|error| Error::Unavailable(format!("erased, but cannot write {}: {error}", path.display())))
 }
 
-fn erase_everything(session: &Session<'_>, args: &args::Erase, yes: bool) -> Result<()> {
+fn erase_everything(session: &Session<'_>, settings: &Settings, args: &args::Erase, yes: bool) -> Result<()> {
     if !yes && !confirmed(&[format!("everything of user {}", session.user)])? {
         session.printer.hint("nothing was erased");
         return Ok(());
     }
-    let receipt = quipu_engine::erase::delete_user(&session.engine, &session.user)?;
+    let receipt = quipu_engine::erase::delete_user_with_keys(&session.engine, &app::keys(settings)?, &session.user)?;
     keep_receipt(args, &receipt)?;
     session.printer.report(&receipt, |receipt| {
         format!(

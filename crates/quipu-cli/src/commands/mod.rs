@@ -200,7 +200,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Revert(args) => history::revert(session, args)?,
         Command::Pick(args) => history::pick(session, &args)?,
         Command::Fork(args) => history::fork(session, &args)?,
-        Command::Erase(args) => history::erase(session, &args, yes)?,
+        Command::Erase(args) => history::erase(session, settings, &args, yes)?,
         Command::Verify(args) => return history::verify(session, settings, &args),
         Command::Export(args) => export::export(session, settings, &args)?,
         Command::Topic(args) => vault::topic(session, args.action)?,

@@ -66,7 +66,8 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Resul
         printer.hint(&fault);
     }
     if drained.lost > 0 {
-        printer.hint(&format!("{} exchanges could not be recorded before the end", drained.lost));
+        let exchanges = if drained.lost == 1 { "exchange" } else { "exchanges" };
+        printer.hint(&format!("{} {exchanges} could not be recorded before the end", drained.lost));
         return Ok(ExitCode::FAILURE);
     }
     printer.hint("stopped; everything that was said is recorded");
@@ -102,7 +103,7 @@ fn screen(settings: &Settings, options: &Options, bound: Bound, collector: Optio
 fn render(screen: &Screen) -> String {
     let with_key = if screen.needs_key { " (sign in with a key: `quipu key create`)" } else { "" };
     let mut text = format!(
-        "Quipu listens on {}\n\n  Look at it  {}{with_key}\n  memory      {} (user {} unless a request says otherwise)\n  \
+        "Quipu listens on {}\n\n  inspector   {}{with_key}\n  memory      {} (user {} unless a request says otherwise)\n  \
          OpenAI      OPENAI_BASE_URL={}\n  Anthropic   ANTHROPIC_BASE_URL={}\n  MCP         {} (quipu install CLIENT --server)\n  \
          metrics     {}\n\n",
         screen.addr,
@@ -123,7 +124,7 @@ fn render(screen: &Screen) -> String {
     }
     if screen.upstreams.is_empty() {
         text.push_str(
-            "  Requests have nowhere to go: name a model's server in [[upstream]] of config.toml, or set OPENAI_BASE_URL or\n  \
+            "  model requests have nowhere to go: name a model's server in [[upstream]] of config.toml, or set OPENAI_BASE_URL or\n  \
              ANTHROPIC_BASE_URL where quipu runs.\n",
         );
     }

@@ -181,7 +181,7 @@ pub(super) fn restored_text(restored: &vault::RestoredFolder) -> String {
 }
 
 pub(super) fn topic(session: &Session<'_>, action: TopicAction) -> Result<()> {
-    let mut topics = vault::glance(&session.engine, &session.user)?.topics;
+    let mut topics = vault::glance(&session.engine, &session.user)?.topics.clone();
     match action {
         TopicAction::List => {
             topics.sort_by_key(|topic| (std::cmp::Reverse(topic.last_day), topic.topic.clone()));
@@ -205,6 +205,6 @@ fn line(topic: &TopicMemory) -> String {
 }
 
 pub(super) fn global(session: &Session<'_>) -> Result<()> {
-    let global = vault::glance(&session.engine, &session.user)?.global;
-    session.printer.report(&global, global_page)
+    let glance = vault::glance(&session.engine, &session.user)?;
+    session.printer.report(&glance.global, global_page)
 }

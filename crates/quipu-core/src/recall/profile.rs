@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::decision::{Calibration, Thresholds};
+use super::reliability::{self, Stretch};
 use super::score::{Features, Weights};
 use crate::id::UserId;
 use crate::refusal::Refusal;
@@ -95,6 +96,8 @@ pub struct Profile {
     pub calibration: Calibration,
     /// The same for a model that hands out no tokens.
     pub calibration_without_tokens: Calibration,
+    /// What was measured with `calibration`; empty if nothing was.
+    pub reliability: Vec<Stretch>,
     /// What is done at which probability.
     pub decision: Thresholds,
 }
@@ -127,6 +130,7 @@ impl Default for Profile {
             diversity: 1.0,
             calibration: CALIBRATION,
             calibration_without_tokens: CALIBRATION_WITHOUT_TOKENS,
+            reliability: reliability::built_in(),
             decision: Thresholds::default(),
         }
     }
@@ -149,14 +153,31 @@ impl Profile {
                 importance: 0.10,
             },
             diversity: 0.7,
+            reliability: Vec::new(),
             ..Self::default()
+        }
+    }
+
+    /// Drops a curve that was measured with other numbers than these.
+    fn forget_curve_of(&mut self, base: &Self) {
+        let is_as_measured = self.matching == base.matching && self.calibration == base.calibration;
+        if !is_as_measured && self.reliability == base.reliability {
+            self.reliability.clear();
         }
     }
 
     fn check(&self, name: &str) -> Result<(), Refusal> {
         let wrong = |what: &str, must: &str| Err(Refusal::invalid(format!("profile `{name}`: {what} must be {must}")));
-        let value =
+        let mut value =
             serde_json::to_value(self).map_err(|error| Refusal::invalid(format!("profile `{name}`: {error}")))?;
+        if !self.reliability.iter().all(Stretch::is_sound) {
+            return wrong(
+                "reliability",
+                "stretches with `stated` and `answerable` between 0 and 1 and some `questions`",
+            );
+        }
+        // Numbers of questions are no knobs.
+        value.as_object_mut().and_then(|members| members.remove("reliability"));
         let mut path = String::new();
         if !all_bounded(&value, &mut path) {
             return wrong(path.trim_start_matches('.'), "a number between −100 and 100");
@@ -270,10 +291,13 @@ impl Profiles {
                 Some(_) => return Err(Refusal::invalid(format!("profile `{name}`: base must be a name"))),
             };
             let unknown = |error: serde_json::Error| Refusal::invalid(format!("profile `{name}`: {error}"));
-            let mut whole = serde_json::to_value(Self::default().named(&base)?).map_err(unknown)?;
+            let built_in = Self::default();
+            let base = built_in.named(&base)?;
+            let mut whole = serde_json::to_value(base).map_err(unknown)?;
             lay_over(&mut whole, change);
-            let profile: Profile = serde_json::from_value(whole).map_err(unknown)?;
+            let mut profile: Profile = serde_json::from_value(whole).map_err(unknown)?;
             profile.check(&name)?;
+            profile.forget_curve_of(base);
             all.profiles.insert(name, profile);
         }
         if let Some(used) = file.used {
@@ -314,6 +338,15 @@ impl Profiles {
     /// The names there are.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.profiles.keys().map(String::as_str)
+    }
+
+    /// The names of those that some user may get.
+    pub fn in_use(&self) -> Vec<&str> {
+        match &self.experiment {
+            None => vec![&self.used],
+            Some(experiment) if experiment.a == experiment.b => vec![&experiment.a],
+            Some(experiment) => vec![&experiment.a, &experiment.b],
+        }
     }
 
     /// The name of the profile a user gets: by the experiment if there is one, the same at every time and place.
@@ -367,6 +400,7 @@ mod tests {
         let mut expected = Profile::default();
         expected.relevance.recency = 0.2;
         expected.matching.first.x = 3.0;
+        expected.reliability.clear();
         assert_eq!(*fresh, expected);
         assert_eq!(all.named("plain").map(|plain| plain.similarity), Ok(Similarity::Cosine));
         let user = UserId::parse("ana").unwrap_or_else(|_| panic!());
@@ -385,6 +419,10 @@ mod tests {
             (json!({"profiles": {"a": {"decision": {"answer_from": 0.1}}}}), "abstain_below ≤ answer_from"),
             (json!({"profiles": {"a": {"base": "b"}}}), "there are: default, seed"),
             (json!({"profiles": {"seed": {}}}), "built in"),
+            (
+                json!({"profiles": {"a": {"reliability": [{"stated": 2, "answerable": 1, "questions": 3}]}}}),
+                "reliability",
+            ),
             (json!({"use": "mine"}), "there is no profile `mine`"),
             (json!({"experiment": {"name": "x", "a": "default", "b": "seed", "share": 1.5}}), "share"),
             (json!([]), "the weights"),
@@ -392,6 +430,27 @@ mod tests {
             let refusal = Profiles::parse(file.clone()).err().map(|refusal| refusal.to_string()).unwrap_or_default();
             assert!(refusal.contains(says), "{file}: {refusal:?} does not say {says:?}");
         }
+    }
+
+    #[test]
+    fn a_curve_stays_with_the_numbers_it_was_measured_with() {
+        let own = json!([{"stated": 0.2, "answerable": 0.3, "questions": 400}]);
+        let fitted = json!({"bias": -1.0, "weights": [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]});
+        let file = json!({"profiles": {
+            "fresh": {"relevance": {"recency": 0.2}},
+            "matched": {"match": {"first": {"x": 3.0}}},
+            "fitted": {"calibration": fitted},
+            "measured": {"calibration": fitted, "reliability": own},
+            "slow": {"base": "seed"},
+        }});
+        let all = Profiles::parse(file).unwrap_or_else(|refusal| panic!("{refusal}"));
+        let length = |name: &str| all.named(name).map(|profile| profile.reliability.len());
+        for (name, stretches) in
+            [("default", 10), ("fresh", 10), ("matched", 0), ("fitted", 0), ("measured", 1), ("slow", 0)]
+        {
+            assert_eq!(length(name), Ok(stretches), "{name}");
+        }
+        assert_eq!(all.in_use(), ["default"]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The days of a ledger, each with the memory as it stood at its end.
 
+use std::collections::BTreeSet;
+
 use quipu_core::Memory;
 use quipu_core::artifact::Day;
 use quipu_core::history::History;
@@ -36,7 +38,7 @@ pub(super) fn each(keeper: &Keeper, user: &UserId, from: Seq, head: Seq, each: E
         };
         let held = memory.take().filter(|held| held.skipped().iter().eq(skipped.range(..=held.seq())));
         let mut day: Option<Day> = None;
-        let at_end = match held {
+        let stood = match held {
             Some(mut held) => {
                 held.set_skipped(skipped);
                 events(keeper, *run, &mut |event| {
@@ -47,16 +49,28 @@ pub(super) fn each(keeper: &Keeper, user: &UserId, from: Seq, head: Seq, each: E
             }
             None => {
                 events(keeper, *run, &mut |event| day.get_or_insert_with(|| Day::of(&event)).note(&event))?;
-                let mut writer = keeper.writer();
-                keeper::fold_skipping(writer.ledger.as_mut(), user, skipped, run.last)?
+                at_end(keeper, user, skipped, run.last)?
             }
         };
         if let Some(day) = &day {
-            each(day, before.as_ref(), &at_end, !is_last)?;
+            each(day, before.as_ref(), &stood, !is_last)?;
         }
-        memory = Some(at_end);
+        memory = Some(stood);
     }
     Ok(())
+}
+
+/// The memory as it stood at a version: the one that is open, if it stands there.
+fn at_end(keeper: &Keeper, user: &UserId, skipped: BTreeSet<Seq>, version: Seq) -> Result<Memory> {
+    let open = {
+        let state = keeper.read();
+        let stands = state.memory.seq() == version && *state.memory.skipped() == skipped;
+        stands.then(|| state.memory.clone())
+    };
+    match open {
+        Some(memory) => Ok(memory),
+        None => keeper::fold_skipping(keeper.writer().ledger.as_mut(), user, skipped, version),
+    }
 }
 
 fn fold(keeper: &Keeper, user: &UserId, history: &History, version: Seq) -> Result<Memory> {

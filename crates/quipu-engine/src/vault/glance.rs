@@ -1,14 +1,20 @@
 //! A glance: what the pages of a memory say, without a folder.
+//!
+//! A day that is over is told the same ever after, unless something of it is erased. While a memory is open, what was told
+//! of those days is kept, so that another look reads the newest day only.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quipu_core::artifact::{self, GlobalMemory, Slug, Summary, TopicMemory};
-use quipu_core::id::UserId;
+use quipu_core::event::Hash;
+use quipu_core::id::{Seq, UserId};
 use serde::Serialize;
 
 use super::days;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::keeper::Keeper;
 
 /// A memory as its pages show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -19,29 +25,112 @@ pub struct Glance {
     pub topics: Vec<TopicMemory>,
 }
 
+/// What was told of the days that are over.
+#[derive(Clone, Default)]
+struct Told {
+    /// The last event of the last of them.
+    to: Seq,
+    summaries: BTreeMap<Slug, Vec<Summary>>,
+    /// Entries a topic and day.
+    used: BTreeMap<(Slug, jiff::civil::Date), usize>,
+}
+
+/// The last glance.
+struct Kept {
+    head: Hash,
+    told: Told,
+    glance: Arc<Glance>,
+    bytes: usize,
+}
+
+/// The last glance at a memory, if there was one since something was erased.
+#[derive(Default)]
+pub(crate) struct Glanced(Mutex<Last>);
+
+#[derive(Default)]
+struct Last {
+    kept: Option<Arc<Kept>>,
+    /// How often everything was let go of.
+    forgotten: u64,
+}
+
+impl Glanced {
+    fn last(&self) -> MutexGuard<'_, Last> {
+        // Every change of it is one assignment.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets go of everything: some of it may have been erased.
+    pub(crate) fn forget(&self) {
+        let mut last = self.last();
+        last.kept = None;
+        last.forgotten += 1;
+    }
+
+    /// What it takes, estimated.
+    pub(crate) fn bytes(&self) -> usize {
+        self.last().kept.as_ref().map_or(0, |kept| kept.bytes)
+    }
+}
+
 /// Makes the pages of a memory from its ledger, and writes nothing.
 ///
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if the ledger cannot be read.
-pub fn glance(engine: &Engine, user: &UserId) -> Result<Glance> {
+pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<Glance>> {
     let keeper = engine.keeper(user, false)?;
-    let head = keeper.read().memory.seq();
-    let mut told: BTreeMap<Slug, Vec<(Summary, bool)>> = BTreeMap::new();
-    let mut used: BTreeMap<(Slug, jiff::civil::Date), usize> = BTreeMap::new();
-    if head > 0 {
-        days::each(&keeper, user, 1, head, &mut |day, before, memory, closed| {
+    let (kept, forgotten) = {
+        let last = keeper.glanced.last();
+        (last.kept.clone(), last.forgotten)
+    };
+    let (head, hash) = {
+        let state = keeper.read();
+        (state.memory.seq(), state.memory.head())
+    };
+    if let Some(kept) = kept.as_ref().filter(|kept| kept.head == hash) {
+        return Ok(kept.glance.clone());
+    }
+    let mut told = kept.map(|kept| kept.told.clone()).unwrap_or_default();
+    let glance = Arc::new(tell(&keeper, user, head, &mut told)?);
+    // The pages say every summary once more, in their own way.
+    let bytes = 2 * serde_json::to_string(&*glance).map_or(0, |text| text.len());
+    let mut last = keeper.glanced.last();
+    if last.forgotten == forgotten {
+        last.kept = Some(Arc::new(Kept { head: hash, told, glance: glance.clone(), bytes }));
+    }
+    Ok(glance)
+}
+
+/// Tells the days that are not told yet: those that are over into `told`, the last one into the glance alone.
+fn tell(keeper: &Keeper, user: &UserId, head: Seq, told: &mut Told) -> Result<Glance> {
+    let mut open: Vec<(Slug, Summary)> = Vec::new();
+    if head > told.to {
+        days::each(keeper, user, told.to + 1, head, &mut |day, before, memory, closed| {
+            let mut used = told.used.clone();
             let entries = artifact::entries(day, before, memory, &mut |topic, date| {
                 let count = used.entry((topic.clone(), date)).or_default();
                 *count += 1;
                 *count - 1
             });
-            for entry in entries {
-                told.entry(entry.topic).or_default().push((entry.summary, !closed));
+            if !closed {
+                open.extend(entries.into_iter().map(|entry| (entry.topic, entry.summary)));
+                return Ok(());
             }
+            for entry in entries {
+                told.summaries.entry(entry.topic).or_default().push(entry.summary);
+            }
+            (told.used, told.to) = (used, day.last());
             Ok(())
         })?;
     }
+    let mut topics: BTreeMap<Slug, Vec<(Summary, bool)>> = BTreeMap::new();
+    for (topic, summaries) in &told.summaries {
+        topics.insert(topic.clone(), summaries.iter().map(|summary| (summary.clone(), false)).collect());
+    }
+    for (topic, summary) in open {
+        topics.entry(topic).or_default().push((summary, true));
+    }
     let topics: Vec<TopicMemory> =
-        told.into_iter().filter_map(|(topic, summaries)| TopicMemory::build(&topic, summaries)).collect();
+        topics.into_iter().filter_map(|(topic, summaries)| TopicMemory::build(&topic, summaries)).collect();
     Ok(Glance { global: GlobalMemory::build(user, &topics)?, topics })
 }

@@ -18,6 +18,7 @@ pub use pages::{rebuild_global, rebuild_pages};
 pub use report::{Taken, VaultReport};
 pub use restore::{RestoredFolder, restore};
 
+pub(crate) use glance::Glanced;
 pub(crate) use level::{after_erasure, before_erasure, remove_all};
 pub(crate) use restore::receive;
 

@@ -4,6 +4,7 @@ mod accept;
 mod api;
 mod breaking;
 mod caller;
+mod counted;
 mod fault;
 mod health;
 mod mcp;

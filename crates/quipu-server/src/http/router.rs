@@ -10,7 +10,7 @@ use axum::routing::{any, get, post};
 use super::caller::Met;
 use super::fault::Fault;
 use super::origin::{self, Hosts};
-use super::{api, caller, health, mcp, pass, proxied};
+use super::{api, caller, counted, health, mcp, pass, proxied};
 use crate::app::App;
 use crate::inspector;
 
@@ -42,5 +42,6 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
         })
         .layer(from_fn_with_state(app.clone(), caller::check))
         .layer(from_fn_with_state(Arc::new(hosts), origin::check))
+        .layer(from_fn_with_state(app.clone(), counted::count))
         .with_state(app)
 }

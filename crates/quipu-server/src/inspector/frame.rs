@@ -189,7 +189,7 @@ impl Desk<'_> {
     /// What stands around a page about a user.
     pub(super) fn frame_of(&self, user: &UserId, title: &str, place: &'static str) -> Result<Frame, Fault> {
         let done = self.asked.get("done").and_then(|seq| seq.parse::<Seq>().ok());
-        let waiting = if self.may(Scope::Review) { quipu_engine::reviews(self.engine, user, false)?.len() } else { 0 };
+        let waiting = if self.may(Scope::Review) { quipu_engine::waiting(self.engine, user)? } else { 0 };
         Ok(Frame {
             user: user.to_string(),
             base: base(user),
@@ -204,11 +204,13 @@ impl Desk<'_> {
     fn done(&self, user: &UserId, seq: Seq) -> Result<Option<Done>, Fault> {
         let options = LogOptions { before: seq.checked_add(1), limit: 1, reference: None };
         let found = quipu_engine::log::log(self.engine, user, &options)?.into_iter().find(|entry| entry.seq == seq);
-        let review = self.asked.get("review").unwrap_or_default().to_owned();
+        let of = |name: &str| self.asked.get(name).unwrap_or_default().to_owned();
+        let (review, after) = (of("review"), of("after"));
         Ok(found.map(|entry| Done {
             seq,
             summary: entry.summary.clone(),
             review,
+            after,
             final_: entry.summary.starts_with("erased"),
             counts: entry.standing == quipu_engine::log::Standing::Counts,
         }))
@@ -244,6 +246,8 @@ pub(super) struct Done {
     pub(super) summary: String,
     /// The review it decided, if it did: then one step takes it back.
     pub(super) review: String,
+    /// The page of the queue on which it was decided.
+    pub(super) after: String,
     pub(super) final_: bool,
     pub(super) counts: bool,
 }

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
+use quipu_core::recall::Stretch;
+
 use super::shown;
 
 const WIDTH: f64 = 720.0;
@@ -40,7 +42,7 @@ fn step(whole: f64, parts: f64) -> f64 {
 pub(super) fn growth(points: &[(Timestamp, u64)]) -> Option<String> {
     const HEIGHT: f64 = 180.0;
     let (first, last) = (points.first()?, points.last()?);
-    if points.len() < 3 {
+    if last.1 < 3 {
         return None;
     }
     let from = first.0.as_millisecond() as f64;
@@ -221,6 +223,125 @@ pub(super) fn histogram(buckets: &[(f64, u64)], label: &str) -> String {
     framed(HEIGHT, label, &inside)
 }
 
+/// How long something took: half of the times, and 95 of 100 times, in seconds.
+pub(super) struct Reach {
+    pub(super) name: String,
+    pub(super) half: f64,
+    pub(super) most: f64,
+}
+
+/// From half of the times to nearly all, below each other on a logarithmic scale.
+pub(super) fn reaches(rows: &[Reach], label: &str) -> String {
+    const ROW: f64 = 36.0;
+    const LEAST: f64 = 0.0005;
+    const MOST: f64 = 10.0;
+    let x = |seconds: f64| {
+        let share = (seconds.clamp(LEAST, MOST) / LEAST).ln() / (MOST / LEAST).ln();
+        8.0 + share * (WIDTH - 84.0)
+    };
+    let foot = rows.len() as f64 * ROW + 6.0;
+    let mut inside = String::new();
+    for mark in [0.001, 0.01, 0.1, 1.0, 10.0] {
+        let _ = write!(
+            inside,
+            "<path class=\"axis\" d=\"M{:.1} 0V{foot:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            x(mark),
+            x(mark),
+            foot + 16.0,
+            seconds(mark)
+        );
+    }
+    for (place, row) in rows.iter().enumerate() {
+        // The name stands above, where it has room however small the screen is.
+        let y = place as f64 * ROW + 26.0;
+        let (from, to) = (x(row.half), x(row.most));
+        let _ = write!(
+            inside,
+            "<text x=\"0\" y=\"{:.1}\">{}</text><path class=\"span\" d=\"M{from:.1} {y:.1}H{to:.1}\"/>\
+             <circle class=\"point\" cx=\"{from:.1}\" cy=\"{y:.1}\" r=\"5\"><title>half within {}</title></circle>\
+             <text class=\"strong\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            y - 10.0,
+            text(&shown::start(&row.name, 80)),
+            seconds(row.half),
+            to + 10.0,
+            y + 4.0,
+            seconds(row.most)
+        );
+    }
+    framed(foot + 22.0, label, &inside)
+}
+
+/// Between which shares the true one lies, 19 times of 20 (Wilson 1927).
+pub(super) fn between(share: f64, of: usize) -> (f64, f64) {
+    const Z: f64 = 1.96;
+    let number = of.max(1) as f64;
+    let widened = 1.0 + Z * Z / number;
+    let middle = (share + Z * Z / (2.0 * number)) / widened;
+    let reach = Z / widened * (share * (1.0 - share) / number + Z * Z / (4.0 * number * number)).sqrt();
+    ((middle - reach).max(0.0), (middle + reach).min(1.0))
+}
+
+/// Stated probability against the share that is answered: on the dashed line they agree. `limits` are probabilities with
+/// what they are the limit of.
+pub(super) fn reliability(curve: &[Stretch], limits: &[(f64, &str)], label: &str) -> String {
+    const HEIGHT: f64 = 340.0;
+    const FOOT: f64 = HEIGHT - 40.0;
+    let x = |share: f64| 52.0 + share * (WIDTH - 68.0);
+    let y = |share: f64| FOOT - share * (FOOT - 24.0);
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let mut inside = String::new();
+    for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
+        let _ = write!(
+            inside,
+            "<path class=\"axis\" d=\"M52 {:.1}H{:.0}\"/><text x=\"44\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
+             <text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"middle\">{}</text>",
+            y(share),
+            WIDTH - 16.0,
+            y(share) + 4.0,
+            percent(share),
+            x(share),
+            FOOT + 18.0,
+            percent(share)
+        );
+    }
+    for (limit, name) in limits {
+        let at = x(*limit);
+        let _ = write!(
+            inside,
+            "<path class=\"limit\" d=\"M{at:.1} 24V{FOOT:.0}\"/><text x=\"{:.1}\" y=\"18\" text-anchor=\"middle\">{}</text>",
+            at,
+            text(name)
+        );
+    }
+    let _ = write!(inside, "<path class=\"ideal\" d=\"M{:.1} {:.1}L{:.1} {:.1}\"/>", x(0.0), y(0.0), x(1.0), y(1.0));
+    let mut line = String::new();
+    let mut points = String::new();
+    for one in curve {
+        let (at, high) = (x(one.stated), y(one.answerable));
+        let _ = write!(line, "{}{at:.1} {high:.1}", if line.is_empty() { "M" } else { "L" });
+        let (least, most) = between(one.answerable, one.questions);
+        let radius = 3.0 + (one.questions as f64).sqrt().min(21.0) / 4.0;
+        let _ = write!(
+            points,
+            "<path class=\"reach\" d=\"M{at:.1} {:.1}V{:.1}\"/>\
+             <circle class=\"point\" cx=\"{at:.1}\" cy=\"{high:.1}\" r=\"{radius:.1}\"><title>{} questions: {} stated, {} answered</title></circle>",
+            y(least),
+            y(most),
+            one.questions,
+            percent(one.stated),
+            percent(one.answerable)
+        );
+    }
+    let _ = write!(
+        inside,
+        "<path class=\"mark-line\" d=\"{line}\"/>{points}<text x=\"{:.1}\" y=\"{:.0}\" text-anchor=\"end\">stated</text>\
+         <text x=\"0\" y=\"14\">answered</text>",
+        WIDTH - 16.0,
+        FOOT + 36.0
+    );
+    framed(HEIGHT, label, &inside)
+}
+
 /// `0.6 ms`, `2.4 s`
 pub(super) fn seconds(seconds: f64) -> String {
     match seconds {
@@ -250,6 +371,40 @@ mod tests {
         let drawn = stacked(&[part(0.5, 1), part(-0.2, 2), part(0.25, 3)], 1.0);
         assert!(drawn.contains("width=\"498.0\"") && drawn.contains("x=\"500.0\" width=\"248.0\""), "{drawn}");
         assert!(!drawn.contains("class=\"p2\""), "what takes away has no length: {drawn}");
+    }
+
+    #[test]
+    fn a_curve_has_its_points_where_they_are_measured() {
+        let one = |stated, answerable, questions| Stretch { stated, answerable, questions };
+        let drawn = reliability(&[one(0.0, 0.0, 4), one(1.0, 0.5, 400)], &[(0.25, "<declines>")], "How sure");
+        for part in [
+            "cx=\"52.0\" cy=\"300.0\" r=\"3.5\"",
+            "cx=\"704.0\" cy=\"162.0\" r=\"8.0\"",
+            "400 questions: 100 % stated, 50 % answered",
+            "M215.0 24V300",
+            "&lt;declines&gt;",
+        ] {
+            assert!(drawn.contains(part), "{part}: {drawn}");
+        }
+    }
+
+    #[test]
+    fn what_takes_longer_reaches_further() {
+        let row = |name: &str, half, most| Reach { name: name.to_owned(), half, most };
+        let drawn = reaches(&[row("<a>", 0.001, 0.01), row("b", 0.1, f64::INFINITY)], "Requests");
+        for part in
+            ["&lt;a&gt;", "cx=\"52.5\"", "M52.5 26.0H200.4", "M348.3 62.0H644.0", ">more</text>", ">10 ms</text>"]
+        {
+            assert!(drawn.contains(part), "{part}: {drawn}");
+        }
+    }
+
+    #[test]
+    fn few_say_less_than_many() {
+        for (share, of, least, most) in [(0.5, 10, 0.237, 0.763), (0.5, 1000, 0.469, 0.531), (0.0, 10, 0.0, 0.278)] {
+            let found = between(share, of);
+            assert!((found.0 - least).abs() < 1e-3 && (found.1 - most).abs() < 1e-3, "{share} of {of}: {found:?}");
+        }
     }
 
     #[test]

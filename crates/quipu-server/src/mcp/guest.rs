@@ -27,6 +27,8 @@ impl Default for McpOptions {
 pub enum Toolset {
     /// Entities, relations and observations, by the names other memory servers have for them.
     Graph,
+    /// Files an agent keeps, by the commands of Anthropic's memory tool.
+    Files,
     /// Looking after a memory: figures, the log, whether it is intact.
     Admin,
 }
@@ -36,6 +38,7 @@ impl Toolset {
     pub fn word(self) -> &'static str {
         match self {
             Self::Graph => "graph",
+            Self::Files => "files",
             Self::Admin => "admin",
         }
     }
@@ -47,8 +50,9 @@ impl FromStr for Toolset {
     fn from_str(text: &str) -> Result<Self> {
         match text {
             "graph" => Ok(Self::Graph),
+            "files" => Ok(Self::Files),
             "admin" => Ok(Self::Admin),
-            other => Err(Error::Invalid(format!("there is no toolset {other:?}: there are graph and admin"))),
+            other => Err(Error::Invalid(format!("there is no toolset {other:?}: there are graph, files and admin"))),
         }
     }
 }

@@ -33,6 +33,8 @@ pub(super) struct Tool {
     pub(super) toolset: Option<Toolset>,
     /// Its JSON is text alone, as some clients want it.
     is_text_only: bool,
+    /// Its answer is `content` alone, word for word, and `is_error` says whether it is an error.
+    is_told: bool,
     shown: Shown,
     verb: Verb,
 }
@@ -110,7 +112,7 @@ impl Tool {
                 .map_err(|error| Error::Bug(format!("an answer cannot be written as JSON: {error}")))?;
             Ok(Answer { value, aside })
         };
-        Self { name, scope, toolset: None, is_text_only: false, shown, verb: Arc::new(run) }
+        Self { name, scope, toolset: None, is_text_only: false, is_told: false, shown, verb: Arc::new(run) }
     }
 
     /// Needs another scope.
@@ -135,6 +137,12 @@ impl Tool {
         Self { is_text_only: true, ..self }
     }
 
+    /// Answers in words that a model knows, and nothing around them.
+    pub(super) fn telling(mut self) -> Self {
+        self.shown.output_schema = None;
+        Self { is_told: true, ..self }
+    }
+
     /// True if it is in sight of somebody.
     pub(super) fn is_for(&self, guest: &Guest) -> bool {
         guest.may(self.scope) && self.toolset.is_none_or(|toolset| guest.toolsets.contains(&toolset))
@@ -147,6 +155,10 @@ impl Tool {
     /// Answers a call. What was wrong with it is an answer too: a model can act on it.
     pub(super) fn answer(&self, call: &Call<'_>, given: JsonObject) -> CallToolResult {
         match (self.verb)(call, given) {
+            Ok(Answer { value, .. }) if self.is_told => {
+                let told = vec![ContentBlock::text(value["content"].as_str().unwrap_or_default())];
+                if value["is_error"] == true { CallToolResult::error(told) } else { CallToolResult::success(told) }
+            }
             Ok(Answer { value, aside }) => {
                 let mut content = vec![ContentBlock::text(value.to_string())];
                 content.extend(aside.map(ContentBlock::text));

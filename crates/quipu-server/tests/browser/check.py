@@ -42,7 +42,7 @@ PAGES = [
     "/review?decided=1", "/conflicts", "/search", "/search?q=Where+does+Ines+live%3F", "/pack?q=Where+does+Ines+live%3F",
     "/upkeep", "/privacy",
 ]
-SERVER = ["/", "/ui/server/metrics", "/ui/server/doctor?run=1", "/ui/server/keys", "/ui/sign-in"]
+SERVER = ["/", "/ui/server/metrics", "/ui/server/calibration", "/ui/server/doctor?run=1", "/ui/server/keys", "/ui/sign-in"]
 
 
 class Check:

@@ -37,3 +37,39 @@ async fn health_version_and_figures() {
     assert!(!page.contains("ines"), "no user stands in figures");
     assert_eq!(rig.upstream.requests(), 1, "no model was asked for any of it");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_counted_by_route_and_never_by_path() {
+    let rig = Rig::new(Script::saying("In Porto.")).await;
+    rig.told("ines", "I live in Porto.").await;
+    for _ in 0..3 {
+        rig.get("/memory/ines/facts").await.ok();
+    }
+    let secret = "/memory/no-such-name/items/fact_0000000000000";
+    for path in [secret, "/memory/no-such-name/nowhere", "/no-such-name", "/ui/u/no-such-name"] {
+        assert_eq!(rig.get(path).await.status, 404, "{path}");
+    }
+    rig.client.request("BREW".parse().unwrap(), rig.url("/memory/ines")).send().await.unwrap();
+    let page = rig.client.get(rig.url("/metrics")).send().await.unwrap().text().await.unwrap();
+    let count = |method: &str, route: &str, class: &str| {
+        format!(
+            "http_server_request_duration_seconds_count{{http_request_method=\"{method}\",http_route=\"{route}\",\
+             http_response_status_class=\"{class}\"}}"
+        )
+    };
+    for (line, times) in [
+        (count("GET", "/memory/{user_id}/facts", "2xx"), 3),
+        (count("POST", "/memory/{user_id}/turns", "2xx"), 1),
+        (count("GET", "/memory/{user_id}/items/{item_id}", "4xx"), 1),
+        (count("GET", "/ui/u/{user_id}", "4xx"), 1),
+        (count("GET", "", "4xx"), 2),
+        (count("_OTHER", "/memory/{user_id}", "4xx"), 1),
+    ] {
+        assert!(page.lines().any(|found| found == format!("{line} {times}")), "{line} {times}\n{page}");
+    }
+    assert!(!page.contains("no-such-name") && !page.contains("ines"), "nobody stands in figures: {page}");
+    assert_eq!(page.matches("# EOF").count(), 1);
+    let shown = rig.get("/ui/server/metrics").await;
+    let shown = String::from_utf8(shown.body).unwrap();
+    assert!(shown.contains("GET /memory/{user_id}/facts") && shown.contains("Requests"), "{shown}");
+}

@@ -49,6 +49,24 @@ async def conversation(what, server, mode, place):
         expect(f"{what}: the block", place in prompt["messages"][0]["content"]["text"], prompt)
 
 
+async def files(what, server):
+    """The toolset of files, which the library must list and call like any other tool."""
+    async with Client(server) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        expect(f"{what}: the files on demand", set(tools) == USUAL | {"memory"}, set(tools))
+        hints = tools["memory"].model_dump(by_alias=True)["annotations"]
+        expect(f"{what}: hints", hints["readOnlyHint"] is False and hints["destructiveHint"] is False, hints)
+        asked = {"command": "create", "path": "/memories/plan.md", "file_text": "buy azulejos"}
+        for arguments, words, fails in [
+            (asked, "File created successfully at: /memories/plan.md", False),
+            (asked, "File /memories/plan.md already exists", True),
+            ({"command": "view", "path": "/memories/plan.md"}, "     1\tbuy azulejos", False),
+            ({"command": "delete", "path": "/memories/plan.md"}, "Successfully deleted /memories/plan.md", False),
+        ]:
+            said = (await client.call_tool("memory", arguments)).model_dump(by_alias=True)
+            expect(f"{what}: {arguments}", said["isError"] is fails and words in said["content"][0]["text"], said)
+
+
 async def run(quipu, folder, settings):
     places = iter(["Porto", "Lyon", "Turin", "Ghent", "Bergen", "Kyoto"])
     own = StdioServerParameters(command=quipu, args=["--data-dir", f"{folder}/own", "mcp"], env=settings)
@@ -62,6 +80,10 @@ async def run(quipu, folder, settings):
             await conversation(f"stdio, {mode}", own, mode, next(places))
             await conversation(f"http, {mode}", url, mode, next(places))
             await conversation(f"stdio to a server, {mode}", forward, mode, next(places))
+        await files("files by stdio", StdioServerParameters(
+            command=quipu, args=["--data-dir", f"{folder}/files", "mcp", "--toolsets", "files"], env=settings
+        ))
+        await files("files by http", f"{url}?toolsets=files")
         server.send_signal(signal.SIGINT)
         expect("an orderly end", server.wait(timeout=60) == 0, server.returncode)
     finally:

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use quipu_core::id::UserId;
-use quipu_core::recall::{Best, Calibration, Profiles, Signals, Thresholds, Verdict, decide};
+use quipu_core::recall::{
+    Best, Calibration, Profiles, Signals, Stretch, Thresholds, Verdict, calibration_error, decide,
+};
 use quipu_engine::import::locomo::questions::QuestionSet;
 use quipu_engine::versions::When;
 use quipu_engine::{Engine, Error, ListOptions, RecallOptions, Result};
@@ -36,8 +38,8 @@ struct Report {
     held_out_without_tokens: Figures,
     /// What each verdict was given for.
     verdicts: BTreeMap<&'static str, Given>,
-    reliability: Vec<Bin>,
-    /// Fitted on all: what a profile of weights takes.
+    /// What a profile of weights takes, with what was fitted on all.
+    reliability: Vec<Stretch>,
     calibration: Calibration,
     calibration_without_tokens: Calibration,
     thresholds: Thresholds,
@@ -58,14 +60,6 @@ struct Figures {
 struct Given {
     answerable: usize,
     unanswerable: usize,
-}
-
-/// A stretch of probability.
-#[derive(Debug, Serialize)]
-struct Bin {
-    stated: f64,
-    answerable: f64,
-    questions: usize,
 }
 
 /// A question as it was put to a conversation.
@@ -117,12 +111,16 @@ pub(super) fn calibrate(
         thresholds,
     };
     if let Some(path) = plot {
-        let points: Vec<_> = report.reliability.iter().map(|bin| (bin.stated, bin.answerable, bin.questions)).collect();
-        let title = "Stated probability that memory answers, and the share it does answer";
-        std::fs::write(path, svg::alone(&svg::reliability(title, &points)))
+        std::fs::write(path, drawn(&report.reliability))
             .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", path.display())))?;
     }
     printer.report(&report, in_words)
+}
+
+/// The curve as a file of its own.
+fn drawn(curve: &[Stretch]) -> String {
+    let points: Vec<_> = curve.iter().map(|bin| (bin.stated, bin.answerable, bin.questions)).collect();
+    svg::alone(&svg::reliability("Stated probability that memory answers, and the share it does answer", &points))
 }
 
 /// A conversation, its questions, and its two speakers.
@@ -223,10 +221,9 @@ impl Figures {
         let right = |one: &Asked| f64::from(u8::from(one.answerable));
         let count = asked.len() as f64;
         let squares = asked.iter().zip(probabilities).map(|(one, p)| (p - right(one)).powi(2));
-        let off = bins(asked, probabilities).into_iter();
         Self {
             auroc: auroc(asked, probabilities),
-            ece: off.map(|bin| (bin.stated - bin.answerable).abs() * bin.questions as f64 / count).sum(),
+            ece: calibration_error(&bins(asked, probabilities)),
             brier: squares.sum::<f64>() / count,
         }
     }
@@ -248,14 +245,14 @@ fn auroc(asked: &[Asked], probabilities: &[f64]) -> f64 {
     if answerable > 0.0 && below > 0.0 { won / (answerable * below) } else { 0.5 }
 }
 
-fn bins(asked: &[Asked], probabilities: &[f64]) -> Vec<Bin> {
+fn bins(asked: &[Asked], probabilities: &[f64]) -> Vec<Stretch> {
     let mut sums = [(0.0, 0usize, 0usize); BINS];
     for (one, probability) in asked.iter().zip(probabilities) {
         let bin = &mut sums[((probability * BINS as f64) as usize).min(BINS - 1)];
         *bin = (bin.0 + probability, bin.1 + usize::from(one.answerable), bin.2 + 1);
     }
     let filled = sums.into_iter().filter(|(_, _, count)| *count > 0);
-    let share = |(stated, answerable, count): (f64, usize, usize)| Bin {
+    let share = |(stated, answerable, count): (f64, usize, usize)| Stretch {
         stated: stated / count as f64,
         answerable: answerable as f64 / count as f64,
         questions: count,
@@ -302,7 +299,7 @@ fn in_words(report: &Report) -> String {
         vec![(*word).to_owned(), given.answerable.to_string(), given.unanswerable.to_string()]
     };
     let bin =
-        |bin: &Bin| vec![format!("{:.2}", bin.stated), format!("{:.2}", bin.answerable), bin.questions.to_string()];
+        |bin: &Stretch| vec![format!("{:.2}", bin.stated), format!("{:.2}", bin.answerable), bin.questions.to_string()];
     let fitted = |calibration: &Calibration| {
         let weights: Vec<String> = calibration.weights.iter().map(|weight| format!("{weight:.3}")).collect();
         format!("bias {:.3}, weights [{}]", calibration.bias, weights.join(", "))
@@ -345,6 +342,12 @@ mod tests {
         assert!((found.brier - (0.01 + 0.09 + 0.49 + 0.16) / 4.0).abs() < 1e-9, "{found:?}");
         // .9 of one right, .3 of two of which one is right, .4 of one wrong.
         assert!((found.ece - (0.1 + 0.2 * 2.0 + 0.4) / 4.0).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn the_published_curve_is_the_built_in_one() {
+        let curve = quipu_core::recall::Profile::default().reliability;
+        assert_eq!(drawn(&curve), include_str!("../../../../../docs/reliability.svg"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use quipu_core::event::Actor;
 use quipu_core::item::Decision;
-use quipu_engine::erase::{EraseTarget, UserErasure, delete_user};
+use quipu_engine::erase::{EraseTarget, UserErasure, delete_user_with_keys};
 use quipu_engine::ports::Scope;
 use quipu_engine::{ErasureReceipt, Receipt, Waiting, decide_review, erase, merge, retract, reviews, undo_review};
 use schemars::JsonSchema;
@@ -159,7 +159,7 @@ fn deleted(call: &Call<'_>) -> Result<Shown<UserErasure>, Fault> {
     let user = call.user()?;
     let mut tries = 0..DELETION_TRIES;
     loop {
-        match call.writing(&user, || delete_user(call.engine, &user)) {
+        match call.writing(&user, || delete_user_with_keys(call.engine, &call.app.keys, &user)) {
             // A request or a reading that has the memory in hand lets go of it soon.
             Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE && tries.next().is_some() => {
                 std::thread::sleep(DELETION_PAUSE);

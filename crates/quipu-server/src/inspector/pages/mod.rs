@@ -1,5 +1,6 @@
 //! The pages, one file a family, and the table of all of them.
 
+mod calibration;
 mod conflicts;
 mod core;
 mod erase;
@@ -7,6 +8,7 @@ mod home;
 mod item;
 mod keys;
 mod memories;
+mod metrics;
 mod overview;
 mod pack;
 mod privacy;
@@ -40,7 +42,9 @@ pub(super) fn all() -> Vec<Page> {
         upkeep::pages(),
         privacy::pages(),
         erase::pages(),
+        metrics::pages(),
         server::pages(),
+        calibration::pages(),
         keys::pages(),
     ]
     .into_iter()

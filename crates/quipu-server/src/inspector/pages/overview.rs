@@ -1,10 +1,9 @@
 //! Overview: one memory in figures, what waits, and what happened last.
 
 use askama::Template;
-use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_core::item::FactStatus;
-use quipu_engine::log::{LogOptions, log};
+use quipu_engine::log::{LogOptions, growth, log};
 use quipu_engine::ports::Scope;
 use quipu_engine::{FactOptions, ListOptions, Status, facts, list, status, versions::When};
 
@@ -13,8 +12,9 @@ use super::super::plot;
 use super::super::shown;
 use crate::http::Fault;
 
-/// Events the curve of growth is drawn from, at most; of a longer ledger the newest are.
-const EVENTS_MAX: usize = 4000;
+/// Events that are listed, and points of the curve of growth.
+const EVENTS: usize = 8;
+const POINTS: usize = 120;
 
 pub(super) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/u/{user_id}", Scope::Read, overview)]
@@ -83,8 +83,8 @@ fn overview(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let f = desk.frame_of(&user, "Overview", "overview")?;
     let status = status(desk.engine, &user)?;
     let held = facts(desk.engine, &user, &FactOptions::default())?;
-    let entries = log(desk.engine, &user, &LogOptions { before: None, limit: EVENTS_MAX, reference: None })?;
-    let times: Vec<(Timestamp, u64)> = entries.iter().rev().map(|entry| (entry.recorded_at, entry.seq)).collect();
+    let entries = log(desk.engine, &user, &LogOptions { before: None, limit: EVENTS, reference: None })?;
+    let grown = growth(desk.engine, &user, POINTS)?;
     let line = |entry: &quipu_engine::log::Entry| Line {
         seq: entry.seq,
         summary: shown::start(&entry.summary, 110),
@@ -97,16 +97,16 @@ fn overview(desk: &Desk<'_>) -> Result<Answer, Fault> {
         sure: format!("{:.0} %", one.fact.confidence_base * 100.0),
     });
     let between = status.said_between.map(|(from, to)| format!("{} to {}", shown::day(from), shown::day(to)));
-    let due = status.due.iter().map(|due| format!("{} {}", due.count, due.step.unit())).collect();
+    let due = status.due.iter().map(|due| due.step.counted(due.count)).collect();
     page(&Overview {
         figures: figures(desk, &user, &f.base, held.len(), &status)?,
         due,
         on_disk: shown::bytes(status.bytes_on_disk),
         in_memory: shown::bytes(status.bytes_in_memory as u64),
         between: between.unwrap_or_else(|| "–".to_owned()),
-        growth: plot::growth(&times),
-        since: times.first().map(|(time, _)| shown::day(*time)).unwrap_or_default(),
-        events: entries.iter().take(8).map(line).collect(),
+        growth: plot::growth(&grown),
+        since: grown.first().map(|(time, _)| shown::day(*time)).unwrap_or_default(),
+        events: entries.iter().map(line).collect(),
         known: known.collect(),
         is_empty: status.version == 0,
         status,

@@ -1,15 +1,19 @@
 //! Privacy: taking a memory along, and deleting it whole.
 
 use askama::Template;
-use quipu_engine::erase::{UserErasure, delete_user};
+use quipu_core::id::Seq;
+use quipu_engine::erase::{UserErasure, delete_user_with_keys};
 use quipu_engine::export::{ExportFormat, export};
-use quipu_engine::log::{LogOptions, log};
+use quipu_engine::log::erasures;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Desk, Frame, Page, page, parsed};
 use super::super::shown;
 use super::timeline::{Line, line};
 use crate::http::Fault;
+
+/// Erasures on a page.
+const ERASURES: usize = 40;
 
 pub(super) fn pages() -> Vec<Page> {
     vec![
@@ -25,15 +29,18 @@ struct Privacy {
     f: Frame,
     items: String,
     erasures: Vec<Line>,
+    next: Option<Seq>,
 }
 
 fn privacy(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Privacy", "privacy")?;
     let status = quipu_engine::status(desk.engine, &user)?;
-    let entries = log(desk.engine, &user, &LogOptions { before: None, limit: 4000, reference: None })?;
-    let erasures = entries.iter().filter(|entry| entry.summary.starts_with("erased ")).map(line).collect();
-    page(&Privacy { f, items: shown::count(status.items), erasures })
+    let before = desk.asked.get("before").map(parsed::<Seq>).transpose()?;
+    let entries = erasures(desk.engine, &user, before, ERASURES + 1)?;
+    let next = (entries.len() > ERASURES).then(|| entries[ERASURES - 1].seq);
+    let erasures = entries.iter().take(ERASURES).map(line).collect();
+    page(&Privacy { f, items: shown::count(status.items), erasures, next })
 }
 
 fn exported(desk: &Desk<'_>) -> Result<Answer, Fault> {
@@ -64,7 +71,7 @@ fn deleted(desk: &Desk<'_>) -> Result<Answer, Fault> {
     if desk.sent.get("name") != Some(user.as_str()) {
         return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));
     }
-    let receipt = delete_user(desk.engine, &user)?;
+    let receipt = delete_user_with_keys(desk.engine, &desk.app.keys, &user)?;
     let json = serde_json::to_string_pretty(&receipt).unwrap_or_default();
     page(&Deleted { f: desk.frame("Deleted", "home"), receipt, json })
 }

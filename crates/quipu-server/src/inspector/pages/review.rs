@@ -4,8 +4,9 @@ use askama::Template;
 use quipu_core::event::Actor;
 use quipu_core::item::{Decision, Proposed, ReviewKind};
 use quipu_engine::ports::Scope;
-use quipu_engine::{Waiting, decide_review, reviews, undo_review};
+use quipu_engine::{ReviewsAsked, Waiting, decide_review, review_page, undo_review};
 
+use super::super::fields::encoded;
 use super::super::frame::{Answer, Desk, Frame, Page, base, page};
 use super::super::shown;
 use super::item::{Quoted, quoted};
@@ -44,7 +45,10 @@ struct Card {
 struct Review {
     f: Frame,
     cards: Vec<Card>,
-    more: usize,
+    /// Where this page begins, and where the next one does.
+    after: String,
+    next: Option<String>,
+    total: usize,
     decided: bool,
 }
 
@@ -108,28 +112,30 @@ fn review(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Review", "review")?;
     let decided = desk.asked.get("decided").is_some();
-    let mut found = reviews(desk.engine, &user, decided)?;
-    found.retain(|one| one.review.decided.is_some() == decided);
-    if decided {
-        found.reverse();
-    }
-    let more = found.len().saturating_sub(CARDS);
-    let cards = found.iter().take(CARDS).map(|one| card(desk, &user, one)).collect();
-    page(&Review { f, cards, more, decided })
+    let after = desk.asked.get("after").map(str::to_owned);
+    let asked = ReviewsAsked { decided, after: after.clone(), limit: CARDS };
+    let found = review_page(desk.engine, &user, &asked)?;
+    let cards = found.items.iter().map(|one| card(desk, &user, one)).collect();
+    page(&Review { f, cards, after: after.unwrap_or_default(), next: found.next, total: found.total, decided })
 }
 
 fn decide(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let (user, id) = (desk.user()?, desk.part("review_id")?);
+    // Whoever decides goes on where they were.
+    let back = |seq: u64, review: &str| {
+        let after = desk.sent.get("after").map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
+        Answer::See(format!("{}/review?done={seq}{review}{after}", base(&user)))
+    };
     let decision = match desk.needs("action", "a decision is missing")? {
         "approve" => Decision::Approved,
         "decline" => Decision::Declined,
         "edit" => Decision::Edited { text: desk.needs("text", "an edit needs the value that is right")?.to_owned() },
         "undo" => {
             let receipt = undo_review(desk.engine, &user, id)?;
-            return Ok(Answer::See(format!("{}/review?done={}", base(&user), receipt.seq)));
+            return Ok(back(receipt.seq, ""));
         }
         other => return Err(Fault::invalid(format!("{other:?} is no decision"))),
     };
     let receipt = decide_review(desk.engine, &user, id, &decision, Actor::User, desk.sent.get("rationale"))?;
-    Ok(Answer::See(format!("{}/review?done={}&review={id}", base(&user), receipt.seq)))
+    Ok(back(receipt.seq, &format!("&review={id}")))
 }

@@ -1,19 +1,17 @@
 //! Upkeep: what is due and what came of doing it; and what was imported, which can be taken back as a whole.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
 
 use askama::Template;
-use quipu_engine::log::{LogOptions, Standing, log};
 use quipu_engine::ports::Scope;
-use quipu_engine::{StepReport, TendOptions, TendStep, due, tend};
+use quipu_engine::{Origin, StepReport, TendOptions, TendStep, due, origins, tend};
 
 use super::super::frame::{Answer, Desk, Frame, Page, page};
 use super::super::shown;
-use super::timeline::came_with;
 use crate::http::Fault;
 
-/// Events looked at for imports, newest first.
-const EVENTS_MAX: usize = 4000;
+/// Imports that are listed: the ones something came with last.
+const IMPORTS: usize = 200;
 
 pub(super) fn pages() -> Vec<Page> {
     vec![
@@ -24,7 +22,7 @@ pub(super) fn pages() -> Vec<Page> {
 
 struct Import {
     source: String,
-    events: usize,
+    events: String,
     counting: usize,
     last: String,
 }
@@ -37,7 +35,8 @@ struct Upkeep {
     reports: Vec<StepReport>,
     was_done: bool,
     imports: Vec<Import>,
-    is_cut: bool,
+    /// Imports that are not listed.
+    more: usize,
 }
 
 fn about(step: TendStep) -> &'static str {
@@ -53,35 +52,34 @@ fn about(step: TendStep) -> &'static str {
     }
 }
 
-fn shown(desk: &Desk<'_>, reports: Vec<StepReport>, was_done: bool) -> Result<Answer, Fault> {
+fn all(desk: &Desk<'_>, reports: Vec<StepReport>, was_done: bool) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Upkeep and imports", "upkeep")?;
     let waiting = due(desk.engine, &user)?;
     let number = |step| waiting.iter().find(|due| due.step == step).map_or(0, |due| due.count);
     let steps = TendStep::ALL.into_iter().map(|step| (step.word(), about(step), number(step))).collect();
-    let entries = log(desk.engine, &user, &LogOptions { before: None, limit: EVENTS_MAX, reference: None })?;
-    let mut imports: BTreeMap<&str, Import> = BTreeMap::new();
-    for entry in &entries {
-        let Some(source) = came_with(entry) else { continue };
-        let one = imports.entry(source).or_insert_with(|| Import {
-            source: source.to_owned(),
-            events: 0,
-            counting: 0,
-            last: shown::moment(entry.recorded_at),
-        });
-        one.events += 1;
-        one.counting += usize::from(entry.standing == Standing::Counts);
+    let mut imports = origins(desk.engine, &user)?;
+    imports.sort_by_key(|one| Reverse(one.last_recorded_at));
+    let more = imports.len().saturating_sub(IMPORTS);
+    let imports = imports.into_iter().take(IMPORTS).map(import).collect();
+    page(&Upkeep { f, steps, reports, was_done, imports, more })
+}
+
+fn import(one: Origin) -> Import {
+    Import {
+        events: shown::count(one.events),
+        counting: one.counting,
+        last: shown::moment(one.last_recorded_at),
+        source: one.reference,
     }
-    let imports = imports.into_values().take(200).collect();
-    page(&Upkeep { f, steps, reports, was_done, imports, is_cut: entries.len() == EVENTS_MAX })
 }
 
 fn upkeep(desk: &Desk<'_>) -> Result<Answer, Fault> {
-    shown(desk, Vec::new(), false)
+    all(desk, Vec::new(), false)
 }
 
 fn done(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let report = tend(desk.engine, &user, &TendOptions::default())?;
-    shown(desk, report.steps, true)
+    all(desk, report.steps, true)
 }

@@ -3,6 +3,7 @@
 mod admin;
 mod asking;
 mod connector;
+mod files;
 mod graph;
 mod keeping;
 mod looking;
@@ -19,6 +20,7 @@ pub(super) fn all() -> Vec<Tool> {
         connector::tools(),
         review::tools(),
         graph::tools(),
+        files::tools(),
         admin::tools(),
     ]
     .into_iter()

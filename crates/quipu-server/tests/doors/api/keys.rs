@@ -149,3 +149,57 @@ async fn a_key_may_ask_so_often_and_others_go_on() {
     assert_eq!(ask(&other).await.status, 200);
     assert_eq!(rig.get("/version").await.status, 200, "who needs no key is not counted");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_of_a_deleted_user_open_nothing_ever_after() {
+    type Delete = fn(&Rig, &str) -> (&'static str, String);
+    let doors: [Delete; 2] =
+        [|_, user| ("DELETE", format!("/memory/{user}")), |_, user| ("DELETE", format!("/v2/entities/user/{user}/"))];
+    for door in doors {
+        let rig = guarded().await;
+        let all = rig.key(&[Scope::Admin], None);
+        let (own, others) =
+            (rig.key(&[Scope::Read, Scope::Write], Some("ines")), rig.key(&[Scope::Read], Some("otto")));
+        let as_key = |key: &str| format!("Bearer {key}");
+        let body = json!({"messages": [{"role": "user", "content": "I live in Porto."}]});
+        for user in ["ines", "otto"] {
+            let path = format!("/memory/{user}/turns");
+            rig.ask("POST", &path, &[("authorization", &as_key(&all))], Some(&body)).await.ok();
+        }
+        rig.ask("GET", "/memory/ines", &[("authorization", &as_key(&own))], None).await.ok();
+        // A deletion that is refused takes no key back.
+        let (method, path) = door(&rig, "ines");
+        assert_eq!(rig.ask(method, &path, &[("authorization", &as_key(&others))], None).await.status, 403, "{path}");
+        rig.ask("GET", "/memory/ines", &[("authorization", &as_key(&own))], None).await.ok();
+        let receipt = rig.ask(method, &path, &[("authorization", &as_key(&all))], None).await.ok();
+        assert!(receipt.to_string().contains("\"keys\""), "{receipt}");
+        let mine =
+            async |key: &str| rig.ask("GET", "/memory/ines", &[("authorization", &as_key(key))], None).await.status;
+        assert_eq!(mine(&own).await, 401, "{path}");
+        // Somebody who comes later by the same name is somebody else.
+        rig.ask("POST", "/memory/ines/turns", &[("authorization", &as_key(&all))], Some(&body)).await.ok();
+        assert_eq!((mine(&own).await, mine(&all).await), (401, 200), "{path}");
+        assert_eq!(rig.ask("GET", "/memory/otto", &[("authorization", &as_key(&others))], None).await.status, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_deleted_on_a_page_has_no_keys_left_either() {
+    let rig = rig().await;
+    let own = rig.key(&[Scope::Admin], Some("ines"));
+    rig.told("ines", "I live in Porto.").await;
+    let shown = rig.get("/ui/u/ines/privacy").await;
+    let page = String::from_utf8(shown.body).unwrap();
+    let token = page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let body = form_urlencoded::Serializer::new(String::new())
+        .append_pair("token", token)
+        .append_pair("name", "ines")
+        .finish();
+    let form =
+        rig.client.post(rig.url("/ui/u/ines/delete")).header("content-type", "application/x-www-form-urlencoded");
+    let sent = form.header("sec-fetch-site", "same-origin").body(body).send().await.unwrap();
+    assert_eq!(sent.status(), 200);
+    rig.told("ines", "I am another Ines.").await;
+    let asked = rig.ask("GET", "/memory/ines", &[("authorization", &format!("Bearer {own}"))], None).await;
+    assert_eq!(asked.status, 401);
+}

@@ -123,7 +123,7 @@ async fn a_key_of_one_user_shows_nothing_of_another() {
         assert_eq!(told(&theirs), told(&nobodys), "{page}");
         assert!(!theirs.text().contains("Zyxwv"), "{page}");
     }
-    for page in ["/ui/server/metrics", "/ui/server/doctor", "/ui/server/keys"] {
+    for page in ["/ui/server/metrics", "/ui/server/calibration", "/ui/server/doctor", "/ui/server/keys"] {
         assert_eq!(rig.page(page, &headers).await.status, 403, "{page}");
     }
     let token = rig.token(&headers).await;

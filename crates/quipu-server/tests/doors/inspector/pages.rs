@@ -122,6 +122,7 @@ async fn every_page_is_there_and_small() {
         [
             "/",
             "/ui/server/metrics",
+            "/ui/server/calibration",
             "/ui/server/doctor?run=1",
             "/ui/server/keys",
             "/ui/u/ines/revert?events=1&probe=where",
@@ -141,6 +142,27 @@ async fn every_page_is_there_and_small() {
     assert_eq!(rig.page("/ui/u/ines/memories?at=banana", &[]).await.status, 400);
     assert_eq!(rig.page("/ui/u/ines/events/99999999999999999999", &[]).await.status, 400);
     assert_eq!(rig.page("/ui/u/ines/events/0", &[]).await.status, 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calibration_shows_what_was_measured_and_nothing_else() {
+    let rig = rig().await;
+    let page = rig.page("/ui/server/calibration", &[]).await.html();
+    for part in
+        ["Profile default", "class=\"ideal\"", "1,528 questions", "apart by 0.020", "<td class=\"num\">441</td>"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert_eq!(page.matches("class=\"point\"").count(), 10);
+    assert_eq!(page.matches("<tr>").count(), 11, "a row a stretch below the head: {page}");
+    let other = serde_json::json!({
+        "profiles": {"x<b>": {"match": {"late": null}}},
+        "experiment": {"name": "try", "a": "default", "b": "x<b>", "share": 0.5},
+    });
+    rig.engine.set_profiles(quipu_core::recall::Profiles::parse(other).unwrap());
+    let page = rig.page("/ui/server/calibration", &[]).await.html();
+    assert!(page.contains("Nothing was measured with these numbers") && !page.contains("x<b>"), "{page}");
+    assert_eq!(page.matches("class=\"point\"").count(), 10, "the profile that was measured keeps its curve");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,6 +188,37 @@ async fn what_waits_is_decided_and_taken_back() {
     assert_eq!((rig.holds("ines", "lives_in"), waiting().len()), (vec!["Porto".to_owned()], 1));
     decide(&[("action", "edit"), ("text", "Vienna")]).await.sent_to();
     assert_eq!(rig.holds("ines", "lives_in"), ["Vienna"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_queue_has_pages_and_deciding_stays_on_one() {
+    let rig = rig().await;
+    for n in 0..25 {
+        let json = format!(r#"{{"tenets": [{{"kind": "value", "text": "Value number {n}."}}]}}"#);
+        rig.claims("ines", &json, SourceKind::AssistantSaid);
+    }
+    let cards = |page: &str| page.matches("class=\"card review").count();
+    let link = |page: &str| {
+        let (before, _) = page.split_once("\">Next</a>").unwrap();
+        before.rsplit_once("href=\"").unwrap().1.replace("&amp;", "&").replace("&#38;", "&")
+    };
+    let first = rig.page("/ui/u/ines/review", &[]).await.html();
+    assert_eq!(cards(&first), 20);
+    let next = link(&first);
+    let second = rig.page(&next, &[]).await.html();
+    assert_eq!(cards(&second), 5);
+    assert!(!second.contains(">Next</a>") && second.contains("Value number 24."), "{second}");
+    let after = next.split_once("after=").unwrap().1;
+    let id = second.split("id=\"q-").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let token = rig.token(&[]).await;
+    let fields = [("token", token.as_str()), ("action", "decline"), ("after", after)];
+    let to = rig.form(&format!("/ui/u/ines/review/{id}"), &[OWN], &fields).await.sent_to();
+    let page = rig.page(&to, &[]).await.html();
+    assert_eq!(cards(&page), 4, "still the second page: {to}");
+    let fields = [("token", token.as_str()), ("action", "undo"), ("after", after)];
+    let to = rig.form(&format!("/ui/u/ines/review/{id}"), &[OWN], &fields).await.sent_to();
+    assert_eq!(cards(&rig.page(&to, &[]).await.html()), 5, "{to}");
+    assert_eq!(rig.page("/ui/u/ines/review?after=review_0000000000000", &[]).await.status, 404);
 }
 
 #[tokio::test(flavor = "multi_thread")]

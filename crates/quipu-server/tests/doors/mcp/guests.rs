@@ -73,7 +73,7 @@ async fn toolsets_are_asked_for_by_the_path() {
     let graph = Client::of(&rig).at("/mcp?toolsets=graph").tools().await;
     assert_eq!(graph.len(), 10 + 9);
     assert_eq!(Client::of(&rig).at("/mcp/ines?toolsets=graph,admin").tools().await.len(), 10 + 9 + 3);
-    for wrong in ["/mcp?toolsets=files", "/mcp?key=qp_1"] {
+    for wrong in ["/mcp?toolsets=folders", "/mcp?key=qp_1"] {
         let refused = Client::of(&rig).at(wrong).ask("tools/list", json!({})).await;
         assert_eq!((refused.status, refused.json()["error"]["code"].as_i64()), (400, Some(-32600)), "{wrong}");
     }

@@ -1,6 +1,7 @@
 //! MCP over HTTP, as a client meets it: raw messages, so that what is checked is what goes over the line.
 
 mod eras;
+mod files;
 mod graph;
 mod guests;
 mod tools;

@@ -14,7 +14,7 @@ use crate::rig::Rig;
 async fn what_is_listed_says_what_it_does() {
     let rig = rig().await;
     let client =
-        Client::of(&rig).at("/mcp?toolsets=graph,admin").with(&[Scope::Read, Scope::Write, Scope::Review], None);
+        Client::of(&rig).at("/mcp?toolsets=graph,files,admin").with(&[Scope::Read, Scope::Write, Scope::Review], None);
     let listed = client.result("tools/list", json!({})).await;
     let tools = listed["tools"].as_array().unwrap();
     let mut shown = Vec::new();
@@ -29,7 +29,7 @@ async fn what_is_listed_says_what_it_does() {
         assert!(says_when || name.starts_with("create") || name.starts_with("delete"), "{name}: {about}");
         assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
-        assert_eq!(tool.get("outputSchema").is_none(), ["search", "fetch"].contains(&name), "{name}");
+        assert_eq!(tool.get("outputSchema").is_none(), ["search", "fetch", "memory"].contains(&name), "{name}");
         let text = tool["inputSchema"].to_string();
         assert!(!text.contains("\"null\"") && !text.contains("uint") && !text.contains("$ref"), "{name}: {text}");
         let fields: Vec<String> = tool["inputSchema"]["properties"]

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use quipu_core::id::UserId;
-use quipu_engine::erase::{UserErasure, delete_user};
+use quipu_engine::erase::{UserErasure, delete_user_with_keys};
 use quipu_engine::memories::{memories, take_back};
 use quipu_engine::ports::Scope;
 use quipu_engine::revert::{RevertOptions, Selection};
@@ -140,6 +140,6 @@ fn delete(call: &Call<'_>, _: Whatever) -> Result<Answered, Fault> {
         "agent" | "app" | "run" => Ids { user_id: Some(format!("{kind}:{name}")), ..Ids::default() },
         other => return Err(Fault::invalid(format!("there are user, agent, app and run, not {other:?}")).at("kind")),
     };
-    let erasure = Shown(delete_user(call.engine, &ids.user(call)?)?);
+    let erasure = Shown(delete_user_with_keys(call.engine, &call.app.keys, &ids.user(call)?)?);
     bytes(&Deleted { message: "Entity deleted successfully.", erasure })
 }

@@ -4,28 +4,20 @@
 mod files;
 
 use quipu_core::id::UserId;
-use quipu_engine::Error;
-use quipu_engine::ports::Scope;
 use quipu_engine::shelf::{Shelf, Step, arrange, shelf};
+use quipu_engine::{Engine, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::fault::Fault;
-use super::frame::{Call, Route};
 use files::{Files, Outcome, ROOT};
 
 /// Begins the name under which a file is kept.
 const FILE: &str = "file:";
 
-pub(super) fn routes() -> Vec<Route> {
-    let about = "Runs a command of Anthropic's memory tool";
-    vec![Route::post("/v1/memory-tool", about, run).needs(Scope::Read)]
-}
-
 /// Which command.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Word {
+pub(crate) enum Word {
     View,
     Create,
     StrReplace,
@@ -37,20 +29,35 @@ enum Word {
 /// The tool's input, as the model gave it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Command {
-    command: Word,
-    /// Whose memory; the key's user, or the server's, if it is not said.
-    user_id: Option<String>,
-    path: Option<String>,
-    /// First and last line; -1 is the end.
-    view_range: Option<(i64, i64)>,
-    file_text: Option<String>,
-    old_str: Option<String>,
-    new_str: Option<String>,
-    insert_line: Option<i64>,
-    insert_text: Option<String>,
-    old_path: Option<String>,
-    new_path: Option<String>,
+pub(crate) struct Command {
+    pub(crate) command: Word,
+    /// With view, create, str_replace, insert and delete: the file or folder, below /memories.
+    #[serde(default)]
+    pub(crate) path: Option<String>,
+    /// With view: first and last line; -1 is the end.
+    #[serde(default)]
+    pub(crate) view_range: Option<(i64, i64)>,
+    /// With create: the whole file.
+    #[serde(default)]
+    pub(crate) file_text: Option<String>,
+    /// With str_replace: what stands there, exactly once.
+    #[serde(default)]
+    pub(crate) old_str: Option<String>,
+    /// With str_replace: what stands there then; nothing if it is left out.
+    #[serde(default)]
+    pub(crate) new_str: Option<String>,
+    /// With insert: the line after which it goes; 0 is the beginning.
+    #[serde(default)]
+    pub(crate) insert_line: Option<i64>,
+    /// With insert: what goes there.
+    #[serde(default)]
+    pub(crate) insert_text: Option<String>,
+    /// With rename: from where.
+    #[serde(default)]
+    pub(crate) old_path: Option<String>,
+    /// With rename: to where.
+    #[serde(default)]
+    pub(crate) new_path: Option<String>,
 }
 
 /// The steps of a command, and what it says once they are done.
@@ -60,57 +67,74 @@ type Planner = dyn Fn(&Files) -> Outcome<Plan>;
 
 /// The content of the tool's result.
 #[derive(Serialize, JsonSchema)]
-struct Ran {
-    content: String,
+pub(crate) struct Ran {
+    pub(crate) content: String,
     /// True if the command could not be done; the content says why, to the model.
-    is_error: bool,
+    pub(crate) is_error: bool,
 }
 
-fn run(call: &Call<'_>, asked: Command) -> Result<Ran, Fault> {
-    let user = call.own_user(asked.user_id.as_deref())?;
-    let needed = |field: &Option<String>, name: &str| {
-        field.clone().ok_or_else(|| Fault::invalid(format!("this command needs {name}")).code("missing_field").at(name))
-    };
-    if asked.command == Word::View {
-        let path = needed(&asked.path, "path")?;
-        let files = files_of(&shelf(call.engine, &user, FILE)?);
-        return Ok(ran(files::view(&files, &path, asked.view_range)));
+/// Why a command was not run at all.
+pub(crate) enum Unrun {
+    /// It needs this, and it was not given.
+    Missing(&'static str),
+    /// The engine's own reasons.
+    Fault(Error),
+}
+
+impl From<Error> for Unrun {
+    fn from(error: Error) -> Self {
+        Self::Fault(error)
     }
-    call.must(Scope::Write)?;
-    let planned: Box<Planner> = match asked.command {
-        Word::View | Word::Create => {
-            let (path, text) = (needed(&asked.path, "path")?, needed(&asked.file_text, "file_text")?);
-            Box::new(move |files| create(files, &path, &text))
-        }
-        Word::StrReplace => {
-            let (path, old) = (needed(&asked.path, "path")?, needed(&asked.old_str, "old_str")?);
-            let new = asked.new_str.clone().unwrap_or_default();
-            Box::new(move |files| {
-                let whole = files::path(&path)?;
-                let (text, told) = files::replaced(files::content(files, &whole, &path)?, &path, &old, &new)?;
-                Ok((vec![put(&whole, text)], told))
-            })
-        }
-        Word::Insert => {
-            let (path, text) = (needed(&asked.path, "path")?, needed(&asked.insert_text, "insert_text")?);
-            let missing = || Fault::invalid("this command needs insert_line").code("missing_field").at("insert_line");
-            let line = asked.insert_line.ok_or_else(missing)?;
-            Box::new(move |files| {
-                let whole = files::path(&path)?;
-                let text = files::inserted(files::content(files, &whole, &path)?, line, &text)?;
-                Ok((vec![put(&whole, text)], format!("The file {path} has been edited.")))
-            })
-        }
-        Word::Delete => {
-            let path = needed(&asked.path, "path")?;
-            Box::new(move |files| delete(files, &path))
-        }
-        Word::Rename => {
-            let (old, new) = (needed(&asked.old_path, "old_path")?, needed(&asked.new_path, "new_path")?);
-            Box::new(move |files| rename(files, &old, &new))
-        }
-    };
-    changed(call, &user, &*planned)
+}
+
+impl Command {
+    /// True if it changes nothing.
+    pub(crate) fn is_reading(&self) -> bool {
+        self.command == Word::View
+    }
+
+    /// Runs it on a user's files.
+    pub(crate) fn run(self, engine: &Engine, user: &UserId) -> std::result::Result<Ran, Unrun> {
+        let needed = |field: Option<String>, name: &'static str| field.ok_or(Unrun::Missing(name));
+        let planned: Box<Planner> = match self.command {
+            Word::View => {
+                let path = needed(self.path, "path")?;
+                let files = files_of(&shelf(engine, user, FILE)?);
+                return Ok(ran(files::view(&files, &path, self.view_range)));
+            }
+            Word::Create => {
+                let (path, text) = (needed(self.path, "path")?, needed(self.file_text, "file_text")?);
+                Box::new(move |files| create(files, &path, &text))
+            }
+            Word::StrReplace => {
+                let (path, old) = (needed(self.path, "path")?, needed(self.old_str, "old_str")?);
+                let new = self.new_str.unwrap_or_default();
+                Box::new(move |files| {
+                    let whole = files::path(&path)?;
+                    let (text, told) = files::replaced(files::content(files, &whole, &path)?, &path, &old, &new)?;
+                    Ok((vec![put(&whole, text)], told))
+                })
+            }
+            Word::Insert => {
+                let (path, text) = (needed(self.path, "path")?, needed(self.insert_text, "insert_text")?);
+                let line = self.insert_line.ok_or(Unrun::Missing("insert_line"))?;
+                Box::new(move |files| {
+                    let whole = files::path(&path)?;
+                    let text = files::inserted(files::content(files, &whole, &path)?, line, &text)?;
+                    Ok((vec![put(&whole, text)], format!("The file {path} has been edited.")))
+                })
+            }
+            Word::Delete => {
+                let path = needed(self.path, "path")?;
+                Box::new(move |files| delete(files, &path))
+            }
+            Word::Rename => {
+                let (old, new) = (needed(self.old_path, "old_path")?, needed(self.new_path, "new_path")?);
+                Box::new(move |files| rename(files, &old, &new))
+            }
+        };
+        Ok(changed(engine, user, &*planned)?)
+    }
 }
 
 fn ran(outcome: Outcome<String>) -> Ran {
@@ -125,9 +149,9 @@ fn files_of(shelf: &Shelf) -> Files {
 }
 
 /// Does what is planned on the files as they are when it is done.
-fn changed(call: &Call<'_>, user: &UserId, planned: &Planner) -> Result<Ran, Fault> {
+fn changed(engine: &Engine, user: &UserId, planned: &Planner) -> Result<Ran> {
     let mut outcome = Err(String::new());
-    let done = arrange(call.engine, user, FILE, &mut |shelf| match planned(&files_of(shelf)) {
+    let done = arrange(engine, user, FILE, &mut |shelf| match planned(&files_of(shelf)) {
         Ok((steps, told)) => {
             outcome = Ok(told);
             Ok(steps)
@@ -141,7 +165,7 @@ fn changed(call: &Call<'_>, user: &UserId, planned: &Planner) -> Result<Ran, Fau
         Ok(_) => Ok(ran(outcome)),
         // What cannot be kept is the model's to mend.
         Err(Error::Invalid(told)) => Ok(ran(Err(told))),
-        Err(other) => Err(other.into()),
+        Err(other) => Err(other),
     }
 }
 

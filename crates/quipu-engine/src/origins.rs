@@ -1,0 +1,128 @@
+//! Origins: which events came with which import, file or other source, counted as the ledger grows.
+//!
+//! Kept while a memory is open. An event is read for it once, and only when somebody wants to know.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use jiff::Timestamp;
+use quipu_core::event::Header;
+use quipu_core::id::{ItemId, Seq, UserId};
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::keeper::State;
+use crate::ports::UserLedger;
+use crate::scan;
+
+/// An import, a file or another source, and what came with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Origin {
+    /// Its name, as `revert` and `log` take it.
+    pub reference: String,
+    /// Events that came with it.
+    pub events: usize,
+    /// Those of them that count.
+    pub counting: usize,
+    /// When the last of them was recorded.
+    pub last_recorded_at: Timestamp,
+}
+
+/// The imports, files and other sources of a memory by name. What was read out of an item is not one of them.
+///
+/// # Errors
+/// `NotFound` without such a user; `Corrupt` if an event cannot be read.
+pub fn origins(engine: &Engine, user: &UserId) -> Result<Vec<Origin>> {
+    let keeper = engine.keeper(user, false)?;
+    let mut writer = keeper.writer();
+    let state = keeper.read();
+    keeper.origins.all(writer.ledger.as_mut(), &state)
+}
+
+/// The events of every origin, up to a position.
+#[derive(Default)]
+pub(crate) struct Origins(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    level: Seq,
+    by_reference: BTreeMap<String, Came>,
+}
+
+/// First and last position of each run of events, and when the last of all was recorded.
+struct Came {
+    runs: Vec<(Seq, Seq)>,
+    last: Timestamp,
+}
+
+/// True for the name of an import, a file or another source; not for an item's, which is what something was read from.
+fn is_origin(reference: &str) -> bool {
+    reference.parse::<ItemId>().is_err()
+}
+
+impl Known {
+    fn reach(&mut self, ledger: &mut dyn UserLedger, head: Seq) -> Result<()> {
+        if self.level < head {
+            scan::headers(ledger, self.level + 1..=head, &mut |header| self.note(header))?;
+            self.level = head;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, header: Header) {
+        let Some(reference) = header.origin.reference.filter(|reference| is_origin(reference)) else { return };
+        let (seq, last) = (header.seq, header.recorded_at);
+        let came = self.by_reference.entry(reference).or_insert_with(|| Came { runs: Vec::new(), last });
+        came.last = last;
+        match came.runs.last_mut() {
+            Some((_, to)) if *to + 1 == seq => *to = seq,
+            _ => came.runs.push((seq, seq)),
+        }
+    }
+}
+
+impl Origins {
+    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+        // A scan that failed half way leaves the level where it was, and the next begins there anew.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn all(&self, ledger: &mut dyn UserLedger, state: &State) -> Result<Vec<Origin>> {
+        let mut known = self.known();
+        known.reach(ledger, state.memory.seq())?;
+        let (skipped, orphans) = (state.memory.skipped(), state.memory.orphans());
+        let within = |&(from, to): &(Seq, Seq)| {
+            let reverted = skipped.range(from..=to).count();
+            let orphaned = orphans.iter().filter(|one| (from..=to).contains(&one.seq) && !skipped.contains(&one.seq));
+            (to - from + 1) as usize - reverted - orphaned.count()
+        };
+        let origin = |(reference, came): (&String, &Came)| Origin {
+            reference: reference.clone(),
+            events: came.runs.iter().map(|(from, to)| (to - from + 1) as usize).sum(),
+            counting: came.runs.iter().map(within).sum(),
+            last_recorded_at: came.last,
+        };
+        Ok(known.by_reference.iter().map(origin).collect())
+    }
+
+    /// Positions of the newest events of an origin before one, newest first, at most so many; none for a name that is no
+    /// origin's, of which nothing is known here.
+    pub(crate) fn newest_of(
+        &self,
+        ledger: &mut dyn UserLedger,
+        head: Seq,
+        reference: &str,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Option<Vec<Seq>>> {
+        if !is_origin(reference) {
+            return Ok(None);
+        }
+        let mut known = self.known();
+        known.reach(ledger, head)?;
+        let Some(came) = known.by_reference.get(reference) else { return Ok(Some(Vec::new())) };
+        let newest = came.runs.iter().rev().flat_map(|&(from, to)| (from..=to).rev());
+        Ok(Some(newest.filter(|&seq| seq < before).take(limit).collect()))
+    }
+}

@@ -1,0 +1,91 @@
+//! Calibration: how far the stated probability that memory answers can be believed, as it was measured.
+
+use askama::Template;
+use quipu_core::recall::{Profile, Stretch, Thresholds, calibration_error};
+use quipu_engine::Error;
+use quipu_engine::ports::Scope;
+
+use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::plot;
+use super::super::shown;
+use crate::http::Fault;
+
+pub(super) fn pages() -> Vec<Page> {
+    vec![Page::get("/ui/server/calibration", Scope::Read, calibration)]
+}
+
+/// A profile that some user gets, and what was measured with it.
+struct Measured {
+    profile: String,
+    /// Nothing if nothing was measured.
+    drawn: Option<String>,
+    questions: String,
+    error: String,
+    rows: Vec<Row>,
+    abstain_below: String,
+    answer_from: String,
+}
+
+struct Row {
+    stated: String,
+    answered: String,
+    between: String,
+    questions: String,
+    /// What is done where this is stated.
+    done: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "calibration.html")]
+struct Calibration {
+    f: Frame,
+    measured: Vec<Measured>,
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn row(one: &Stretch, limits: &Thresholds) -> Row {
+    let (least, most) = plot::between(one.answerable, one.questions);
+    Row {
+        stated: percent(one.stated),
+        answered: percent(one.answerable),
+        between: format!("{} to {}", percent(least), percent(most)),
+        questions: shown::count(one.questions),
+        done: match one.stated {
+            stated if stated < limits.abstain_below => "declines",
+            stated if stated < limits.answer_from => "asks back, or verifies",
+            _ => "answers",
+        },
+    }
+}
+
+fn measured(name: &str, profile: &Profile) -> Measured {
+    let (curve, limits) = (&profile.reliability, &profile.decision);
+    let error = calibration_error(curve);
+    let questions: usize = curve.iter().map(|one| one.questions).sum();
+    let marks = [(limits.abstain_below, "declines below"), (limits.answer_from, "answers from")];
+    let label = format!(
+        "Stated probability and the share that is answered, for the profile {name}: {} stretches, apart by {:.3} on average",
+        curve.len(),
+        error
+    );
+    Measured {
+        profile: name.to_owned(),
+        drawn: (!curve.is_empty()).then(|| plot::reliability(curve, &marks, &label)),
+        questions: shown::count(questions),
+        error: format!("{error:.3}"),
+        rows: curve.iter().map(|one| row(one, limits)).collect(),
+        abstain_below: percent(limits.abstain_below),
+        answer_from: percent(limits.answer_from),
+    }
+}
+
+fn calibration(desk: &Desk<'_>) -> Result<Answer, Fault> {
+    desk.must_see_all()?;
+    let profiles = desk.engine.profiles();
+    let named = |name: &str| Ok(measured(name, profiles.named(name).map_err(Error::from)?));
+    let measured = profiles.in_use().into_iter().map(named).collect::<Result<Vec<_>, Fault>>()?;
+    page(&Calibration { f: desk.frame("Calibration", "calibration"), measured })
+}

@@ -1,0 +1,111 @@
+//! Rewording: other words in the place of some, and erasing either of them.
+
+use std::sync::Arc;
+
+use quipu_core::id::ItemId;
+use quipu_core::source::{Role, Source};
+use quipu_engine::erase::EraseTarget;
+use quipu_engine::ingest::record_sources;
+use quipu_engine::versions::When;
+use quipu_engine::{
+    Engine, FactOptions, ListOptions, RememberOptions, Utterance, erase, facts, list, log, preview_erase, remember,
+    reword,
+};
+use quipu_models::RuleExtractor;
+use quipu_testkit::{MemoryStore, Rig};
+
+use crate::me;
+
+fn engine() -> Engine {
+    Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
+}
+
+/// Says something alone.
+fn says(engine: &Engine, text: &str) -> ItemId {
+    remember(engine, &me(), &Utterance::of_user(text), &RememberOptions::default()).unwrap().items[0]
+}
+
+/// Takes up several messages in one event, and gives the id of the first.
+fn takes_up(engine: &Engine, texts: &[&str]) -> ItemId {
+    let source = |text: &&str| {
+        let mut source = Source {
+            id: "turn_0000000000000".parse().unwrap(),
+            session: Some("s".into()),
+            topic: None,
+            role: Role::User,
+            author: None,
+            said_at: None,
+            text: (*text).into(),
+            artifacts: Vec::new(),
+            native_id: None,
+        };
+        source.id = source.content_id();
+        source
+    };
+    let sources: Vec<Source> = texts.iter().map(source).collect();
+    let first = sources[0].id;
+    record_sources(engine, &me(), std::iter::once(sources), "a file").unwrap();
+    first
+}
+
+fn words(engine: &Engine) -> Vec<String> {
+    let all = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: 100 };
+    list(engine, &me(), &all).unwrap().items.into_iter().map(|item| item.text).collect()
+}
+
+fn homes(engine: &Engine) -> Vec<String> {
+    let options = FactOptions { predicate: Some("lives_in".to_owned()), ..FactOptions::default() };
+    facts(engine, &me(), &options).unwrap().into_iter().map(|one| one.fact.object).collect()
+}
+
+/// Everything the ledger says of itself.
+fn told(engine: &Engine) -> String {
+    let all = log::LogOptions { before: None, limit: 100, reference: None };
+    log::log(engine, &me(), &all).unwrap().into_iter().map(|entry| entry.summary + "\n").collect()
+}
+
+#[test]
+fn erasing_by_the_old_id_erases_the_old_words_and_no_others() {
+    for said in [&["I live in Lyon."][..], &["I live in Lyon.", "I like tea."]] {
+        // given words, alone in their event or with others, that were said in other words since
+        let engine = engine();
+        let old = if said.len() == 1 { says(&engine, said[0]) } else { takes_up(&engine, said) };
+        reword(&engine, &me(), &old.to_string(), "I live in Porto.").unwrap();
+        assert_eq!(homes(&engine), ["Porto"], "{said:?}");
+        let before = words(&engine);
+        // when they are to be erased by their own id, then it is shown that they go, and nothing of the new ones
+        let targets = [EraseTarget::Item(old)];
+        let shown = preview_erase(&engine, &me(), &targets).unwrap();
+        let going: String = shown.going.iter().map(|one| format!("{}\n", one.summary)).collect();
+        assert!(going.contains("Lyon") && !going.contains("Porto"), "{said:?}: {going}");
+        let receipt = erase(&engine, &me(), &targets, "a test", &mut |_| {}).unwrap();
+        let erased: Vec<_> = shown.going.iter().map(|one| one.change).collect();
+        assert_eq!(receipt.erased, erased, "{said:?}: what was shown is what went");
+        // and the new ones hold
+        assert!(!told(&engine).contains("Lyon"), "{said:?}: {}", told(&engine));
+        assert_eq!(homes(&engine), ["Porto"], "{said:?}");
+        let after = words(&engine);
+        assert!(after.iter().any(|text| text == "I live in Porto."), "{said:?}: {before:?} {after:?}");
+        assert_eq!(after.iter().any(|text| text == "I like tea."), said.len() > 1, "{said:?}: {after:?}");
+    }
+}
+
+#[test]
+fn erasing_the_new_words_does_not_bring_the_old_ones_back() {
+    let engine = engine();
+    let old = says(&engine, "I live in Lyon.");
+    let receipts = reword(&engine, &me(), &old.to_string(), "I live in Porto.").unwrap();
+    let new = receipts.iter().flat_map(|receipt| &receipt.items).next().copied().unwrap();
+    erase(&engine, &me(), &[EraseTarget::Item(new)], "a test", &mut |_| {}).unwrap();
+    assert_eq!((homes(&engine), words(&engine)), (Vec::new(), Vec::new()));
+    assert!(!told(&engine).contains("Porto"));
+}
+
+#[test]
+fn what_never_was_is_not_erased() {
+    let engine = engine();
+    says(&engine, "I live in Lyon.");
+    let unknown: ItemId = "turn_0000000000000".parse().unwrap();
+    let refused = erase(&engine, &me(), &[EraseTarget::Item(unknown)], "a test", &mut |_| {}).unwrap_err();
+    assert!(refused.to_string().contains("there is no item"), "{refused}");
+}
