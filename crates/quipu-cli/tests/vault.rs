@@ -56,7 +56,7 @@ fn a_memory_in_files() {
     assert!(place.page("topics/relationships/2026-03-02/summary.json").contains("Marta"));
     on(&["vault", "verify"], &["LEVEL with the ledger"]);
     on(&["vault", "rebuild", "--dry-run"], &["files as they should be", "nothing was changed"]);
-    on(&["topic", "list"], &["relationships", "1 facts"]);
+    on(&["topic", "list"], &["relationships", "1 fact "]);
     on(&["topic", "show", "Relationships"], &["# Relationships", "^fact-"]);
     on(&["global"], &["## Do not forget", "User's sister is Marta"]);
 
@@ -133,7 +133,7 @@ fn a_memory_handed_on() {
     there.check(&["import", "bundle", file, "--dry-run"], "off", 0, &["would be restored"]);
     let stranger = "0".repeat(64);
     there.check(&["import", "bundle", file, "--key", &stranger], "off", 1, &["not by the key that was expected"]);
-    there.check(&["import", "openai", file, "--key", &key], "off", 1, &["only a bundle is signed"]);
+    there.check(&["import", "openai", file, "--key", &key], "off", 2, &["only a bundle is signed"]);
     there.check(&["import", "bundle", file, "--key", &key], "off", 0, &["every one verified", &key]);
     there.check(&["recall", "where do I live?"], "off", 0, &["Porto"]);
     there.check(&["import", "bundle", file], "off", 1, &["has a memory here"]);
@@ -164,7 +164,7 @@ fn memories_in_the_shape_of_mem0_are_read_back() {
         .collect();
     let entries: Vec<&serde_json::Value> = listed[0]["items"].as_array().unwrap().iter().collect();
     assert_eq!(entries.len(), memories.len());
-    for (entry, memory) in entries.into_iter().rev().zip(memories) {
+    for (entry, memory) in entries.into_iter().zip(memories) {
         assert_eq!((&entry["text"], &entry["native_id"]), (&memory["memory"], &memory["id"]));
     }
     there.check(&["recall", "where do I live?"], "off", 0, &["Porto"]);
