@@ -67,9 +67,9 @@ pub(super) fn whole(text: &str, most: usize) -> &str {
     if text.len() <= most && !text.ends_with('…') {
         return text;
     }
-    let ends = text.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?')).map(|(at, c)| at + c.len_utf8());
+    let mut ends = text.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?')).map(|(at, c)| at + c.len_utf8());
     let fits = |end: &usize| *end <= most && text[*end..].starts_with(char::is_whitespace);
-    &text[..ends.filter(fits).last().unwrap_or(0)]
+    &text[..ends.rfind(fits).unwrap_or(0)]
 }
 
 /// True if a summary has a sentence that none of these lines is.
