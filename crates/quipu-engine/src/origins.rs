@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
-use quipu_core::event::Header;
 use quipu_core::id::{ItemId, Seq, UserId};
 use serde::Serialize;
 
@@ -64,18 +63,21 @@ fn is_origin(reference: &str) -> bool {
 impl Known {
     fn reach(&mut self, ledger: &mut dyn UserLedger, head: Seq) -> Result<()> {
         if self.level < head {
-            scan::headers(ledger, self.level + 1..=head, &mut |header| self.note(header))?;
+            scan::headers(ledger, self.level + 1..=head, &mut |header| {
+                self.note(header.origin.reference, header.seq, header.recorded_at);
+            })?;
             self.level = head;
         }
         Ok(())
     }
 
-    fn note(&mut self, header: Header) {
-        let Some(reference) = header.origin.reference.filter(|reference| is_origin(reference)) else { return };
-        let (seq, last) = (header.seq, header.recorded_at);
+    fn note(&mut self, reference: Option<String>, seq: Seq, last: Timestamp) {
+        let Some(reference) = reference.filter(|reference| is_origin(reference)) else { return };
         let came = self.by_reference.entry(reference).or_insert_with(|| Came { runs: Vec::new(), last });
         came.last = last;
         match came.runs.last_mut() {
+            // It was noted by a scan that failed further on.
+            Some((_, to)) if *to >= seq => {}
             Some((_, to)) if *to + 1 == seq => *to = seq,
             _ => came.runs.push((seq, seq)),
         }
@@ -124,5 +126,24 @@ impl Origins {
         let Some(came) = known.by_reference.get(reference) else { return Ok(Some(Vec::new())) };
         let newest = came.runs.iter().rev().flat_map(|&(from, to)| (from..=to).rev());
         Ok(Some(newest.filter(|&seq| seq < before).take(limit).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_broken_scan_noted_is_not_counted_twice() {
+        let mut known = Known::default();
+        let at = Timestamp::UNIX_EPOCH;
+        let events = [(1, "import:a"), (2, "import:a"), (3, "import:b"), (4, "import:a")];
+        // The first scan breaks off behind the third event.
+        for (seq, reference) in events[..3].iter().chain(&events) {
+            known.note(Some((*reference).to_owned()), *seq, at);
+        }
+        let runs = |reference: &str| known.by_reference.get(reference).map(|came| came.runs.clone());
+        assert_eq!(runs("import:a"), Some(vec![(1, 2), (4, 4)]));
+        assert_eq!(runs("import:b"), Some(vec![(3, 3)]));
     }
 }
