@@ -242,7 +242,7 @@ fn deciding_is_in_sight_if_the_settings_say_so() {
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 10 + 1 + 9 + 3);
     assert_eq!(client.call("add_memory", json!({"user_said": "I live in Porto."}))["isError"], true);
     for (args, words) in [
-        (&["mcp", "--toolsets", "files"][..], "there is no toolset"),
+        (&["mcp", "--toolsets", "folders"][..], "there is no toolset"),
         (&["mcp", "--server", "nowhere"], "no address of a server"),
         (&["mcp", "--server", "http://me:secret@there"], "no address of a server"),
     ] {
