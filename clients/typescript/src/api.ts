@@ -1147,6 +1147,26 @@ export interface components {
         } | {
             session_id: string;
         };
+        /** @description The tool's input, as the model gave it, and whose files. */
+        Asked2: {
+            command: components["schemas"]["Word"];
+            file_text?: string | null;
+            /** Format: int64 */
+            insert_line?: number | null;
+            insert_text?: string | null;
+            new_path?: string | null;
+            new_str?: string | null;
+            old_path?: string | null;
+            old_str?: string | null;
+            path?: string | null;
+            /** @description Whose memory; the key's user, or the server's, if it is not said. */
+            user_id?: string | null;
+            /** @description First and last line; -1 is the end. */
+            view_range?: [
+                number,
+                number
+            ] | null;
+        };
         /** @description Which version. */
         At: {
             /** @description A version: `now`, a position, a time or a date. */
@@ -1207,26 +1227,6 @@ export interface components {
              * @description Until when it held.
              */
             valid_to: string;
-        };
-        /** @description The tool's input, as the model gave it. */
-        Command: {
-            command: components["schemas"]["Word"];
-            file_text?: string | null;
-            /** Format: int64 */
-            insert_line?: number | null;
-            insert_text?: string | null;
-            new_path?: string | null;
-            new_str?: string | null;
-            old_path?: string | null;
-            old_str?: string | null;
-            path?: string | null;
-            /** @description Whose memory; the key's user, or the server's, if it is not said. */
-            user_id?: string | null;
-            /** @description First and last line; -1 is the end. */
-            view_range?: [
-                number,
-                number
-            ] | null;
         };
         /** @description Whose memory is compacted. */
         Compact: {
