@@ -68,7 +68,7 @@ pub fn catch_up(engine: &Engine, user: &UserId, options: &CatchUpOptions) -> Res
         let of = StudyOptions { sources_max: options.sources_max, ..StudyOptions::default() };
         report.studied = Some(study::study(engine, user, &of)?);
     }
-    hits::flush_by_the_way(engine, engine.keeper(user, false)?.as_ref())?;
+    hits::flush_by_the_way(engine, &engine.open(user)?)?;
     if engine.keeps_artifacts() {
         // What is recorded is safe; files that lag are written with the next catch-up.
         let lag = vault::level(engine, user, VaultOptions::default()).err();

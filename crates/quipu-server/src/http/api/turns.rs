@@ -182,7 +182,7 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
         durable_only: true,
         ..RememberOptions::default()
     };
-    let receipts = call.writing(&user, || remember_all(call.engine, &user, said, kind, &options))?;
+    let receipts = call.writing(&user, |memory| remember_all(call.engine, memory, said, kind, &options))?;
     let session = said.first().and_then(|first| first.session.clone());
     let lag = follow(call, &user, session, wait);
     let last = receipts.last().ok_or_else(|| quipu_engine::Error::Bug("nothing was recorded".to_owned()))?;
