@@ -48,7 +48,7 @@ pub struct Aids {
     /// Count what a pack costs, the first unless another is named. Without one it is estimated.
     pub tokenizers: Vec<Arc<dyn Tokenizer>>,
     /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
-    /// [`study`](crate::study()) and [`catch_up`](crate::catch_up()).
+    /// [`study`](crate::study()) and [`process`](crate::process()).
     pub reader: Option<Arc<dyn Extractor>>,
     /// Looks back and proposes notes, beside the rules: a language model. Nobody waits for it but
     /// [`reflect`](crate::reflect()) and [`tend`](crate::tend()).

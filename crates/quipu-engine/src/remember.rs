@@ -115,7 +115,7 @@ pub fn remember<'a>(
 /// Appends what was said in one step, oldest first: all of it or nothing, under one idempotency key. `kind` is what it is: turns of
 /// a conversation, or entries of a journal.
 ///
-/// Returns once it is durable. [`follow_up`] makes of it what is made of any turn.
+/// Returns once it is durable. [`process`](crate::process()) makes of it what is made of any turn.
 ///
 /// # Errors
 /// As [`remember`]; `Invalid` also for nothing, more than `limit::TURNS_PER_REQUEST_MAX`, and a kind that is not said.
@@ -156,34 +156,6 @@ pub fn remember_all<'a>(
         receipt.redacted = redacted;
     }
     Ok(receipts)
-}
-
-/// Makes of turns that were recorded with `durable_only` what is made of any turn: reads them, tells their episodes and their
-/// session, and lets recall find them by meaning. Returns what could not be done yet; a later turn makes it good.
-///
-/// # Errors
-/// `NotFound` without such a user.
-pub fn follow_up(engine: &Engine, user: &UserId, session: Option<&str>) -> Result<Option<String>> {
-    let open = engine.open(user)?;
-    let mut lag = None;
-    if let Err(error) = unread::catch_up(engine, &open, usize::MAX, &mut |_, _| {}) {
-        lag = Some(format!("it is recorded, but was not understood yet: {error}"));
-    }
-    if engine.extractor.is_some() {
-        let is_latest =
-            open.read().memory.sources().last().is_some_and(|held| held.source.session.as_deref() == session);
-        let told = if is_latest { Ok(()) } else { episodes::tell(engine, &open, session, None).map(drop) };
-        if let Err(error) = told.and_then(|()| episodes::after_turn(engine, &open)) {
-            lag = Some(format!("it is recorded, but its episode was not told: {error}"));
-        }
-    }
-    if let Some(session) = session {
-        let told = summarize::after_turn(engine, &open, session);
-        if let Some(fault) = told.map_or_else(|error| Some(error.to_string()), |report| report.fault) {
-            lag = Some(format!("it is recorded, but its session is not summarised yet: {fault}"));
-        }
-    }
-    Ok(checkpoint::after_append(engine, &open, false, &mut |_| {}).or(lag))
 }
 
 /// Tells what of the session is closed now. The words are safe; what cannot be told stays flagged.

@@ -78,6 +78,16 @@ pub struct SummarizeReport {
     pub fault: Option<String>,
 }
 
+impl SummarizeReport {
+    /// Both together.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.summarized.extend(other.summarized);
+        self.consolidated.extend(other.consolidated);
+        self.fault = self.fault.or(other.fault);
+        self
+    }
+}
+
 /// What to summarise.
 #[derive(Debug, Clone, Default)]
 pub struct SummarizeOptions {

@@ -15,12 +15,11 @@ use crate::error::Result;
 use crate::evolve::{self, EvolveOptions};
 use crate::grow::{self, GrowOptions};
 use crate::hits;
-use crate::memory::OpenMemory;
+use crate::memory::{OpenMemory, checkpoint};
 use crate::reflect;
 use crate::sessions;
 use crate::study::{self, StudyOptions};
 use crate::summarize::{self, SummarizeOptions};
-use crate::understand;
 use crate::unread;
 
 /// What may be due, in the order in which it is done.
@@ -215,7 +214,9 @@ fn take(
     let limited = GrowOptions { dry_run: false, events_max: *budget };
     let fault = match step {
         TendStep::Read => {
-            understand::read_unread(engine, user)?;
+            let open = engine.open(user)?;
+            unread::catch_up(engine, &open, usize::MAX, &mut |_, _| {})?;
+            checkpoint::after_append(engine, &open, false, &mut |_| {});
             None
         }
         TendStep::Study => {

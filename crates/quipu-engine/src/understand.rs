@@ -281,22 +281,6 @@ pub fn reread(engine: &Engine, user: &UserId) -> Result<Reread> {
     Ok(all)
 }
 
-/// Reads what was recorded and never read, because the process ended in between or the reader failed. Nothing is read
-/// twice, and nothing that was not to be read.
-///
-/// # Errors
-/// As for every append, and what the reader said; what was not read is read another time.
-pub fn read_unread(engine: &Engine, user: &UserId) -> Result<Reread> {
-    let open = engine.open(user)?;
-    let mut all = Reread::default();
-    unread::catch_up(engine, &open, usize::MAX, &mut |_, understood| {
-        all.sources += 1;
-        all.understood.extend(understood);
-    })?;
-    checkpoint::after_append(engine, &open, false, &mut |_| {});
-    Ok(all)
-}
-
 /// Sources whose reading someone reverted by hand: to read them again would undo that.
 pub(crate) fn sources_taken_back(open: &OpenMemory) -> Result<BTreeSet<ItemId>> {
     let mut writer = open.writer()?;

@@ -1,7 +1,7 @@
 //! Single items.
 
 use axum::http::Method;
-use quipu_engine::{Error, Look, Receipt, Story, history, look, mark, reword, score_fact};
+use quipu_engine::{Error, Look, MemoryRef, Receipt, Story, history, look, mark, reword, score_fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
