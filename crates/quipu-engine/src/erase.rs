@@ -330,6 +330,6 @@ pub fn delete_user(engine: &Engine, user: &UserId) -> Result<UserErasure> {
     if vault::remove_all(engine, user)? {
         receipt.cleaned.push("plain files");
     }
-    engine.store.remove(user)?;
+    engine.store.remove(user, None)?;
     Ok(receipt)
 }

@@ -52,7 +52,7 @@ impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Conflict { .. } => Self::Conflict(error.to_string()),
-            StoreError::NotFound(text) => Self::NotFound(text),
+            StoreError::NotFound(text) | StoreError::Removed(text) => Self::NotFound(text),
             StoreError::Exists(text) => Self::Refused(text),
             StoreError::Unavailable(text) => Self::Unavailable(text),
             StoreError::Corrupt(text) => Self::Corrupt(text),

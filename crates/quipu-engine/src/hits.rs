@@ -118,7 +118,7 @@ fn save(engine: &Engine, keeper: &Keeper) -> Result<()> {
         batch.is_unsaved = false;
         projection(&batch, seq).into_iter().collect()
     };
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, ..Checkpoint::default() })?;
+    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
     Ok(())
 }
 

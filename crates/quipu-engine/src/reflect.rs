@@ -161,7 +161,7 @@ fn look(engine: &Engine, keeper: &Keeper, memory: &Memory) -> Looked {
 
 fn save(keeper: &Keeper, position: Seq) -> Result<()> {
     let projections = vec![projection(position)];
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, ..Checkpoint::default() })?;
+    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
     *keeper.reflected.standing() = Some(position);
     Ok(())
 }

@@ -80,7 +80,7 @@ fn projection(standing: Standing) -> Option<(&'static str, Projection)> {
 
 fn save(keeper: &Keeper, standing: Standing) -> Result<()> {
     let projections = projection(standing).into_iter().collect();
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, ..Checkpoint::default() })?;
+    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
     *keeper.studied.standing() = standing;
     Ok(())
 }

@@ -147,7 +147,7 @@ impl Drop for Running<'_> {
 
 fn save(keeper: &Keeper, settled: Seq) -> Result<()> {
     let projections = vec![position(settled)];
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, ..Checkpoint::default() })?;
+    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
     let mut standing = keeper.unread.standing();
     standing.saved = standing.saved.max(Some(settled));
     Ok(())

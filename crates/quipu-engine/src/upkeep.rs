@@ -164,7 +164,7 @@ pub(crate) fn catch_up(engine: &Engine, keeper: &Keeper, watch: Watch<'_>) -> Re
             }
             batch.iter().filter_map(|(passage, _)| single_vector(index, *passage)).collect()
         };
-        writer.ledger.put_vectors(&tag(engine), &saved)?;
+        writer.ledger.put_vectors(u64::MAX, &tag(engine), &saved)?;
         done += batch.len() as u64;
         watch(Progress::Embedded(done, total.max(done)));
     }
@@ -205,6 +205,7 @@ pub(crate) fn checkpoint(engine: &Engine, keeper: &Keeper, now: bool) -> Result<
             .chain(keeper.reflected.position())
             .collect(),
         clear_vectors: complete,
+        level: seq,
     };
     drop(state);
     writer.ledger.checkpoint(&checkpoint)?;

@@ -6,7 +6,10 @@
 //! - **Atomic**: each call has its whole effect or none, also when the process dies inside it.
 //! - **Exact**: bytes come back as they went in.
 //! - **Isolated**: a [`UserLedger`] reaches one user's data and nothing else.
-//! - **Forgetful**: what `erase` removes is in no file of the store afterwards.
+//! - **Forgetful**: what `erase` removes is in no file of the store afterwards, and nothing made before an erasure is stored
+//!   after it ([`StoreError::Conflict`] from [`UserLedger::checkpoint`] and [`UserLedger::put_vectors`]).
+//! - **Shared**: any number of processes of one machine may have the same ledger open. Appends are compare-and-set, a
+//!   [`LedgerWatch`] notices what others did, and work that must be done once is taken under a [lease](UserLedger::lease).
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -34,6 +37,9 @@ pub enum StoreError {
     /// It is there already and would have been overwritten.
     #[error("{0}")]
     Exists(String),
+    /// The ledger was removed while it was open, here or by another process. Nothing was written; open the user again.
+    #[error("{0}")]
+    Removed(String),
     /// The medium says no for now: busy, full, read-only, locked by another process. The text says what to do.
     #[error("{0}")]
     Unavailable(String),
@@ -82,6 +88,41 @@ pub struct Checkpoint {
     pub projections: Vec<(&'static str, Projection)>,
     /// Drop the single vectors, because a projection of this checkpoint holds them.
     pub clear_vectors: bool,
+    /// The version of the memory all of this was made from.
+    pub level: Seq,
+}
+
+/// What a [`LedgerWatch`] sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Nothing was committed since the last look.
+    Same,
+    /// Something was committed since, by anybody (also by this process): the newest event now.
+    Changed(Head),
+    /// The ledger was removed.
+    Removed,
+}
+
+/// Notices what anybody appends to one user's ledger. It has a connection of its own, so that a look never waits for an append.
+pub trait LedgerWatch: Send {
+    /// Looks once; costs microseconds while nothing changed. The first look always tells the head.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Corrupt` as the store says.
+    fn look(&mut self) -> Result<Look, StoreError>;
+}
+
+/// Who holds a lease, until when, and what time it is for whom asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseRequest<'a> {
+    /// What is leased, such as `extract`.
+    pub name: &'a str,
+    /// Random id of the process (of the engine in it) that asks.
+    pub holder: u64,
+    /// The time now. A lease that ended before counts as free.
+    pub now: Timestamp,
+    /// When the lease ends by itself.
+    pub until: Timestamp,
 }
 
 /// Identifies a text that was embedded: a hash of the text, not the text.
@@ -109,8 +150,32 @@ pub trait LedgerStore: Send + Sync {
     /// `NotFound` without `create`; `Corrupt` for a foreign, newer or unreadable database.
     fn open(&self, user: &UserId, create: bool) -> Result<Box<dyn UserLedger>, StoreError>;
 
-    /// Deletes everything of a user. Any open [`UserLedger`] of the user must have been dropped.
-    fn remove(&self, user: &UserId) -> Result<(), StoreError>;
+    /// Watches a user's ledger.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    fn watch(&self, user: &UserId) -> Result<Box<dyn LedgerWatch>, StoreError>;
+
+    /// Deletes everything of a user, if the ledger is at `expected` (at any position with `None`). Ledgers and watches of the
+    /// user that are open, here or in other processes, find it removed: their next `append`, `erase`, `checkpoint` or
+    /// `put_vectors` fails with `Removed` and writes nothing, and their next `look` says so.
+    ///
+    /// # Errors
+    /// `Conflict` if the ledger is at another position; `NotFound` if there is none.
+    fn remove(&self, user: &UserId, expected: Option<Seq>) -> Result<(), StoreError>;
+
+    /// Makes a user's ledger as a whole: `fill` appends to an empty one that nobody else sees, and when it returns without error
+    /// the ledger takes its place, in one step. With `replace`, a ledger that is there is set aside and its new path returned. If
+    /// `fill` fails, or the process dies at any point, what was there before is there as it was.
+    ///
+    /// # Errors
+    /// `Exists` when the user has a ledger and `replace` is off; what `fill` said.
+    fn build(
+        &self,
+        user: &UserId,
+        replace: bool,
+        fill: &mut dyn FnMut(&mut dyn UserLedger) -> Result<(), StoreError>,
+    ) -> Result<Option<PathBuf>, StoreError>;
 
     /// Puts a backup made by [`UserLedger::backup`] in place. With `replace`, a ledger that is there is set aside first
     /// and its new path returned.
@@ -165,6 +230,10 @@ pub trait UserLedger: Send {
     fn projection(&mut self, name: &str) -> Result<Option<Projection>, StoreError>;
 
     /// Makes snapshot and projections durable in one step.
+    ///
+    /// # Errors
+    /// `Conflict` if a control event (an erasure, a revert) was appended after `checkpoint.level`: what was made before it may
+    /// hold what it took away.
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError>;
 
     /// Drops every snapshot, projection and vector. They can be rebuilt.
@@ -172,7 +241,16 @@ pub trait UserLedger: Send {
 
     /// Keeps single vectors until the next checkpoint holds them. `tag` names what made them; vectors with another tag
     /// are dropped.
-    fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError>;
+    ///
+    /// # Errors
+    /// `Conflict` if a control event was appended after `level`, the version of the memory whose texts were embedded.
+    fn put_vectors(&mut self, level: Seq, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError>;
+
+    /// Takes a lease, or prolongs the one `holder` has. False if somebody else holds it.
+    fn lease(&mut self, request: &LeaseRequest<'_>) -> Result<bool, StoreError>;
+
+    /// Gives a lease back, if `holder` has it.
+    fn release(&mut self, name: &str, holder: u64) -> Result<(), StoreError>;
 
     /// The single vectors made by `tag`.
     fn vectors(&mut self, tag: &str) -> Result<Vec<(VectorKey, Vec<u8>)>, StoreError>;
