@@ -20,8 +20,8 @@ pub use extractor::{ExtractError, Extractor};
 pub use key_store::{KeyStore, Scope, StoredKey};
 pub use language_model::{Completion, LanguageModel, Message, ModelError, Purpose, Request, Shape, Usage, Voice};
 pub use ledger_store::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Look, Projection, StoreError, UserLedger,
-    VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Look, Projection, StoreError,
+    UserLedger, VectorKey,
 };
 pub use model_watch::{Asked, ModelWatch};
 pub use reflector::{Looked, NameProposed, ReflectError, Reflector, Said, Unnamed};
