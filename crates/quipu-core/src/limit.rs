@@ -169,6 +169,10 @@ pub const EMBED_ON_READ_MAX: usize = 256;
 pub const EMBED_BATCH: usize = 64;
 /// Bytes of folded memories an engine keeps; the least recently used are let go first.
 pub const ACTIVE_BYTES_MAX: usize = 4 << 30;
+/// Folded memories an engine keeps; the least recently used are let go first.
+pub const OPEN_MEMORIES_MAX: usize = 100_000;
+/// Open memories whose ledger is open too; the least recently used are closed first.
+pub const OPEN_LEDGERS_MAX: usize = 64;
 /// Answers a reranker reads.
 pub const RERANKED: usize = 24;
 /// Questions whose deadline has passed and whose models are still at work; more are not begun.

@@ -9,9 +9,9 @@ use quipu_core::id::{ItemId, Seq};
 use quipu_core::item::{Drawn, Episode, Evidence, FactStatus, Refused};
 use quipu_core::writing::{Outcome, Rejection, Understanding};
 
-use crate::commit::Receipt;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::memory::OpenMemory;
+use crate::memory::Receipt;
 use crate::review::quotes;
 use crate::scan;
 
@@ -29,10 +29,10 @@ pub(crate) struct Effects {
 ///
 /// # Errors
 /// `Refused` if a part of it was erased: the answer of then cannot be given any more.
-pub(crate) fn effects(keeper: &Keeper, receipt: &Receipt) -> Result<Effects> {
-    let head = keeper.read().memory.seq();
+pub(crate) fn effects(open: &OpenMemory, receipt: &Receipt) -> Result<Effects> {
+    let head = open.read().memory.seq();
     let mut events = Vec::new();
-    scan::events(keeper.writer().ledger.as_mut(), receipt.seq + 1..=head, &mut |event| {
+    scan::events(open.writer()?.ledger.as_mut(), receipt.seq + 1..=head, &mut |event| {
         if event.header.caused_by.contains(&receipt.event_id) {
             events.push(event);
         }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::upkeep;
+use crate::memory::checkpoint;
 
 /// What a backup folder holds, in `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,10 +52,10 @@ pub fn backup(engine: &Engine, users: &[UserId], folder: &Path) -> Result<Manife
     std::fs::create_dir_all(folder).map_err(|error| io("cannot make the folder", folder, &error))?;
     let mut manifest = Manifest { schema_version: 1, users: Vec::new() };
     for (number, user) in users.iter().enumerate() {
-        let keeper = engine.keeper(user, false)?;
-        upkeep::checkpoint(engine, &keeper, true)?;
+        let open = engine.open(user)?;
+        checkpoint::checkpoint(engine, &open, true)?;
         let file = format!("{number:04}.quipu");
-        let mut writer = keeper.writer();
+        let mut writer = open.writer()?;
         let head = writer.ledger.head()?;
         let copy = writer.ledger.backup(&folder.join(&file))?;
         if copy.head != head {

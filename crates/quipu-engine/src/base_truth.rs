@@ -7,14 +7,14 @@ use quipu_core::item::{Drawn, Truth, TruthKind};
 use quipu_core::session::{self, MergeProposed};
 use serde::Serialize;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
 use crate::ports::Summarizer;
 use crate::summarize::{self, SummarizeReport};
-use crate::upkeep;
 
 /// The base truth of a session: what is in force and was not taken back.
 pub(crate) fn in_force<'a>(memory: &'a Memory, session: &str) -> impl Iterator<Item = &'a Truth> {
@@ -47,13 +47,13 @@ pub fn set_base_truth(
         return Err(Error::Refused("only a person writes into a base truth by hand".to_owned()));
     }
     let id = engine.new_item_id(ItemKind::Truth);
-    let mut draft = |state: &crate::keeper::State| {
+    let mut draft = |state: &crate::memory::State| {
         let change = session::by_hand(&state.memory, session, kind, text, id)?;
         Ok(by_user(session, change))
     };
-    let keeper = commit::open_or_create(engine, user, &mut draft)?;
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut draft)?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    let open = commit::open_or_create(engine, user.into(), &mut draft)?;
+    let mut receipt = commit::commit_one(engine, &open, None, &mut draft)?;
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
 }
 
@@ -65,13 +65,13 @@ pub fn unset_base_truth(engine: &Engine, user: &UserId, session: &str, name: &st
     if by != Actor::User {
         return Err(Error::Refused("only a person takes something out of a base truth by hand".to_owned()));
     }
-    let keeper = engine.keeper(user, false)?;
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+    let open = engine.open(user)?;
+    let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
         must_have(&state.memory, session)?;
         let truth = find(&state.memory, session, name)?;
         Ok(by_user(session, Change::Drawn(Drawn::BaseTruthRemoved { truth, exchange: None })))
     })?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
 }
 
@@ -122,28 +122,28 @@ pub fn consolidate(engine: &Engine, user: &UserId, session: &str) -> Result<Cons
     let Some(summarizer) = &engine.summarizer else {
         return Err(Error::Invalid("this engine has no summariser: give it one when it is made".to_owned()));
     };
-    let keeper = engine.keeper(user, false)?;
-    must_have(&keeper.read().memory, session)?;
-    let turn = keeper.sessions.turn(session);
+    let open = engine.open(user)?;
+    must_have(&open.read().memory, session)?;
+    let turn = open.sessions.turn(session);
     let _order = summarize::wait(&turn);
-    let done = consolidate_now(engine, &keeper, summarizer.as_ref(), session)?;
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    let done = consolidate_now(engine, &open, summarizer.as_ref(), session)?;
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(done)
 }
 
 /// Consolidates if enough turns were told since the last time.
 pub(crate) fn consolidate_if_due(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     summarizer: &dyn Summarizer,
     session: &str,
 ) -> Result<Option<Consolidated>> {
     let due = {
-        let state = keeper.read();
+        let state = open.read();
         let last = state.memory.items().sessions().consolidated_turn(session);
         newest_turn(&state.memory, session).saturating_sub(last) >= engine.sessions.consolidate_turns.max(1)
     };
-    if due { consolidate_now(engine, keeper, summarizer, session).map(Some) } else { Ok(None) }
+    if due { consolidate_now(engine, open, summarizer, session).map(Some) } else { Ok(None) }
 }
 
 fn newest_turn(memory: &Memory, session: &str) -> u32 {
@@ -152,21 +152,21 @@ fn newest_turn(memory: &Memory, session: &str) -> u32 {
 
 fn consolidate_now(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     summarizer: &dyn Summarizer,
     session: &str,
 ) -> Result<Consolidated> {
-    let known = session::consolidation(&keeper.read().memory, session);
+    let known = session::consolidation(&open.read().memory, session);
     let proposed = if known.is_empty() {
         Vec::new()
     } else {
         // The model works while nobody holds the memory.
-        let user = keeper.read().memory.user().clone();
+        let user = open.read().memory.user().clone();
         let proposed = summarizer.consolidate(&user, &known);
         proposed.map_err(|error| Error::Unavailable(format!("session {session:?} was not consolidated: {error}")))?
     };
     let mut report = None;
-    let receipt = commit::commit_one(engine, keeper, None, &mut |state| {
+    let receipt = commit::commit_one(engine, open, None, &mut |state| {
         let turn = newest_turn(&state.memory, session);
         let name = &mut |kind| engine.new_item_id(kind);
         let (changes, refused) = session::consolidate(&state.memory, session, turn, &proposed, name);
@@ -205,22 +205,20 @@ pub struct SessionEnd {
 /// # Errors
 /// `NotFound` without such a session; `Refused` if it is over already.
 pub fn end_session(engine: &Engine, user: &UserId, session: &str) -> Result<SessionEnd> {
-    let keeper = engine.keeper(user, false)?;
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+    let open = engine.open(user)?;
+    let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
         must_have(&state.memory, session)?;
         if session::is_over(&state.memory, session) {
             return Err(Error::Refused(format!("session {session:?} is over already")));
         }
         Ok(by_user(session, Change::Drawn(Drawn::SessionEnded { session: session.to_owned() })))
     })?;
-    let told = summarize::run(engine, &keeper, session, usize::MAX, false)?;
+    let told = summarize::run(engine, &open, session, usize::MAX, false)?;
     // As after a turn: where nothing is read, nothing is told.
     let episodes = match engine.extractor {
-        Some(_) => {
-            episodes::tell(engine, &keeper, Some(session), Some(true))?.iter().map(|made| made.items.len()).sum()
-        }
+        Some(_) => episodes::tell(engine, &open, Some(session), Some(true))?.iter().map(|made| made.items.len()).sum(),
         None => 0,
     };
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(SessionEnd { receipt, told, episodes })
 }

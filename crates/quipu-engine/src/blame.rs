@@ -30,13 +30,13 @@ pub struct Step {
 /// # Errors
 /// `Invalid` if the text is neither a pointer nor an item id; `NotFound` if nothing ever stood there.
 pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<Step>> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let item = what.parse::<ItemId>();
     if item.is_err() && !what.is_empty() && !what.starts_with('/') {
         return Err(Error::Invalid(format!("{what:?} is neither a path like /location/city nor an item id")));
     }
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+    let mut writer = open.writer()?;
+    let state = open.read();
     let mut memory = Memory::new(user.clone(), state.memory.skipped().clone());
     let mut steps = Vec::new();
     let mut fault = None;

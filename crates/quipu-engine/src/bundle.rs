@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::memory::Watch;
 use crate::ports::Signer;
-use crate::upkeep::Watch;
 use crate::vault::{RestoredFolder, receive};
 use crate::verify;
 
@@ -53,10 +53,10 @@ impl BundleVerdict {
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if the ledger is not intact: what is damaged is not vouched for.
 pub fn bundle(engine: &Engine, user: &UserId, signer: &dyn Signer) -> Result<String> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let mut events: Vec<SealedEvent> = Vec::new();
-    let head = keeper.read().memory.seq();
-    keeper.writer().ledger.read(1..=head, &mut |event| {
+    let head = open.read().memory.seq();
+    open.writer()?.ledger.read(1..=head, &mut |event| {
         events.push(event);
         true
     })?;

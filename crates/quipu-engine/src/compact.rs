@@ -2,13 +2,13 @@
 //! leaves the active index. Nothing is deleted, and one revert takes it all back.
 
 use quipu_core::growth::{ActiveIndex, active_index};
-use quipu_core::id::UserId;
 use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::grow::{self, Decide, GrowOptions, GrowReport};
-use crate::upkeep;
+use crate::memory::MemoryRef;
+use crate::memory::checkpoint;
 
 /// What a compaction decides, in order.
 pub(crate) const DECIDES: [Decide; 4] =
@@ -32,11 +32,12 @@ pub struct CompactReport {
 ///
 /// # Errors
 /// `NotFound` without such a user; else as for every append.
-pub fn compact(engine: &Engine, user: &UserId, options: &GrowOptions) -> Result<CompactReport> {
-    let keeper = engine.keeper(user, false)?;
-    let before = active_index(&keeper.read().memory);
-    let grown = grow::grow(engine, &keeper, "compact", &DECIDES, options)?;
-    let after = active_index(&keeper.read().memory);
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+pub fn compact<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, options: &GrowOptions) -> Result<CompactReport> {
+    let memory = memory.into();
+    let open = engine.open(memory)?;
+    let before = active_index(&open.read().memory);
+    let grown = grow::grow(engine, &open, "compact", &DECIDES, options)?;
+    let after = active_index(&open.read().memory);
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(CompactReport { grown, before, after })
 }

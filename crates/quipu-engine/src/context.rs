@@ -19,9 +19,10 @@ use serde::Serialize;
 use crate::answers::{self, Answer};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::lock::before_slow_call;
 use crate::pack_id::{self, Asked};
 use crate::ports::Tokenizer;
-use crate::recall::{self, Decision, RecallOptions, Sight};
+use crate::recall::{self, Decision, FoundIn, RecallOptions, Sight};
 use crate::versions::When;
 
 /// What to pack.
@@ -132,44 +133,81 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
         deadline: options.deadline,
         ..RecallOptions::of(&options.query)
     };
-    let made = recall::on_version(engine, user, options.at, &mut |sight| {
-        let memory = sight.memory;
-        let (mut found, plan, drawn) = recall::find(engine, sight, &asked)?;
-        found.hits.retain(|hit| !shown.contains(&hit.id));
-        recall::note_shown(engine, user, &found)?;
-        let request = pack::Request {
-            user: memory.user(),
-            version: memory.seq(),
-            core: memory.core(),
-            core_first: promoted(memory).filter_map(|fact| fact.core_path.clone()).collect(),
-            profile: profile(memory, now),
-            intent: plan.intent,
-            pinned: pinned(memory).into_iter().filter(|kept| !shown.contains(&kept.id)).collect(),
-            questions: questions(memory),
-            offers: offers(sight, &plan, &found.hits, &drawn),
-            notice: (plan.intent == Intent::Recall).then(|| notice(found.decision.verdict)).flatten(),
-            max_tokens: options.max_tokens,
-        };
-        let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
-        let mut pack = pack::pack(&request, &count);
-        pack.counted_by = counter.as_ref().map_or(ESTIMATE, |by| by.name()).to_owned();
+    let open = engine.open(user)?;
+    let (parts, follows_from, judged) = recall::on_version(engine, &open, options.at, &mut |at| {
+        let kept = open.texts_generation();
+        let gathered = recall::find(engine, at, &asked, &mut |found| {
+            let FoundIn { sight, mut report, plan, drawn } = found;
+            let memory = sight.memory;
+            report.hits.retain(|hit| !shown.contains(&hit.id));
+            let parts = Parts {
+                user: memory.user().clone(),
+                core: memory.core().clone(),
+                core_first: promoted(memory).filter_map(|fact| fact.core_path.clone()).collect(),
+                profile: profile(memory, now),
+                intent: plan.intent,
+                pinned: pinned(memory).into_iter().filter(|kept| !shown.contains(&kept.id)).collect(),
+                questions: questions(memory),
+                offers: offers(sight, plan, &report.hits, drawn),
+            };
+            Ok((parts, report))
+        })?;
+        recall::note_shown(&open, kept, &gathered.1);
+        let (parts, report) = gathered;
         let follows_from = Asked {
             query: options.query.clone(),
-            version: memory.seq(),
+            version: report.version,
             now,
             intent: options.intent,
             max_tokens: options.max_tokens,
             session: options.session.clone(),
-            profile: found.profile,
-            tokenizer: pack.counted_by.clone(),
+            profile: report.profile,
+            tokenizer: String::new(),
         };
-        pack.id = pack_id::id(&follows_from, &pack.text)?;
-        Ok(JudgedContext { pack, version: memory.seq(), decision: found.decision, degraded: found.degraded })
+        Ok((parts, follows_from, (report.decision, report.degraded)))
     })?;
+    let (decision, degraded) = judged;
+    let version = follows_from.version;
+    let request = parts.request(version, &decision, options.max_tokens);
+    before_slow_call("the tokenizer");
+    let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
+    let mut pack = pack::pack(&request, &count);
+    pack.counted_by = counter.as_ref().map_or(ESTIMATE, |by| by.name()).to_owned();
+    pack.id = pack_id::id(&Asked { tokenizer: pack.counted_by.clone(), ..follows_from }, &pack.text)?;
     if options.at == When::Now {
-        engine.keeper(user, false)?.shown_items.count(made.pack.citations.iter().copied(), engine.now());
+        open.shown_items.count(pack.citations.iter().copied(), engine.now());
     }
-    Ok(made)
+    Ok(JudgedContext { pack, version, decision, degraded })
+}
+
+/// What a pack is made of, apart from the memory: it is packed with nothing held.
+struct Parts {
+    user: UserId,
+    core: serde_json::Value,
+    core_first: BTreeSet<String>,
+    profile: Vec<Evidence>,
+    intent: Intent,
+    pinned: Vec<Evidence>,
+    questions: Vec<(ItemId, String)>,
+    offers: BTreeMap<Section, Vec<Evidence>>,
+}
+
+impl Parts {
+    fn request(&self, version: Seq, decision: &Decision, max_tokens: usize) -> pack::Request<'_> {
+        pack::Request {
+            user: &self.user,
+            version,
+            core: &self.core,
+            core_first: self.core_first.clone(),
+            profile: self.profile.clone(),
+            intent: self.intent,
+            pinned: self.pinned.clone(),
+            questions: self.questions.clone(),
+            offers: self.offers.clone(),
+            notice: (self.intent == Intent::Recall).then(|| notice(decision.verdict)).flatten(),
+            max_tokens,
+        }
+    }
 }
 
 /// The name of counting by rule of thumb.

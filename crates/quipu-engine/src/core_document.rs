@@ -2,14 +2,14 @@
 
 use quipu_core::core_document::{self, Patch};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
-use quipu_core::id::UserId;
 use serde_json::Value;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::State;
-use crate::upkeep;
+use crate::memory::MemoryRef;
+use crate::memory::State;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
 
 /// How to patch.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +44,13 @@ pub enum Edit {
 /// - `Invalid`, `Refused` or `NotFound`: the patch is malformed, too large, does not apply, or leaves the document
 ///   invalid under its category's schema. The text names the operation or path. Nothing is changed.
 /// - `Conflict`, `Unavailable`: as for every append.
-pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOptions) -> Result<Receipt> {
+pub fn edit_core<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    edit: &Edit,
+    options: &PatchOptions,
+) -> Result<Receipt> {
+    let memory = memory.into();
     let request = match edit {
         Edit::Patch(patch) => serde_json::to_string(patch),
         Edit::Set(pointer, value) => serde_json::to_string(&("set", pointer, value)),
@@ -72,8 +78,8 @@ pub fn edit_core(engine: &Engine, user: &UserId, edit: &Edit, options: &PatchOpt
             ..Draft::new(Actor::User, kind, changes)
         })
     };
-    let keeper = commit::open_or_create(engine, user, &mut decide)?;
-    let mut receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut decide)?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    let open = commit::open_or_create(engine, memory, &mut decide)?;
+    let mut receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut decide)?;
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
 }

@@ -12,8 +12,8 @@ use crate::versions::{self, When};
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn diff(engine: &Engine, user: &UserId, from: When, to: When) -> Result<Difference> {
-    let keeper = engine.keeper(user, false)?;
-    let from = versions::memory_at(&keeper, from)?;
-    let to = versions::memory_at(&keeper, to)?;
+    let open = engine.open(user)?;
+    let from = versions::memory_at(&open, from)?;
+    let to = versions::memory_at(&open, to)?;
     Ok(difference(&from, &to))
 }

@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::items;
-use crate::keeper::Keeper;
 use crate::log::{self, Entry};
+use crate::memory::OpenMemory;
 use crate::review::quotes;
 use crate::versions::{self, When};
 
@@ -61,10 +61,10 @@ impl FactShown {
 }
 
 /// Runs on the memory as of a version.
-fn seen<T>(keeper: &Keeper, at: Option<When>, look: impl FnOnce(&Memory) -> T) -> Result<T> {
+fn seen<T>(open: &OpenMemory, at: Option<When>, look: impl FnOnce(&Memory) -> T) -> Result<T> {
     match at {
-        None | Some(When::Now) => Ok(look(&keeper.read().memory)),
-        Some(at) => Ok(look(&versions::memory_at(keeper, at)?)),
+        None | Some(When::Now) => Ok(look(&open.read().memory)),
+        Some(at) => Ok(look(&versions::memory_at(open, at)?)),
     }
 }
 
@@ -73,7 +73,7 @@ fn seen<T>(keeper: &Keeper, at: Option<When>, look: impl FnOnce(&Memory) -> T) -
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Vec<FactShown>> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let now = engine.now();
     let wanted = |memory: &Memory, fact: &Fact| {
         let counts = match options.valid_at {
@@ -84,7 +84,7 @@ pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Ve
         let predicate = options.predicate.as_ref().is_none_or(|wanted| *wanted == fact.predicate);
         (options.all || (counts && !memory.items().is_hidden(fact.id))) && subject && predicate
     };
-    seen(&keeper, options.at, |memory| {
+    seen(&open, options.at, |memory| {
         let mut found: Vec<FactShown> = memory
             .items()
             .facts()
@@ -106,8 +106,8 @@ pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Ve
 /// `NotFound` without such a user or version.
 pub fn tasks(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Result<Vec<Task>> {
     use quipu_core::item::TaskStatus::{Active, Stalled};
-    let keeper = engine.keeper(user, false)?;
-    seen(&keeper, at, |memory| {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
         let items = memory.items();
         let wanted = |task: &&Task| all || (matches!(task.status, Active | Stalled) && !items.is_hidden(task.id));
         let mut found: Vec<Task> = items.tasks().filter(wanted).cloned().collect();
@@ -121,8 +121,8 @@ pub fn tasks(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Res
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn episodes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Episode>> {
-    let keeper = engine.keeper(user, false)?;
-    seen(&keeper, at, |memory| {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
         let items = memory.items();
         let mut found: Vec<Episode> =
             items.episodes().filter(|episode| !items.is_hidden(episode.id)).cloned().collect();
@@ -144,8 +144,8 @@ pub fn episodes_about(
     paths: &[String],
     k: usize,
 ) -> Result<Vec<(u32, Episode)>> {
-    let keeper = engine.keeper(user, false)?;
-    seen(&keeper, at, |memory| {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
         let items = memory.items();
         let shown = items.episodes().filter(|episode| !items.is_hidden(episode.id));
         quipu_core::episode::score::rank(shown, topics, paths, k)
@@ -160,8 +160,8 @@ pub fn episodes_about(
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn notes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Note>> {
-    let keeper = engine.keeper(user, false)?;
-    seen(&keeper, at, |memory| {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
         let items = memory.items();
         let mut found: Vec<Note> = items.notes().filter(|note| !items.is_hidden(note.id)).cloned().collect();
         found.sort_by_key(|note| (items.made_by(note.id), note.id));
@@ -174,8 +174,8 @@ pub fn notes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Not
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn tenets(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Result<Vec<Tenet>> {
-    let keeper = engine.keeper(user, false)?;
-    seen(&keeper, at, |memory| {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
         let items = memory.items();
         let outdated = quipu_core::item::TenetStatus::Outdated;
         let wanted = |tenet: &&Tenet| all || (tenet.status != outdated && !items.is_hidden(tenet.id));
@@ -203,8 +203,8 @@ pub struct Conflict {
 /// # Errors
 /// `NotFound` without such a user.
 pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let items = state.memory.items();
     let contested = items.facts().filter(|fact| fact.status == FactStatus::Contested && !items.is_hidden(fact.id));
     let conflict = |fact: &Fact| {
@@ -250,9 +250,9 @@ pub struct Story {
 /// # Errors
 /// `NotFound` without such an item.
 pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
-    let keeper = engine.keeper(user, false)?;
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let state = open.read();
     let id = items::find_id(&state.memory, name)?;
     let first = match state.memory.get(id) {
         Some(held) => held.seq,
@@ -298,8 +298,8 @@ pub struct Look {
 /// # Errors
 /// `NotFound` if nothing fits; `Invalid` if several do.
 pub fn look(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Look> {
-    let keeper = engine.keeper(user, false)?;
-    seen(&keeper, Some(at), |memory| look_at(memory, items::find_id(memory, name)?))?
+    let open = engine.open(user)?;
+    seen(&open, Some(at), |memory| look_at(memory, items::find_id(memory, name)?))?
 }
 
 fn look_at(memory: &Memory, id: ItemId) -> Result<Look> {

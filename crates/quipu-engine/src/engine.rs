@@ -1,7 +1,6 @@
 //! The engine: the ports it was given, and the memories it keeps open.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use quipu_core::Memory;
@@ -15,9 +14,10 @@ use quipu_core::session::SessionOptions;
 use quipu_core::source::Source;
 use quipu_core::writing::{Desk, Policy};
 
-use crate::error::Result;
-use crate::keeper::Keeper;
+use crate::error::{Error, Result};
 use crate::late::Late;
+use crate::lock::{Rank, RwLock};
+use crate::memory::{Catalog, Followed, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals};
 use crate::ports::{
     Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault,
 };
@@ -48,7 +48,7 @@ pub struct Aids {
     /// Count what a pack costs, the first unless another is named. Without one it is estimated.
     pub tokenizers: Vec<Arc<dyn Tokenizer>>,
     /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
-    /// [`study`](crate::study()) and [`catch_up`](crate::catch_up()).
+    /// [`study`](crate::study()) and [`process`](crate::process()).
     pub reader: Option<Arc<dyn Extractor>>,
     /// Looks back and proposes notes, beside the rules: a language model. Nobody waits for it but
     /// [`reflect`](crate::reflect()) and [`tend`](crate::tend()).
@@ -74,11 +74,13 @@ pub struct Rules {
     pub sessions: SessionOptions,
     /// The knobs of growing.
     pub growth: Knobs,
+    /// How much is kept open.
+    pub open_limits: OpenLimits,
 }
 
 /// A memory engine over one store. Every verb takes it by reference; it may be shared between threads.
 pub struct Engine {
-    pub(crate) store: Box<dyn LedgerStore>,
+    pub(crate) store: Arc<dyn LedgerStore>,
     pub(crate) embedder: Arc<dyn Embedder>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
@@ -91,24 +93,17 @@ pub struct Engine {
     pub(crate) growth: Knobs,
     pub(crate) aids: Aids,
     pub(crate) late: Late,
+    /// Random id of this engine among those that share a store: who holds a lease.
+    holder: OnceLock<u64>,
     profiles: RwLock<Arc<Profiles>>,
-    open: Mutex<Open>,
-}
-
-/// The memories in use, with the turn at which each was last asked for.
-#[derive(Default)]
-struct Open {
-    keepers: HashMap<UserId, (Arc<Keeper>, u64)>,
-    /// Memories that are being opened: who else wants one waits for its lock, and for no other.
-    opening: HashMap<UserId, Arc<Mutex<()>>>,
-    turn: u64,
+    memories: Catalog,
 }
 
 impl Engine {
     /// Puts the parts together. Nothing is read before the first verb.
     pub fn new(parts: Parts) -> Self {
         Self {
-            store: parts.store,
+            store: Arc::from(parts.store),
             embedder: parts.embedder,
             clock: parts.clock,
             entropy: parts.entropy,
@@ -121,8 +116,9 @@ impl Engine {
             growth: parts.rules.growth,
             aids: parts.aids,
             late: Late::default(),
-            profiles: RwLock::default(),
-            open: Mutex::default(),
+            holder: OnceLock::new(),
+            profiles: RwLock::new(Rank::Detail, Arc::default()),
+            memories: Catalog::new(parts.rules.open_limits),
         }
     }
 
@@ -133,13 +129,12 @@ impl Engine {
 
     /// Other profiles from now on, for recalls that begin later.
     pub fn set_profiles(&self, profiles: Profiles) {
-        *self.profiles.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(profiles);
+        *self.profiles.write() = Arc::new(profiles);
     }
 
     /// The profiles in use.
     pub fn profiles(&self) -> Arc<Profiles> {
-        // Replaced whole, so a panic elsewhere leaves one or the other.
-        self.profiles.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.profiles.read().clone()
     }
 
     /// The embedder in use.
@@ -157,56 +152,59 @@ impl Engine {
         let _ = self.embedder.embed_tokens(&[TEXT]);
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
-        // A panic elsewhere leaves the map itself whole.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The memory of a user, as it is now, whoever appended last. A user without one has an empty memory that is kept nowhere.
+    ///
+    /// # Errors
+    /// `Unavailable` and `Corrupt` as the store says.
+    pub(crate) fn open<'a>(&self, of: impl Into<MemoryRef<'a>>) -> Result<OpenMemory> {
+        let of = of.into();
+        match self.opened(of, false) {
+            Err(Error::NotFound(_)) => Ok(OpenMemory::new(Arc::new(SharedMemory::absent(self, of.user)), of.version)),
+            outcome => outcome,
+        }
     }
 
-    /// The open memory of a user; reads it from the store the first time.
-    pub(crate) fn keeper(&self, user: &UserId, create: bool) -> Result<Arc<Keeper>> {
-        if let Some(keeper) = self.in_use(user) {
-            return Ok(keeper);
-        }
-        // Only who wants this memory waits while it is read or made.
-        let opening = self.open().opening.entry(user.clone()).or_default().clone();
-        let _first = opening.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(keeper) = self.in_use(user) {
-            return Ok(keeper);
-        }
-        let opened = Keeper::open(self, user, create).map(Arc::new);
-        let mut open = self.open();
-        open.opening.remove(user);
-        let keeper = opened?;
-        let turn = open.turn;
-        // Who waited behind a failure may have been as fast: there is one open memory of a user, the first.
-        if let Some((first, _)) = open.keepers.get(user) {
-            return Ok(first.clone());
-        }
-        open.keepers.insert(user.clone(), (keeper.clone(), turn));
-        evict(&mut open, user);
-        Ok(keeper)
+    /// The memory of a user who has one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); `NotFound` without one.
+    pub(crate) fn open_existing<'a>(&self, of: impl Into<MemoryRef<'a>>) -> Result<OpenMemory> {
+        self.opened(of.into(), false)
     }
 
-    /// The memory of a user, if it is open.
-    fn in_use(&self, user: &UserId) -> Option<Arc<Keeper>> {
-        let mut open = self.open();
-        open.turn += 1;
-        let turn = open.turn;
-        let (keeper, last) = open.keepers.get_mut(user)?;
-        *last = turn;
-        Some(keeper.clone())
+    /// The memory of a user; makes an empty one if there is none.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(crate) fn open_or_create<'a>(&self, of: impl Into<MemoryRef<'a>>) -> Result<OpenMemory> {
+        self.opened(of.into(), true)
+    }
+
+    fn opened(&self, of: MemoryRef<'_>, create: bool) -> Result<OpenMemory> {
+        for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+            let mut is_new = false;
+            let memory = self.memories.get_or_open(of.user, || {
+                is_new = true;
+                SharedMemory::open(self, of.user, create)
+            })?;
+            // One that was just read is level.
+            if is_new || memory.follow(self)? == Followed::Level {
+                self.memories.disconnect_surplus(of.user);
+                return Ok(OpenMemory::new(memory, of.version));
+            }
+            self.memories.forget(&memory);
+        }
+        Err(Error::Conflict(format!("the memory of user {} is removed again and again; try again", of.user)))
     }
 
     /// The memories that are open, as they are held now.
-    pub(crate) fn open_keepers(&self) -> Vec<Arc<Keeper>> {
-        self.open().keepers.values().map(|(keeper, _)| keeper.clone()).collect()
+    pub(crate) fn open_memories(&self) -> Vec<Arc<SharedMemory>> {
+        self.memories.all()
     }
 
     /// Users whose memory is open: those that commands since the start were about.
     pub fn users_in_use(&self) -> Vec<UserId> {
-        let mut users: Vec<UserId> = self.open().keepers.keys().cloned().collect();
-        users.sort();
-        users
+        self.memories.users()
     }
 
     /// True if plain files are kept level with what is recorded.
@@ -216,7 +214,20 @@ impl Engine {
 
     /// Lets go of a user's memory; the next verb reads it again.
     pub(crate) fn forget_open(&self, user: &UserId) {
-        self.open().keepers.remove(user);
+        self.memories.forget_user(user);
+    }
+
+    pub(crate) fn totals(&self) -> &Arc<Totals> {
+        self.memories.totals()
+    }
+
+    /// Who this engine is among those that share a store.
+    pub(crate) fn holder(&self) -> u64 {
+        *self.holder.get_or_init(|| {
+            let mut random = [0u8; 8];
+            self.entropy.fill(&mut random);
+            u64::from_le_bytes(random)
+        })
     }
 
     pub(crate) fn new_event_id(&self) -> EventId {
@@ -246,18 +257,5 @@ impl Engine {
     /// The time, as it is recorded.
     pub(crate) fn now(&self) -> Timestamp {
         quipu_core::time::to_micros(self.clock.now())
-    }
-}
-
-/// Lets go of the least recently used memories beyond the bound; one that is in use stays.
-fn evict(open: &mut Open, keep: &UserId) {
-    let mut total: usize = open.keepers.values().map(|(keeper, _)| keeper.bytes()).sum();
-    while total > limit::ACTIVE_BYTES_MAX {
-        let idle = |(user, (keeper, last)): (&UserId, &(Arc<Keeper>, u64))| {
-            (user != keep && Arc::strong_count(keeper) == 1).then(|| (*last, user.clone(), keeper.bytes()))
-        };
-        let Some((_, user, bytes)) = open.keepers.iter().filter_map(idle).min() else { return };
-        open.keepers.remove(&user);
-        total -= bytes.min(total);
     }
 }

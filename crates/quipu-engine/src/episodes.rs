@@ -14,11 +14,11 @@ use quipu_core::item::{Drawn, Episode};
 use quipu_core::limit;
 use quipu_core::memory::Held;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::keeper::{Keeper, State};
-use crate::upkeep;
+use crate::memory::checkpoint;
+use crate::memory::{OpenMemory, State};
+use crate::memory::{Receipt, commit};
 
 /// Why an episode is recorded.
 const TOLD: &str = "told by rules";
@@ -32,14 +32,14 @@ const TURNS_BETWEEN_LOOKS: usize = 8;
 /// # Errors
 /// As for every append.
 pub fn tell_episodes(engine: &Engine, user: &UserId) -> Result<Vec<Receipt>> {
-    let keeper = engine.keeper(user, false)?;
-    let sessions: Vec<String> = keeper.read().memory.sessions().iter().map(|session| session.id.to_string()).collect();
+    let open = engine.open(user)?;
+    let sessions: Vec<String> = open.read().memory.sessions().iter().map(|session| session.id.to_string()).collect();
     let mut receipts = Vec::new();
     for session in sessions {
-        receipts.extend(tell(engine, &keeper, Some(&session), None)?);
+        receipts.extend(tell(engine, &open, Some(&session), None)?);
     }
-    receipts.extend(tell(engine, &keeper, None, None)?);
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    receipts.extend(tell(engine, &open, None, None)?);
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipts)
 }
 
@@ -57,9 +57,9 @@ pub(crate) fn waiting(memory: &Memory, now: Timestamp) -> usize {
 
 /// Looks at what was just added to: when a silence ended, when enough came together, and at the session before, which is
 /// over now.
-pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper) -> Result<()> {
+pub(crate) fn after_turn(engine: &Engine, open: &OpenMemory) -> Result<()> {
     let (session, before, look) = {
-        let state = keeper.read();
+        let state = open.read();
         let mut latest = state.memory.sources().iter().rev();
         let (Some(last), before) = (latest.next(), latest.next()) else { return Ok(()) };
         let session = last.source.session.clone();
@@ -70,10 +70,10 @@ pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper) -> Result<()> {
         (session, before, silent || untold.is_multiple_of(TURNS_BETWEEN_LOOKS))
     };
     if let Some(before) = before {
-        tell(engine, keeper, before.as_deref(), None)?;
+        tell(engine, open, before.as_deref(), None)?;
     }
     if look {
-        tell(engine, keeper, session.as_deref(), None)?;
+        tell(engine, open, session.as_deref(), None)?;
     }
     Ok(())
 }
@@ -82,12 +82,12 @@ pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper) -> Result<()> {
 /// says that it is over.
 pub(crate) fn tell(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     session: Option<&str>,
     over: Option<bool>,
 ) -> Result<Vec<Receipt>> {
     let options = SegmentOptions::default();
-    commit::commit(engine, keeper, None, &mut |state: &State| {
+    commit::commit(engine, open, None, &mut |state: &State| {
         let (first, held) = turns_untold_from(&state.memory, session);
         let Some(last) = held.last() else { return Ok(Vec::new()) };
         let silent = last.source.said_at.is_some_and(|last| episode::is_over(last, engine.now(), &options));
@@ -98,13 +98,13 @@ pub(crate) fn tell(
 
 /// Tells again what a revert or an erasure left untold: an event may tell several episodes, and goes as a whole with one
 /// of their turns. Episodes that were reverted themselves stay away.
-pub(crate) fn retell(engine: &Engine, keeper: &Keeper, before: &Memory, cause: EventId) -> Result<Vec<Receipt>> {
+pub(crate) fn retell(engine: &Engine, open: &OpenMemory, before: &Memory, cause: EventId) -> Result<Vec<Receipt>> {
     if before.items().episodes().next().is_none() {
         // Where nobody tells anything, nothing is told again.
         return Ok(Vec::new());
     }
     let (sessions, loose) = {
-        let state = keeper.read();
+        let state = open.read();
         let after = &state.memory;
         let gone = |one: &&Episode| {
             let made_by = before.items().made_by(one.id);
@@ -121,7 +121,7 @@ pub(crate) fn retell(engine: &Engine, keeper: &Keeper, before: &Memory, cause: E
     };
     let mut receipts = Vec::new();
     for session in sessions {
-        receipts.extend(commit::commit(engine, keeper, None, &mut |state: &State| {
+        receipts.extend(commit::commit(engine, open, None, &mut |state: &State| {
             let told = told_anew(&state.memory, session.as_deref(), &loose, engine.now())?;
             Ok(drafts(session.as_deref(), told, Some(cause)))
         })?);

@@ -4,26 +4,26 @@ use std::collections::BTreeSet;
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, ChangeRef, Draft, SourceKind};
-use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::writing::Understanding;
 use serde::Serialize;
 
-use crate::commit;
 use crate::derived::{self, Derived};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
-use crate::expected;
-use crate::keeper::{self, Keeper};
 use crate::keys::Keys;
 use crate::log;
-use crate::ports::UserLedger;
+use crate::memory::commit;
+use crate::memory::precondition;
+use crate::memory::{MemoryRef, OpenMemory, fold};
+use crate::memory::{Watch, checkpoint};
+use crate::ports::{StoreError, UserLedger};
 use crate::scan;
 use crate::summarize;
 use crate::understand::{self, Cause};
-use crate::upkeep::{self, Watch};
-use crate::vault;
+use crate::vault::{self, VaultOptions};
 
 /// What to erase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,39 +86,26 @@ pub struct ErasureReceipt {
 ///
 /// # Errors
 /// `NotFound` if a target does not exist; `Refused` if it is gone already or is itself an erasure or a fork.
-pub fn erase(
+pub fn erase<'a>(
     engine: &Engine,
-    user: &UserId,
+    memory: impl Into<MemoryRef<'a>>,
     targets: &[EraseTarget],
     reason: &str,
     watch: Watch<'_>,
 ) -> Result<ErasureReceipt> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open_existing(memory)?;
+    let user = open.user();
     // What is refused changes nothing, so it takes up no edit either.
     let allowed = || -> Result<()> {
-        expected::check(expected::of(user), keeper.read().memory.seq())?;
-        let wanted = resolve(&keeper, targets)?;
-        all_going(keeper.writer().ledger.as_mut(), wanted).map(drop)
+        precondition::check(open.expected(), open.read().memory.seq())?;
+        let wanted = resolve(&open, targets)?;
+        all_going(open.writer()?.ledger.as_mut(), wanted).map(drop)
     };
-    vault::before_erasure(engine, &keeper, user, &allowed)?;
-    let wanted = resolve(&keeper, targets)?;
+    vault::before_erasure(engine, &open, user, &allowed)?;
+    let wanted = resolve(&open, targets)?;
     let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
-    let before = keeper.read().memory.clone();
-    let (event_id, event_seq, erased, derived) = {
-        // Nothing may be read out of what goes between the search for what follows from it and its end.
-        let mut writer = keeper.writer();
-        let derived = all_going(writer.ledger.as_mut(), wanted)?;
-        let erased: Vec<ChangeRef> = derived.changes.iter().copied().collect();
-        let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
-        let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
-        let sealed = commit::seal_checked(engine, &keeper.read(), &draft)?;
-        writer.ledger.erase(sealed.seq - 1, &erased, &sealed)?;
-        expected::met(user);
-        // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
-        commit::reload(engine, &keeper, &mut writer)?;
-        keeper.forget_texts();
-        (sealed.id, sealed.seq, erased, derived)
-    };
+    let before = open.read().memory.clone();
+    let (event_id, event_seq, erased, derived) = destroy(engine, &open, &wanted, reason)?;
     // Who erases a fact, not the words, does not want it read out of other words again.
     let is_source = |target: &EraseTarget| match target {
         EraseTarget::Item(id) => matches!(id.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document),
@@ -126,14 +113,45 @@ pub fn erase(
     };
     let said_again = if targets.iter().all(is_source) { derived.said_again } else { BTreeSet::new() };
     let sources_left = derived.sources_left;
-    let understood = mend(engine, &keeper, &before, said_again)?;
-    episodes::retell(engine, &keeper, &before, event_id)?;
-    summarize::retell(engine, &keeper, &before, &by_hand, event_id)?;
-    let lag = upkeep::after_append(engine, &keeper, true, watch);
-    let orphans_new = quipu_core::difference::difference(&before, &keeper.read().memory).orphans_new;
+    let understood = mend(engine, &open, &before, said_again)?;
+    episodes::retell(engine, &open, &before, event_id)?;
+    summarize::retell(engine, &open, &before, &by_hand, event_id)?;
+    let lag = checkpoint::after_append(engine, &open, true, watch);
+    let orphans_new = quipu_core::difference::difference(&before, &open.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
-    let files = vault::after_erasure(engine, &keeper, user).map_err(|error| left_in_files(user, event_seq, &error))?;
+    let files = vault::after_erasure(engine, &open, user).map_err(|error| left_in_files(user, event_seq, &error))?;
     Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
+}
+
+/// Appends the erasure and destroys its targets, with everything that came of them; decides again if another writer was faster.
+fn destroy(
+    engine: &Engine,
+    open: &OpenMemory,
+    wanted: &BTreeSet<ChangeRef>,
+    reason: &str,
+) -> Result<(EventId, Seq, Vec<ChangeRef>, Derived)> {
+    // Nothing may be read out of what goes between the search for what follows from it and its end.
+    let mut writer = open.writer()?;
+    for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+        open.catch_up(engine, &mut writer)?;
+        let derived = all_going(writer.ledger.as_mut(), wanted.clone())?;
+        let erased: Vec<ChangeRef> = derived.changes.iter().copied().collect();
+        let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
+        let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
+        let sealed = commit::seal_checked(engine, open, &draft)?;
+        match writer.ledger.erase(sealed.seq - 1, &erased, &sealed) {
+            Ok(()) => {}
+            Err(StoreError::Conflict { .. }) => continue,
+            Err(other) => return Err(other.into()),
+        }
+        open.note_appended(sealed.seq);
+        open.met();
+        // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
+        commit::reload(engine, open, &mut writer)?;
+        open.forget_texts();
+        return Ok((sealed.id, sealed.seq, erased, derived));
+    }
+    Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
 }
 
 /// What goes with what was asked for.
@@ -171,13 +189,13 @@ pub struct ErasurePreview {
 /// # Errors
 /// As [`erase`].
 pub fn preview_erase(engine: &Engine, user: &UserId, targets: &[EraseTarget]) -> Result<ErasurePreview> {
-    let keeper = engine.keeper(user, false)?;
-    let wanted = resolve(&keeper, targets)?;
-    let mut writer = keeper.writer();
+    let open = engine.open(user)?;
+    let wanted = resolve(&open, targets)?;
+    let mut writer = open.writer()?;
     let derived = derived::with_derived(writer.ledger.as_mut(), wanted.clone())?;
     let mut going = Vec::new();
     for change in derived.changes {
-        let event = keeper::event_at(writer.ledger.as_mut(), change.seq)?;
+        let event = fold::event_at(writer.ledger.as_mut(), change.seq)?;
         let says = event.changes.get(change.index as usize).cloned().flatten();
         let summary = log::summary(&[says]);
         going.push(Going { change, summary, asked_for: wanted.contains(&change) });
@@ -194,31 +212,31 @@ fn left_in_files(user: &UserId, event: Seq, error: &Error) -> Error {
 }
 
 /// Reads again what lost its ground although its own words are left, and brings the core document level with the facts.
-fn mend(engine: &Engine, keeper: &Keeper, before: &Memory, mut sources: BTreeSet<ItemId>) -> Result<Understanding> {
-    let orphans = quipu_core::difference::difference(before, &keeper.read().memory).orphans_new;
+fn mend(engine: &Engine, open: &OpenMemory, before: &Memory, mut sources: BTreeSet<ItemId>) -> Result<Understanding> {
+    let orphans = quipu_core::difference::difference(before, &open.read().memory).orphans_new;
     for orphan in &orphans {
-        let event = keeper::event_at(keeper.writer().ledger.as_mut(), orphan.seq)?;
+        let event = fold::event_at(open.writer()?.ledger.as_mut(), orphan.seq)?;
         sources.extend(derived::sources_of(&event));
     }
     let mut all = Understanding::default();
     for source in sources {
-        all.extend(understand::understand(engine, keeper, source, &Cause::default())?);
+        all.extend(understand::understand(engine, open, source, &Cause::default())?);
     }
-    commit::level(engine, keeper, before)?;
+    commit::level(engine, open, before)?;
     Ok(all)
 }
 
-fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRef>> {
+fn resolve(open: &OpenMemory, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRef>> {
     let mut wanted = BTreeSet::new();
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+    let mut writer = open.writer()?;
+    let state = open.read();
     for target in targets {
         match *target {
             EraseTarget::Change(change) => {
                 wanted.insert(change);
             }
             EraseTarget::Event(seq) => {
-                let event = keeper::event_at(writer.ledger.as_mut(), seq)?;
+                let event = fold::event_at(writer.ledger.as_mut(), seq)?;
                 let present = (0..event.changes.len()).filter(|&index| event.changes[index].is_some());
                 wanted.extend(present.map(|index| ChangeRef { seq, index: index as u32 }));
             }
@@ -232,7 +250,7 @@ fn resolve(keeper: &Keeper, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRe
         return Err(Error::Invalid(format!("at most {} changes are erased at once", limit::EVENTS_PER_COMMAND_MAX)));
     }
     for target in &wanted {
-        let event = keeper::event_at(writer.ledger.as_mut(), target.seq)?;
+        let event = fold::event_at(writer.ledger.as_mut(), target.seq)?;
         match event.changes.get(target.index as usize) {
             None => return Err(Error::NotFound(format!("event {} has no change {}", target.seq, target.index))),
             Some(None) => return Err(Error::Refused(format!("change {target} is erased already"))),
@@ -291,8 +309,14 @@ pub struct UserErasure {
 /// # Errors
 /// `NotFound` without such a user; `Unavailable` if the store cannot delete it, or, saying so, if it did and the keys cannot
 /// be taken back.
-pub fn delete_user_with_keys(engine: &Engine, keys: &Keys, user: &UserId) -> Result<UserErasure> {
-    let mut receipt = delete_user(engine, user)?;
+pub fn delete_user_with_keys<'a>(
+    engine: &Engine,
+    keys: &Keys,
+    memory: impl Into<MemoryRef<'a>>,
+) -> Result<UserErasure> {
+    let memory = memory.into();
+    let user = memory.user();
+    let mut receipt = delete_user(engine, memory)?;
     let left = |error: Error| {
         Error::Unavailable(format!(
             "the memory of user {user} is deleted, but its keys may still open what is made anew by that name: {error}. Take \
@@ -310,26 +334,44 @@ pub fn delete_user_with_keys(engine: &Engine, keys: &Keys, user: &UserId) -> Res
 ///
 /// # Errors
 /// `NotFound` without such a user; `Unavailable` if the store cannot delete it.
-pub fn delete_user(engine: &Engine, user: &UserId) -> Result<UserErasure> {
-    let keeper = engine.keeper(user, false)?;
-    expected::check(expected::of(user), keeper.read().memory.seq())?;
+pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Result<UserErasure> {
+    let open = engine.open_existing(memory)?;
+    let user = open.user();
+    let cleaned = vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"];
+    // Nobody writes plain files from here on, and nobody appends: what is judged is what goes.
+    let files = open.files.lock();
+    let mut writer = open.writer()?;
+    open.catch_up(engine, &mut writer)?;
     let mut receipt = {
-        let state = keeper.read();
+        let state = open.read();
+        precondition::check(open.expected(), state.memory.seq())?;
         let (memory, items) = (&state.memory, state.memory.items().ids().count());
         UserErasure {
             user_id: user.clone(),
             events: memory.seq(),
             items: (memory.sources().len() + items) as u64,
             head: memory.head().to_hex().to_string(),
-            cleaned: vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"],
+            cleaned,
         }
     };
-    drop(keeper);
-    engine.forget_open(user);
-    // The files go first: a user who is gone cannot be asked to be deleted again.
+    // The files go first: a user who is gone cannot be asked to be deleted again. They can be made again from the ledger, should
+    // another process append just now to a memory that has to be at a version.
     if vault::remove_all(engine, user)? {
         receipt.cleaned.push("plain files");
     }
-    engine.store.remove(user, None)?;
+    match engine.store.remove(user, open.expected()) {
+        Err(conflict @ StoreError::Conflict { .. }) => {
+            drop((writer, files));
+            if receipt.cleaned.contains(&"plain files") {
+                vault::level(engine, user, VaultOptions::default())?;
+            }
+            return Err(Error::Stale(format!("{conflict}. Nothing was deleted; read it again and decide again")));
+        }
+        outcome => outcome?,
+    }
+    open.close(&mut writer);
+    open.forget_texts();
+    drop(writer);
+    engine.forget_open(user);
     Ok(receipt)
 }

@@ -15,13 +15,14 @@ use quipu_core::limit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::grow;
-use crate::keeper::State;
+use crate::memory::MemoryRef;
+use crate::memory::State;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
 use crate::naming::Names;
-use crate::upkeep;
 use crate::versions::{self, When};
 
 /// How to evolve.
@@ -110,10 +111,10 @@ pub struct Evolution {
 /// `Invalid` for a knob out of its bounds; `NotFound` without such a user.
 pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result<Evolution> {
     let thresholds = options.thresholds.checked()?;
-    let keeper = engine.keeper(user, false)?;
-    let taken_back = grow::taken_back(&keeper)?;
+    let open = engine.open(user)?;
+    let taken_back = grow::taken_back(&open)?;
     let (version, mut patterns) = {
-        let state = keeper.read();
+        let state = open.read();
         let found = surveyed(engine, &state.memory, &thresholds, &taken_back);
         (state.memory.seq(), found.into_iter().map(|one| pattern(engine, &state.memory, one)).collect::<Vec<_>>())
     };
@@ -128,12 +129,12 @@ pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result
     if !options.dry_run {
         evolution.applied = options.apply;
         let due: Vec<&Survey> = patterns.iter().map(|one| &one.survey).filter(|one| one.is_due()).collect();
-        let mut names = if options.apply { Names::default() } else { Names::asked(engine, &keeper, &due) };
+        let mut names = if options.apply { Names::default() } else { Names::asked(engine, &open, &due) };
         let mut refused: BTreeMap<String, String> = BTreeMap::new();
         let mut made = 0;
         while made < options.events_max.min(limit::CANDIDATES_MAX) {
             let mut key = None;
-            let receipts = commit::commit(engine, &keeper, None, &mut |state| {
+            let receipts = commit::commit(engine, &open, None, &mut |state| {
                 key = None;
                 let due = surveyed(engine, &state.memory, &thresholds, &taken_back);
                 let next = due.into_iter().find(|one| one.is_due() && !refused.contains_key(&one.candidate.key));
@@ -161,7 +162,7 @@ pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result
             pattern.refused = refused.remove(&pattern.survey.candidate.key);
         }
         if made > 0 {
-            evolution.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+            evolution.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
         }
     }
     evolution.patterns = patterns;
@@ -280,15 +281,20 @@ pub struct PromoteReport {
 /// - `NotFound`: there is no such user or pattern.
 /// - `Invalid`: the name cannot name a category.
 /// - `Refused`: the name is taken, or the document would leave its bounds.
-pub fn promote(engine: &Engine, user: &UserId, request: &PromoteRequest) -> Result<PromoteReport> {
-    let keeper = engine.keeper(user, false)?;
+pub fn promote<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    request: &PromoteRequest,
+) -> Result<PromoteReport> {
+    let memory = memory.into();
+    let open = engine.open(memory)?;
     let said = request.rationale.as_deref().filter(|text| !text.trim().is_empty());
     let work_out = |memory: &Memory| -> Result<(Vec<Change>, Plan)> {
         let asked = Asked { rationale: said, ..Asked::named(request.proposed_name.as_deref()) };
         Ok(engine.desk(memory).promote(&request.candidate, asked)?)
     };
     if request.dry_run {
-        let (_, plan) = work_out(&keeper.read().memory)?;
+        let (_, plan) = work_out(&open.read().memory)?;
         let preview = Some(Preview::of(&plan));
         return Ok(PromoteReport { receipt: None, promotion: Some(plan.promotion), preview, dry_run: true });
     }
@@ -296,13 +302,13 @@ pub fn promote(engine: &Engine, user: &UserId, request: &PromoteRequest) -> Resu
     let parts: Vec<&[u8]> = parts.iter().map(|part| part.unwrap_or_default().as_bytes()).collect();
     let idempotency = commit::idempotency(request.idempotency_key.as_deref(), &parts);
     let mut preview = None;
-    let mut receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |state| {
+    let mut receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut |state| {
         let (changes, plan) = work_out(&state.memory)?;
         preview = Some(Preview::of(&plan));
         Ok(promotion(&state.memory, changes, plan.promotion.rationale))
     })?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
-    let state = keeper.read();
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    let state = open.read();
     let mut all = state.memory.schema().categories().flat_map(|(_, category)| &category.promotions);
     let promotion = all.find(|one| one.seq == receipt.seq).map(|one| one.promotion.clone());
     Ok(PromoteReport { receipt: Some(receipt), promotion, preview, dry_run: false })
@@ -333,11 +339,11 @@ pub struct CategoryShown {
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn schema(engine: &Engine, user: &UserId, at: When) -> Result<Vec<CategoryShown>> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     if at == When::Now {
-        return Ok(shown(engine, &keeper.read().memory));
+        return Ok(shown(engine, &open.read().memory));
     }
-    Ok(shown(engine, &versions::memory_at(&keeper, at)?))
+    Ok(shown(engine, &versions::memory_at(&open, at)?))
 }
 
 fn shown(engine: &Engine, memory: &Memory) -> Vec<CategoryShown> {

@@ -42,8 +42,8 @@ fn page(value: &Value) -> Result<String> {
 }
 
 fn everything(engine: &Engine, user: &UserId) -> Result<Value> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let memory = &state.memory;
     let items = memory.items();
     let sources: Vec<Value> = memory
@@ -77,8 +77,8 @@ fn everything(engine: &Engine, user: &UserId) -> Result<Value> {
 }
 
 fn memories(engine: &Engine, user: &UserId) -> Result<Value> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let items = state.memory.items();
     let mut held: Vec<&Fact> = items.facts().filter(|fact| fact.is_active() && !items.is_hidden(fact.id)).collect();
     held.sort_by_key(|fact| (items.made_by(fact.id), fact.id));

@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 
 use quipu_core::core_document;
-use quipu_core::event::{Actor, Change, ChangeRef, Draft, Origin, SourceKind};
+use quipu_core::event::{Actor, Change, ChangeRef, Draft, Hash, Origin, SourceKind};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::item::Drawn;
 use quipu_core::ledger::{self, SealedEvent};
 use serde::Serialize;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::{Keeper, State};
-use crate::upkeep::{self, Progress, Watch};
+use crate::memory::{OpenMemory, State};
+use crate::memory::{Progress, Watch, checkpoint};
+use crate::memory::{Receipt, commit};
+use crate::ports::{StoreError, UserLedger};
 use crate::versions::{self, EventRef, When};
 
 /// Events copied in one durable step.
@@ -30,19 +31,46 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     if from == into {
         return Err(Error::Invalid("a fork needs another user id".to_owned()));
     }
-    let source = engine.keeper(from, false)?;
+    let source = engine.open_existing(from)?;
     let at = versions::position(&source, at)?;
-    if engine.store.users()?.contains(into) {
-        return Err(Error::Refused(format!("user {into} has a memory already; choose a new id")));
-    }
-    engine.forget_open(into);
-    let mut target = engine.store.open(into, true)?;
-    let mut batch: Vec<SealedEvent> = Vec::with_capacity(COPY_BATCH);
-    let mut copied: Seq = 0;
+    let gone = erased_later(&source, at);
     let mut head = quipu_core::event::NO_HASH;
+    let built = engine.store.build(into, false, &mut |target| {
+        head = copy_events(&source, at, target, watch)?;
+        let mut changes = vec![Change::Forked { from: from.clone(), at, head }];
+        if !gone.is_empty() {
+            let reason = format!("erased by {from} before this ledger was forked");
+            changes.push(Change::Erased { targets: gone.clone(), reason });
+        }
+        let draft = Draft::new(Actor::User, SourceKind::UserEdited, changes);
+        let first = commit::seal_at(engine, into, at, head, &draft).map_err(unsealed)?;
+        target.append(at, &[first])
+    });
+    match built {
+        Err(StoreError::Exists(_)) => {
+            return Err(Error::Refused(format!("user {into} has a memory already; choose a new id")));
+        }
+        outcome => outcome?,
+    };
+    engine.forget_open(into);
+    let open = engine.open_existing(into)?;
+    let mut receipt = commit::receipt_at(&open, at + 1)?;
+    receipt.lag = checkpoint::after_append(engine, &open, true, watch);
+    Ok(receipt)
+}
+
+/// Copies the first events of a ledger, and returns the hash of the last.
+fn copy_events(
+    source: &OpenMemory,
+    at: Seq,
+    target: &mut dyn UserLedger,
+    watch: Watch<'_>,
+) -> std::result::Result<Hash, StoreError> {
+    let mut batch: Vec<SealedEvent> = Vec::with_capacity(COPY_BATCH);
+    let (mut copied, mut head): (Seq, Hash) = (0, quipu_core::event::NO_HASH);
     while copied < at {
         let until = at.min(copied + COPY_BATCH as Seq);
-        source.writer().ledger.read(copied + 1..=until, &mut |event| {
+        source.writer().map_err(unsealed)?.ledger.read(copied + 1..=until, &mut |event| {
             batch.push(event);
             true
         })?;
@@ -52,23 +80,16 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
         batch.clear();
         watch(Progress::Events(copied, at));
     }
-    drop(target);
-    let keeper = engine.keeper(into, false)?;
-    let mut changes = vec![Change::Forked { from: from.clone(), at, head }];
-    let gone = erased_later(&source, at);
-    if !gone.is_empty() {
-        let reason = format!("erased by {from} before this ledger was forked");
-        changes.push(Change::Erased { targets: gone, reason });
-    }
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |_| {
-        Ok(Draft::new(Actor::User, SourceKind::UserEdited, changes.clone()))
-    })?;
-    receipt.lag = upkeep::after_append(engine, &keeper, true, watch);
-    Ok(receipt)
+    Ok(head)
+}
+
+/// A failure of the engine inside a step of the store.
+fn unsealed(error: Error) -> StoreError {
+    StoreError::Unavailable(error.to_string())
 }
 
 /// Payloads of the shared events that were destroyed by events which are not shared: the copy must account for them.
-fn erased_later(source: &Keeper, at: Seq) -> Vec<ChangeRef> {
+fn erased_later(source: &OpenMemory, at: Seq) -> Vec<ChangeRef> {
     let state = source.read();
     let erasures = state.history.erasures().iter();
     erasures.filter(|(target, by)| target.seq <= at && **by > at).map(|(target, _)| *target).collect()
@@ -88,12 +109,12 @@ pub struct Picked {
 /// # Errors
 /// `NotFound` if one does not exist.
 pub fn chosen(engine: &Engine, from: &UserId, events: &[EventRef]) -> Result<Vec<SealedEvent>> {
-    let keeper = engine.keeper(from, false)?;
-    let mut seqs = events.iter().map(|&event| versions::event_position(&keeper, event)).collect::<Result<Vec<_>>>()?;
+    let open = engine.open(from)?;
+    let mut seqs = events.iter().map(|&event| versions::event_position(&open, event)).collect::<Result<Vec<_>>>()?;
     seqs.sort_unstable();
     seqs.dedup();
-    let mut writer = keeper.writer();
-    seqs.into_iter().map(|seq| crate::keeper::sealed_at(writer.ledger.as_mut(), seq)).collect()
+    let mut writer = open.writer()?;
+    seqs.into_iter().map(|seq| crate::memory::fold::sealed_at(writer.ledger.as_mut(), seq)).collect()
 }
 
 /// Replays chosen events into another memory. Each becomes a new event there that names the old one as its cause.
@@ -104,7 +125,7 @@ pub fn chosen(engine: &Engine, from: &UserId, events: &[EventRef]) -> Result<Vec
 /// # Errors
 /// `Unavailable` and the like; what was appended before stays.
 pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch<'_>) -> Result<Picked> {
-    let keeper = engine.keeper(into, true)?;
+    let open = engine.open_or_create(into)?;
     let mut picked = Picked { receipts: Vec::new(), left_out: Vec::new() };
     for sealed in events {
         let event = ledger::open(sealed)?;
@@ -118,9 +139,8 @@ pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch
             continue;
         }
         let draft = draft(event.header.id, event.header, changes);
-        match commit::commit_one(engine, &keeper, None, &mut |state| {
-            fits(engine, state, &draft).map(|()| draft.clone())
-        }) {
+        match commit::commit_one(engine, &open, None, &mut |state| fits(engine, state, &draft).map(|()| draft.clone()))
+        {
             Ok(receipt) => picked.receipts.push(receipt),
             Err(Error::Refused(reason) | Error::NotFound(reason) | Error::Invalid(reason)) => {
                 picked.left_out.push((seq, reason));
@@ -128,7 +148,7 @@ pub fn pick(engine: &Engine, events: &[SealedEvent], into: &UserId, watch: Watch
             Err(other) => return Err(other),
         }
     }
-    let lag = upkeep::after_append(engine, &keeper, false, watch);
+    let lag = checkpoint::after_append(engine, &open, false, watch);
     if let Some(last) = picked.receipts.last_mut() {
         last.lag = lag;
     }

@@ -8,10 +8,10 @@ use quipu_core::writing::Rejection;
 use quipu_core::{ledger, limit};
 use serde::Serialize;
 
-use crate::commit;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::keeper::{self, Keeper};
+use crate::memory::commit;
+use crate::memory::{OpenMemory, fold};
 
 /// How much to do.
 #[derive(Debug, Clone, Copy)]
@@ -77,16 +77,16 @@ pub(crate) fn proposals(engine: &Engine, memory: &Memory, decides: &[Decide], ta
 }
 
 /// What was done by growing and taken back by hand: to do it again would undo that.
-pub(crate) fn taken_back(keeper: &Keeper) -> Result<TakenBack> {
+pub(crate) fn taken_back(open: &OpenMemory) -> Result<TakenBack> {
     let mut found = TakenBack::default();
     let skipped: Vec<Seq> = {
-        let state = keeper.read();
+        let state = open.read();
         let head = state.memory.seq();
         state.memory.skipped().iter().copied().filter(|&seq| seq <= head).collect()
     };
-    let mut writer = keeper.writer();
+    let mut writer = open.writer()?;
     for seq in skipped {
-        let sealed = keeper::sealed_at(writer.ledger.as_mut(), seq)?;
+        let sealed = fold::sealed_at(writer.ledger.as_mut(), seq)?;
         let reference = ledger::open_header(&sealed)?.origin.reference;
         if reference.is_some_and(|name| NAMES.iter().any(|own| name.starts_with(own))) {
             let event = ledger::open(&sealed)?;
@@ -102,37 +102,37 @@ const NAMES: [&str; 3] = ["compact:", "evolve:", "reflect:"];
 /// Decides and appends, until nothing is left or the budget is spent. Each event is decided on the memory it is appended to.
 pub(crate) fn grow(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     name: &str,
     decides: &[Decide],
     options: &GrowOptions,
 ) -> Result<GrowReport> {
-    grow_for(engine, keeper, (name, usize::MAX), decides, options)
+    grow_for(engine, open, (name, usize::MAX), decides, options)
 }
 
 /// The same, each decision once.
 pub(crate) fn grow_once(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     name: &str,
     decides: &[Decide],
     options: &GrowOptions,
 ) -> Result<GrowReport> {
-    grow_for(engine, keeper, (name, 1), decides, options)
+    grow_for(engine, open, (name, 1), decides, options)
 }
 
 fn grow_for(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     (name, rounds): (&str, usize),
     decides: &[Decide],
     options: &GrowOptions,
 ) -> Result<GrowReport> {
-    let taken_back = taken_back(keeper)?;
-    let version = keeper.read().memory.seq();
+    let taken_back = taken_back(open)?;
+    let version = open.read().memory.seq();
     let mut report = GrowReport { version, dry_run: options.dry_run, ..GrowReport::default() };
     if options.dry_run {
-        let found = proposals(engine, &keeper.read().memory, decides, &taken_back);
+        let found = proposals(engine, &open.read().memory, decides, &taken_back);
         report.left = found.len().saturating_sub(options.events_max);
         report.done = found.into_iter().take(options.events_max).map(|one| grown(one, None)).collect();
         return Ok(report);
@@ -145,7 +145,7 @@ fn grow_for(
             }
             let room = options.events_max - report.done.len();
             let mut taken: Vec<Proposal> = Vec::new();
-            let receipts = commit::commit(engine, keeper, None, &mut |state| {
+            let receipts = commit::commit(engine, open, None, &mut |state| {
                 taken = growth::together(proposals(engine, &state.memory, &[*decide], &taken_back));
                 taken.truncate(room);
                 Ok(taken.iter().map(|one| draft(one, &reference)).collect())
@@ -157,7 +157,7 @@ fn grow_for(
             report.done.extend(done);
         }
     }
-    report.left = proposals(engine, &keeper.read().memory, decides, &taken_back).len();
+    report.left = proposals(engine, &open.read().memory, decides, &taken_back).len();
     report.reference = (!report.done.is_empty()).then_some(reference);
     Ok(report)
 }

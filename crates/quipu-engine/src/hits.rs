@@ -5,7 +5,6 @@
 //! once. What was counted and not kept is lost with the process; nothing depends on it.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use quipu_core::Memory;
@@ -15,22 +14,23 @@ use quipu_core::item::{Drawn, ItemHits};
 use quipu_core::limit;
 use serde::{Deserialize, Serialize};
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
-use crate::ports::{Checkpoint, Projection, UserLedger};
-use crate::upkeep;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::cursor::{Cursor, Position};
+use crate::memory::{Receipt, commit};
+use crate::ports::Projection;
 
 /// Name of the batch among a ledger's projections.
 const HITS: &str = "hits";
 
 /// What was shown and is not written down.
-#[derive(Default)]
-pub(crate) struct Shown(Mutex<Batch>);
+pub(crate) type Shown = Cursor<Batch>;
 
+/// What was shown since the last batch was written down.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Batch {
+pub(crate) struct Batch {
     /// 0 for one that nobody has named yet.
     number: u64,
     hits: BTreeMap<ItemId, (u64, Timestamp)>,
@@ -45,26 +45,34 @@ struct Kept {
     hits: Vec<ItemHits>,
 }
 
-impl Shown {
-    /// What was counted before, if it was kept. A batch that cannot be read is no batch.
-    pub(crate) fn load(ledger: &mut dyn UserLedger, head: Seq) -> Result<Self> {
-        let saved = ledger.projection(HITS)?.filter(|saved| saved.seq <= head);
+impl Position for Batch {
+    const NAME: &'static str = HITS;
+
+    /// A batch that cannot be read is no batch.
+    fn load(saved: Option<Projection>, _: Seq) -> Self {
         let kept: Option<Kept> = saved.and_then(|saved| serde_json::from_slice(&saved.bytes).ok());
         let batch = kept.map(|kept| {
             let hits = kept.hits.into_iter().map(|one| (one.item, (one.count, one.last_at))).collect();
-            Batch { number: kept.number, hits, is_unsaved: false }
+            Self { number: kept.number, hits, is_unsaved: false }
         });
-        Ok(Self(Mutex::new(batch.unwrap_or_default())))
+        batch.unwrap_or_default()
     }
 
-    fn batch(&self) -> MutexGuard<'_, Batch> {
-        // A count more or less is no harm.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stored(&self, level: Seq) -> Option<Projection> {
+        if self.number == 0 {
+            return None;
+        }
+        let one = |(&item, &(count, last_at)): (&ItemId, &(u64, Timestamp))| ItemHits { item, count, last_at };
+        let kept = Kept { number: self.number, hits: self.hits.iter().map(one).collect() };
+        let bytes = serde_json::to_vec(&kept).ok()?;
+        Some(Projection { seq: level, tag: "1".to_owned(), bytes })
     }
+}
 
+impl Cursor<Batch> {
     /// Counts what was shown.
     pub(crate) fn count(&self, items: impl IntoIterator<Item = ItemId>, now: Timestamp) {
-        let mut batch = self.batch();
+        let mut batch = self.get();
         for item in items {
             if batch.hits.len() >= limit::HITS_PENDING_MAX && !batch.hits.contains_key(&item) {
                 continue;
@@ -78,21 +86,8 @@ impl Shown {
 
     /// Items whose hits are not written down.
     pub(crate) fn waiting(&self) -> usize {
-        self.batch().hits.len()
+        self.get().hits.len()
     }
-
-    /// The batch as a checkpoint keeps it, if there is one.
-    pub(crate) fn position(&self, seq: Seq) -> Option<(&'static str, Projection)> {
-        let batch = self.batch();
-        (batch.number > 0).then(|| projection(&batch, seq)).flatten()
-    }
-}
-
-fn projection(batch: &Batch, seq: Seq) -> Option<(&'static str, Projection)> {
-    let one = |(&item, &(count, last_at)): (&ItemId, &(u64, Timestamp))| ItemHits { item, count, last_at };
-    let kept = Kept { number: batch.number, hits: batch.hits.iter().map(one).collect() };
-    let bytes = serde_json::to_vec(&kept).ok()?;
-    Some((HITS, Projection { seq, tag: "1".to_owned(), bytes }))
 }
 
 /// Keeps what was shown until it is written down, also across restarts. To be called when nobody waits for an answer any
@@ -101,25 +96,22 @@ fn projection(batch: &Batch, seq: Seq) -> Option<(&'static str, Projection)> {
 /// # Errors
 /// `NotFound` without such a user; what the store said.
 pub fn keep_hits(engine: &Engine, user: &UserId) -> Result<()> {
-    let keeper = engine.keeper(user, false)?;
-    if !keeper.shown_items.batch().is_unsaved {
+    let open = engine.open(user)?;
+    if !open.shown_items.get().is_unsaved {
         return Ok(());
     }
-    save(engine, &keeper)
+    save(engine, &open)
 }
 
-fn save(engine: &Engine, keeper: &Keeper) -> Result<()> {
-    let seq = keeper.read().memory.seq();
-    let projections = {
-        let mut batch = keeper.shown_items.batch();
+fn save(engine: &Engine, open: &OpenMemory) -> Result<()> {
+    {
+        let mut batch = open.shown_items.get();
         if batch.number == 0 {
             batch.number = new_number(engine);
         }
         batch.is_unsaved = false;
-        projection(&batch, seq).into_iter().collect()
-    };
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
-    Ok(())
+    }
+    open.shown_items.save_as_it_is(open)
 }
 
 fn new_number(engine: &Engine) -> u64 {
@@ -133,21 +125,21 @@ fn new_number(engine: &Engine) -> u64 {
 /// # Errors
 /// `NotFound` without such a user; else as for every append.
 pub fn flush_hits(engine: &Engine, user: &UserId) -> Result<Option<Receipt>> {
-    let keeper = engine.keeper(user, false)?;
-    flush(engine, &keeper)
+    let open = engine.open(user)?;
+    flush(engine, &open)
 }
 
 /// The same, once enough has come together to be worth an event.
-pub(crate) fn flush_by_the_way(engine: &Engine, keeper: &Keeper) -> Result<()> {
-    if keeper.shown_items.waiting() < limit::HITS_UNFLUSHED_MAX {
+pub(crate) fn flush_by_the_way(engine: &Engine, open: &OpenMemory) -> Result<()> {
+    if open.shown_items.waiting() < limit::HITS_UNFLUSHED_MAX {
         return Ok(());
     }
-    flush(engine, keeper).map(drop)
+    flush(engine, open).map(drop)
 }
 
-fn flush(engine: &Engine, keeper: &Keeper) -> Result<Option<Receipt>> {
+fn flush(engine: &Engine, open: &OpenMemory) -> Result<Option<Receipt>> {
     let batch = {
-        let mut batch = keeper.shown_items.batch();
+        let mut batch = open.shown_items.get();
         if batch.hits.is_empty() {
             return Ok(None);
         }
@@ -158,11 +150,11 @@ fn flush(engine: &Engine, keeper: &Keeper) -> Result<Option<Receipt>> {
     };
     let key = format!("hits:{:016x}", batch.number);
     let request = commit::idempotency(Some(&key), &[key.as_bytes()]);
-    let receipts = commit::commit(engine, keeper, request.as_ref(), &mut |state| Ok(draft(&state.memory, &batch)));
+    let receipts = commit::commit(engine, open, request.as_ref(), &mut |state| Ok(draft(&state.memory, &batch)));
     let receipt = match receipts {
         Ok(mut receipts) => receipts.pop(),
         // A batch of that number was written down and erased since: it does not count again.
-        Err(Error::Refused(why)) => match keeper.writer().ledger.key_use(&key)? {
+        Err(Error::Refused(why)) => match open.writer()?.ledger.key_use(&key)? {
             Some(_) => None,
             None => return Err(Error::Refused(why)),
         },
@@ -170,7 +162,7 @@ fn flush(engine: &Engine, keeper: &Keeper) -> Result<Option<Receipt>> {
     };
     {
         // What was shown in between goes into the next batch.
-        let mut now = keeper.shown_items.batch();
+        let mut now = open.shown_items.get();
         for (item, (count, _)) in &batch.hits {
             if let Some(held) = now.hits.get_mut(item) {
                 held.0 = held.0.saturating_sub(*count);
@@ -179,8 +171,8 @@ fn flush(engine: &Engine, keeper: &Keeper) -> Result<Option<Receipt>> {
         now.hits.retain(|_, (count, _)| *count > 0);
         now.number = 0;
     }
-    save(engine, keeper)?;
-    upkeep::after_append(engine, keeper, false, &mut |_| {});
+    save(engine, open)?;
+    checkpoint::after_append(engine, open, false, &mut |_| {});
     Ok(receipt)
 }
 

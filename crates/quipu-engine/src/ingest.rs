@@ -15,16 +15,16 @@ use quipu_core::source::{Role, Source};
 use quipu_core::writing::Understanding;
 use serde::Serialize;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
 use crate::import::{self, Batch, Fault, Format, Input, ReadError, ReadOptions};
-use crate::keeper::{Keeper, State};
+use crate::memory::{OpenMemory, State, index};
+use crate::memory::{Progress, Watch, checkpoint};
+use crate::memory::{Receipt, commit};
 use crate::remember;
 use crate::understand::{self, Cause};
 use crate::unread::{self, WORDS_ONLY};
-use crate::upkeep::{self, Progress, Watch};
 
 /// How to ingest.
 #[derive(Debug, Clone)]
@@ -297,10 +297,10 @@ impl Run<'_> {
     }
 
     /// What was imported goes no further: its sessions are over.
-    fn tell(&self, user: &UserId, keeper: &Keeper) -> Result<()> {
+    fn tell(&self, user: &UserId, open: &OpenMemory) -> Result<()> {
         let names = self.sessions.iter().filter(|((_, owner), _)| owner == user).flat_map(|(_, names)| names);
         for session in names {
-            episodes::tell(self.engine, keeper, Some(session), Some(true))?;
+            episodes::tell(self.engine, open, Some(session), Some(true))?;
         }
         Ok(())
     }
@@ -308,18 +308,18 @@ impl Run<'_> {
     /// Records what is new, and reads it where that is wanted, after what an earlier run left unread.
     fn record(&mut self, user: &UserId, sources: &[Source], kind: SourceKind) -> Result<u64> {
         let reference = self.report.reference.clone();
-        let keeper = self.engine.keeper(user, true)?;
+        let open = self.engine.open_or_create(user)?;
         if !self.options.extract {
-            return Ok(recorded(&record(self.engine, &keeper, sources, (&reference, kind), Some(WORDS_ONLY))?));
+            return Ok(recorded(&record(self.engine, &open, sources, (&reference, kind), Some(WORDS_ONLY))?));
         }
-        self.catch_up(&keeper)?;
-        let running = unread::begin(self.engine, &keeper)?;
-        let receipts = record(self.engine, &keeper, sources, (&reference, kind), None)?;
+        self.catch_up(&open)?;
+        let running = unread::begin(self.engine, &open)?;
+        let receipts = record(self.engine, &open, sources, (&reference, kind), None)?;
         let mut traceless = false;
         for receipt in &receipts {
             let cause = Cause { event: Some(receipt.event_id), reference: Some(reference.clone()) };
             for &source in &receipt.items {
-                let understood = understand::understand(self.engine, &keeper, source, &cause)?;
+                let understood = understand::understand(self.engine, &open, source, &cause)?;
                 traceless |= understood.is_empty();
                 self.report.count(&understood);
             }
@@ -328,15 +328,15 @@ impl Run<'_> {
         Ok(recorded(&receipts))
     }
 
-    fn catch_up(&mut self, keeper: &Keeper) -> Result<()> {
+    fn catch_up(&mut self, open: &OpenMemory) -> Result<()> {
         let report = &mut self.report;
-        unread::catch_up(self.engine, keeper, usize::MAX, &mut |_, understood| report.count(&understood)).map(drop)
+        unread::catch_up(self.engine, open, usize::MAX, &mut |_, understood| report.count(&understood)).map(drop)
     }
 
     fn count_new(&self, user: &UserId, sources: &[Source]) -> Result<u64> {
-        match self.engine.keeper(user, false) {
-            Ok(keeper) => {
-                let state = keeper.read();
+        match self.engine.open(user) {
+            Ok(open) => {
+                let state = open.read();
                 Ok(sources.iter().filter(|source| state.memory.find(source.id).is_none()).count() as u64)
             }
             Err(Error::NotFound(_)) => Ok(sources.len() as u64),
@@ -374,13 +374,13 @@ impl Run<'_> {
         }
         let users: BTreeSet<UserId> = self.parts.keys().map(|(_, user)| user.clone()).collect();
         for user in users {
-            let keeper = self.engine.keeper(&user, false)?;
+            let open = self.engine.open(&user)?;
             if self.options.extract {
-                self.catch_up(&keeper)?;
-                self.tell(&user, &keeper)?;
+                self.catch_up(&open)?;
+                self.tell(&user, &open)?;
             }
-            upkeep::catch_up(self.engine, &keeper, watch)?;
-            upkeep::checkpoint(self.engine, &keeper, true)?;
+            index::embed(self.engine, &open, watch)?;
+            checkpoint::checkpoint(self.engine, &open, true)?;
         }
         Ok(())
     }
@@ -389,14 +389,14 @@ impl Run<'_> {
 /// Records those of the sources that are not known yet; they are durable then, and searchable after the next catch-up.
 fn record(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     sources: &[Source],
     from: (&str, SourceKind),
     rationale: Option<&str>,
 ) -> Result<Vec<Receipt>> {
     let mut receipts = Vec::new();
     for chunk in sources.chunks(limit::IMPORT_TURNS_PER_EVENT * limit::IMPORT_EVENTS_PER_COMMIT) {
-        receipts.extend(commit::commit(engine, keeper, None, &mut |state| Ok(drafts(state, chunk, from, rationale)))?);
+        receipts.extend(commit::commit(engine, open, None, &mut |state| Ok(drafts(state, chunk, from, rationale)))?);
     }
     Ok(receipts)
 }
@@ -460,12 +460,12 @@ pub fn record_sources(
     batches: impl Iterator<Item = Vec<Source>>,
     reference: &str,
 ) -> Result<u64> {
-    let keeper = engine.keeper(user, true)?;
+    let open = engine.open_or_create(user)?;
     let mut count = 0;
     for batch in batches {
         let from = (reference, SourceKind::Imported);
-        count += recorded(&record(engine, &keeper, &batch, from, Some(WORDS_ONLY))?);
+        count += recorded(&record(engine, &open, &batch, from, Some(WORDS_ONLY))?);
     }
-    upkeep::catch_up(engine, &keeper, &mut |_| {})?;
+    index::embed(engine, &open, &mut |_| {})?;
     Ok(count)
 }

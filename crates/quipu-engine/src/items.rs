@@ -9,12 +9,13 @@ use quipu_core::memory::{Held, Marks};
 use quipu_core::source::{Artifact, Role};
 use serde::Serialize;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper;
 use crate::log::{self, Entry};
-use crate::upkeep;
+use crate::memory::MemoryRef;
+use crate::memory::checkpoint;
+use crate::memory::fold;
+use crate::memory::{Receipt, commit};
 use crate::versions::{self, When};
 
 /// An item as it is shown.
@@ -118,12 +119,12 @@ pub(crate) fn find_id(memory: &Memory, name: &str) -> Result<ItemId> {
 /// # Errors
 /// `NotFound` if nothing fits; `Invalid` if several do.
 pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     if at == When::Now {
-        let state = keeper.read();
+        let state = open.read();
         return Ok(Item::of(&state.memory, find(&state.memory, name)?));
     }
-    let memory = versions::memory_at(&keeper, at)?;
+    let memory = versions::memory_at(&open, at)?;
     Ok(Item::of(&memory, find(&memory, name)?))
 }
 
@@ -132,8 +133,8 @@ pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item>
 /// # Errors
 /// `NotFound` without such a user; else as for opening.
 pub fn words(engine: &Engine, user: &UserId, id: ItemId) -> Result<Option<String>> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let items = state.memory.items();
     let said = state.memory.get(id).map(|held| held.source.text.to_string());
     Ok(said.or_else(|| items.text(id).filter(|_| !items.is_hidden(id)).map(str::to_owned)))
@@ -168,11 +169,11 @@ pub struct ItemPage {
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn list(engine: &Engine, user: &UserId, options: &ListOptions) -> Result<ItemPage> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     if options.at == When::Now {
-        return Ok(page(&keeper.read().memory, options));
+        return Ok(page(&open.read().memory, options));
     }
-    Ok(page(&versions::memory_at(&keeper, options.at)?, options))
+    Ok(page(&versions::memory_at(&open, options.at)?, options))
 }
 
 fn page(memory: &Memory, options: &ListOptions) -> ItemPage {
@@ -213,11 +214,11 @@ pub struct Why {
 /// # Errors
 /// As [`get`].
 pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
-    let keeper = engine.keeper(user, false)?;
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let state = open.read();
     let held = find(&state.memory, name)?;
-    let sealed = keeper::sealed_at(writer.ledger.as_mut(), held.seq)?;
+    let sealed = fold::sealed_at(writer.ledger.as_mut(), held.seq)?;
     let event = quipu_core::ledger::open(&sealed)?;
     let digest = event.header.digests.get(held.change as usize).map(|digest| digest.to_hex().to_string());
     let mut later = Vec::new();
@@ -252,16 +253,23 @@ pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
 ///
 /// # Errors
 /// `Invalid` for another rating; `NotFound` without such an item.
-pub fn mark(engine: &Engine, user: &UserId, name: &str, pinned: Option<bool>, rating: Option<i8>) -> Result<Receipt> {
+pub fn mark<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    name: &str,
+    pinned: Option<bool>,
+    rating: Option<i8>,
+) -> Result<Receipt> {
+    let memory = memory.into();
     if rating.is_some_and(|stars| !(-2..=2).contains(&stars)) {
         return Err(Error::Invalid("a rating goes from -2 to 2".to_owned()));
     }
-    let keeper = engine.keeper(user, false)?;
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+    let open = engine.open(memory)?;
+    let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
         let item = find_id(&state.memory, name)?;
         let change = Change::ItemMarked(ItemMark { item, pinned, rating });
         Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change]))
     })?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::{State, event_at};
+use crate::memory::{State, fold::event_at};
 use crate::ports::UserLedger;
 
 /// Which events to list.
@@ -71,15 +71,15 @@ pub struct Entry {
 /// `NotFound` without such a user; `Corrupt` if an event cannot be read.
 pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<Entry>> {
     const PAGE: Seq = 256;
-    let keeper = engine.keeper(user, false)?;
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let state = open.read();
     let mut until = options.before.map_or(state.memory.seq(), |seq| seq.saturating_sub(1).min(state.memory.seq()));
     let mut entries = Vec::new();
     if let Some(reference) = &options.reference {
         let head = state.memory.seq();
         let ledger = writer.ledger.as_mut();
-        if let Some(seqs) = keeper.origins.newest_of(ledger, head, reference, until + 1, options.limit)? {
+        if let Some(seqs) = open.origins.newest_of(ledger, head, reference, until + 1, options.limit)? {
             return named(ledger, &state, &seqs);
         }
     }
@@ -114,9 +114,9 @@ fn named(ledger: &mut dyn UserLedger, state: &State, seqs: &[Seq]) -> Result<Vec
 /// # Errors
 /// As [`log`].
 pub fn erasures(engine: &Engine, user: &UserId, before: Option<Seq>, limit: usize) -> Result<Vec<Entry>> {
-    let keeper = engine.keeper(user, false)?;
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let state = open.read();
     let before = before.unwrap_or(Seq::MAX);
     let seqs: BTreeSet<Seq> = state.history.erasures().values().copied().filter(|&seq| seq < before).collect();
     let newest: Vec<Seq> = seqs.into_iter().rev().take(limit).collect();
@@ -129,9 +129,9 @@ pub fn erasures(engine: &Engine, user: &UserId, before: Option<Seq>, limit: usiz
 /// # Errors
 /// As [`log`].
 pub fn growth(engine: &Engine, user: &UserId, points: usize) -> Result<Vec<(Timestamp, Seq)>> {
-    let keeper = engine.keeper(user, false)?;
-    let mut writer = keeper.writer();
-    let head = keeper.read().memory.seq();
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let head = open.read().memory.seq();
     if head == 0 {
         return Ok(Vec::new());
     }

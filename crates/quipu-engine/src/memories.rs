@@ -14,14 +14,14 @@ use quipu_core::source::{Artifact, Role, Source};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
 use crate::revert;
 use crate::reword::{self, own_event, parts, whole_id};
 use crate::shelf::is_shelved;
 use crate::understand::WRITTEN;
-use crate::upkeep;
 
 /// Kind of the artifact that says what a sender says of its words besides. It has no text, so nothing finds words by it.
 const ABOUT: &str = "about";
@@ -64,9 +64,9 @@ pub fn about(said: &Map<String, Value>) -> Option<Artifact> {
 /// # Errors
 /// As for opening a memory.
 pub fn memories(engine: &Engine, user: &UserId) -> Result<Vec<Told>> {
-    match engine.keeper(user, false) {
-        Ok(keeper) => {
-            let state = keeper.read();
+    match engine.open(user) {
+        Ok(open) => {
+            let state = open.read();
             let book = Book::of(&state.memory);
             Ok(book.listed().into_iter().filter_map(|id| book.told(id)).collect())
         }
@@ -81,8 +81,8 @@ pub fn memories(engine: &Engine, user: &UserId) -> Result<Vec<Told>> {
 /// # Errors
 /// `NotFound` without such a memory, or if it was taken back.
 pub fn memory(engine: &Engine, user: &UserId, name: &str) -> Result<Told> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let book = Book::of(&state.memory);
     let id = whole_id(name)?;
     book.told(book.current(id)).ok_or_else(|| Error::NotFound(format!("there is no item {name:?}")))
@@ -93,8 +93,8 @@ pub fn memory(engine: &Engine, user: &UserId, name: &str) -> Result<Told> {
 /// # Errors
 /// `NotFound` without such a user.
 pub fn told_of(engine: &Engine, user: &UserId, items: &[ItemId]) -> Result<Vec<Option<Told>>> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let book = Book::of(&state.memory);
     let mut seen = BTreeSet::new();
     Ok(items.iter().map(|id| book.told(book.current(*id)).filter(|told| seen.insert(told.id))).collect())
@@ -330,8 +330,8 @@ fn about_of(artifacts: &[Artifact]) -> Map<String, Value> {
 /// `NotFound` without such a memory; `Invalid` for more than a source may hold.
 pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String, Value>) -> Result<Receipt> {
     let told = memory(engine, user, name)?;
-    let keeper = engine.keeper(user, false)?;
-    let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
+    let open = engine.open(user)?;
+    let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
         let book = Book::of(&state.memory);
         let mut all = book.told(book.current(told.id)).map(|told| told.about).unwrap_or_default();
         all.extend(said.clone());
@@ -350,7 +350,7 @@ pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String,
         let kind = SourceKind::UserEdited;
         Ok(Draft::new(Actor::User, kind, vec![Change::SourceRecorded(source)]))
     })?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
 }
 
@@ -360,7 +360,7 @@ pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String,
 /// # Errors
 /// `NotFound` if one of them is not there.
 pub fn take_back(engine: &Engine, user: &UserId, names: &[String]) -> Result<Vec<Receipt>> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let mut gone: BTreeSet<ItemId> = BTreeSet::new();
     for name in names {
         gone.insert(memory(engine, user, name)?.current);
@@ -368,17 +368,17 @@ pub fn take_back(engine: &Engine, user: &UserId, names: &[String]) -> Result<Vec
     if gone.is_empty() {
         return Ok(Vec::new());
     }
-    let words = sole_words(&keeper.read().memory, &gone);
+    let words = sole_words(&open.read().memory, &gone);
     let mut events: Vec<Seq> = Vec::new();
     let mut shared: BTreeSet<ItemId> = BTreeSet::new();
     for id in words {
-        match own_event(&keeper, id)? {
+        match own_event(&open, id)? {
             Some(seq) => events.push(seq),
             None => drop(shared.insert(id)),
         }
     }
     let why = "taken back";
-    let mut receipts = revert::take_back(engine, &keeper, &events, Some(why), &mut |state| {
+    let mut receipts = revert::take_back(engine, &open, &events, Some(why), &mut |state| {
         let desk = engine.desk(&state.memory);
         let mut changes = desk.put_away(&shared, why);
         let rests = |id: &ItemId| {
@@ -399,7 +399,7 @@ pub fn take_back(engine: &Engine, user: &UserId, names: &[String]) -> Result<Vec
         Ok(parts(changes).into_iter().map(draft).collect())
     })?;
     if let Some(last) = receipts.last_mut() {
-        last.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+        last.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     }
     Ok(receipts)
 }

@@ -20,15 +20,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answered;
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
-use crate::novelty::Values;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
+use crate::novelty::{self, Values};
 use crate::remember::redact;
 use crate::understand::{self, Cause};
 use crate::unread;
-use crate::upkeep;
 use crate::versions::{self, When};
 
 /// What came of flat text.
@@ -91,45 +91,45 @@ pub fn migrate(engine: &Engine, user: &UserId, text: &str, options: &MigrateOpti
     };
     if options.dry_run {
         source.check()?;
-        let mut memory = match engine.keeper(user, false) {
-            Ok(keeper) => keeper.read().memory.clone(),
+        let mut memory = match engine.open(user) {
+            Ok(open) => open.read().memory.clone(),
             Err(Error::NotFound(_)) => Memory::new(user.clone(), BTreeSet::new()),
             Err(other) => return Err(other),
         };
         return tried(engine, extractor, &mut memory, &draft, &source);
     }
-    let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
-    let running = unread::begin(engine, &keeper)?;
-    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
+    let open = commit::open_or_create(engine, user.into(), &mut |_| Ok(draft.clone()))?;
+    let running = unread::begin(engine, &open)?;
+    let receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
     if receipt.replayed {
         running.finish(false)?;
-        return again(engine, &keeper, &receipt);
+        return again(engine, &open, &receipt);
     }
     let cause = Cause { event: Some(receipt.event_id), reference: Some("migrate".to_owned()) };
-    let understood = understand::understand(engine, &keeper, source.id, &cause)?;
+    let understood = understand::understand(engine, &open, source.id, &cause)?;
     running.finish(understood.is_empty())?;
-    let episodes = backfill(engine, &keeper, &source, receipt.event_id)?;
-    upkeep::after_append(engine, &keeper, true, &mut |_| {});
-    let state = keeper.read();
+    let episodes = backfill(engine, &open, &source, receipt.event_id)?;
+    checkpoint::after_append(engine, &open, true, &mut |_| {});
+    let state = open.read();
     Ok(report(state.memory.core(), source.id, understood, &episodes))
 }
 
 /// The answer of the first time. What an interrupted migration left undone is done now.
-fn again(engine: &Engine, keeper: &Keeper, receipt: &Receipt) -> Result<Migration> {
-    unread::catch_up(engine, keeper, usize::MAX, &mut |_, _| {})?;
-    let mut effects = answered::effects(keeper, receipt)?;
-    let then = versions::memory_at(keeper, When::Seq(receipt.seq))?;
+fn again(engine: &Engine, open: &OpenMemory, receipt: &Receipt) -> Result<Migration> {
+    unread::catch_up(engine, open, usize::MAX, &mut |_, _| {})?;
+    let mut effects = answered::effects(open, receipt)?;
+    let then = versions::memory_at(open, When::Seq(receipt.seq))?;
     let Some(held) = then.sources().last().filter(|held| held.seq == receipt.seq) else {
         return Err(Error::Bug(format!("event {} recorded no source", receipt.seq)));
     };
     // Every text has a sentence, so a migration that came to its end has told one; one that was taken back is not told.
-    let is_there = keeper.read().memory.find(held.source.id).is_some();
+    let is_there = open.read().memory.find(held.source.id).is_some();
     if effects.episodes().is_empty() && is_there {
-        backfill(engine, keeper, &held.source, receipt.event_id)?;
-        upkeep::after_append(engine, keeper, true, &mut |_| {});
-        effects = answered::effects(keeper, receipt)?;
+        backfill(engine, open, &held.source, receipt.event_id)?;
+        checkpoint::after_append(engine, open, true, &mut |_| {});
+        effects = answered::effects(open, receipt)?;
     }
-    let then = versions::memory_at(keeper, When::Seq(effects.version))?;
+    let then = versions::memory_at(open, When::Seq(effects.version))?;
     let understood = effects.understanding(&then);
     Ok(Migration { replayed: true, ..report(then.core(), held.source.id, understood, &effects.episodes()) })
 }
@@ -147,8 +147,12 @@ fn tried(
         return Err(Error::Bug("a source that was just taken in is not there".to_owned()));
     };
     let found = understand::read(extractor, memory, &held)?;
-    let (changes, understood) =
-        understand::decide(engine, (&Echo::default(), &Values::default()), memory, &held, &found);
+    let values = Values::default();
+    for candidate in &found.facts {
+        novelty::nearest(engine, &values, memory, candidate);
+    }
+    values.embed_wanted(engine);
+    let (changes, understood) = understand::decide(engine, (&Echo::default(), &values), memory, &held, &found);
     if !changes.is_empty() {
         apply(engine, memory, Draft { changes, ..draft.clone() });
     }
@@ -177,9 +181,9 @@ fn apply(engine: &Engine, memory: &mut Memory, draft: Draft) {
     memory.apply(Event { header, hash: memory.head(), changes });
 }
 
-fn backfill(engine: &Engine, keeper: &Keeper, source: &Source, cause: EventId) -> Result<Vec<Episode>> {
+fn backfill(engine: &Engine, open: &OpenMemory, source: &Source, cause: EventId) -> Result<Vec<Episode>> {
     let mut episodes = Vec::new();
-    commit::commit(engine, keeper, None, &mut |state| {
+    commit::commit(engine, open, None, &mut |state| {
         episodes = told(&state.memory, source, &mut |kind| engine.new_item_id(kind))?;
         let change = |one: &Episode| Change::Drawn(Drawn::EpisodeRecorded(Box::new(one.clone())));
         let draft = |some: &[Episode]| Draft {

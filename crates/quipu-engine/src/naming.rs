@@ -10,7 +10,7 @@ use quipu_core::limit;
 use serde_json::Value;
 
 use crate::engine::Engine;
-use crate::keeper::Keeper;
+use crate::memory::OpenMemory;
 use crate::ports::{NameProposed, ReflectError, Unnamed};
 
 /// The names a model gave, by pattern.
@@ -25,12 +25,12 @@ pub(crate) struct Names {
 
 impl Names {
     /// Asks for the names of what is due, as far as there is a model to ask. The memory is not held meanwhile.
-    pub(crate) fn asked(engine: &Engine, keeper: &Keeper, due: &[&Survey]) -> Self {
+    pub(crate) fn asked(engine: &Engine, open: &OpenMemory, due: &[&Survey]) -> Self {
         let mut names = Self::default();
         let Some(reflector) = engine.aids.reflector.as_deref() else { return names };
         reflector.id().clone_into(&mut names.by);
         let unnamed: Vec<(Unnamed, Vec<String>)> = {
-            let state = keeper.read();
+            let state = open.read();
             due.iter().filter_map(|survey| unnamed(&state.memory, survey)).take(limit::NAMED_MAX).collect()
         };
         for (one, places) in unnamed {

@@ -1,7 +1,6 @@
 //! Novelty: a value that means the same as one that is known is that one, said in other words.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeSet, HashMap};
 
 use quipu_core::Memory;
 use quipu_core::extract::FactCandidate;
@@ -11,15 +10,32 @@ use quipu_core::limit;
 use quipu_core::writing::slot_of;
 
 use crate::engine::Engine;
+use crate::lock::{Mutex, Rank, before_slow_call};
+use crate::memory::OpenMemory;
 
 /// Vectors of values that were compared before.
+pub(crate) struct Values(Mutex<Known>);
+
 #[derive(Default)]
-pub(crate) struct Values(Mutex<HashMap<String, Vec<f32>>>);
+struct Known {
+    vectors: HashMap<String, Vec<f32>>,
+    /// Values that were to be compared and have no vector yet.
+    wanted: BTreeSet<String>,
+    /// How often all of it was let go of.
+    generation: u64,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self(Mutex::new(Rank::Detail, Known::default()))
+    }
+}
 
 /// The active fact of the same subject and relation whose value is nearest in meaning, with the cosine of the two values.
 ///
 /// Only values are compared: sentences of one relation are alike whatever they say. `None` where a small difference
-/// matters more than likeness (names, places, rules, numbers), and if the embedder fails: then a value is taken as new.
+/// matters more than likeness (names, places, rules, numbers), and while a vector is missing ([`prepare`] makes them): then a
+/// value is taken as new.
 pub(crate) fn nearest(
     engine: &Engine,
     values: &Values,
@@ -38,29 +54,68 @@ pub(crate) fn nearest(
     }
     let mut texts: Vec<&str> = held.iter().map(|fact| fact.object.as_str()).collect();
     texts.push(&candidate.object);
-    let vectors = values.of(engine, &texts)?;
+    let vectors = values.of(&texts)?;
     let (own, others) = vectors.split_last()?;
     let cosines = others.iter().map(|other| own.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
     held.iter().map(|fact| fact.id).zip(cosines).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
 }
 
+/// Embeds the values that a decision on these candidates compares. To be called with nothing in hand, before the decision.
+pub(crate) fn prepare(engine: &Engine, open: &OpenMemory, candidates: &[FactCandidate]) {
+    {
+        let state = open.read();
+        for candidate in candidates {
+            nearest(engine, &open.values, &state.memory, candidate);
+        }
+    }
+    open.values.embed_wanted(engine);
+}
+
 impl Values {
     pub(crate) fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut known = self.0.lock();
+        *known = Known { generation: known.generation + 1, ..Known::default() };
     }
 
-    fn of(&self, engine: &Engine, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing: Vec<&str> = texts.iter().copied().filter(|text| !known.contains_key(*text)).collect();
-        if !missing.is_empty() {
-            if known.len() + missing.len() > limit::VALUES_KEPT_MAX {
-                known.clear();
-                return engine.embedder.embed(texts).ok();
-            }
-            let made = engine.embedder.embed(&missing).ok()?;
-            known.extend(missing.iter().map(|text| (*text).to_owned()).zip(made));
+    /// The values themselves.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let known = self.0.lock();
+        known.vectors.keys().chain(&known.wanted).cloned().collect()
+    }
+
+    /// Embeds the values that were wanted and were not there. If the embedder fails, they are taken as new.
+    pub(crate) fn embed_wanted(&self, engine: &Engine) {
+        let (wanted, generation): (Vec<String>, u64) = {
+            let mut known = self.0.lock();
+            (std::mem::take(&mut known.wanted).into_iter().collect(), known.generation)
+        };
+        if wanted.is_empty() {
+            return;
         }
-        texts.iter().map(|text| known.get(*text).cloned()).collect()
+        before_slow_call("the embedder");
+        let texts: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let Ok(made) = engine.embedder.embed(&texts) else { return };
+        let mut known = self.0.lock();
+        if known.generation != generation {
+            // One of the values may have been erased meanwhile.
+            return;
+        }
+        if known.vectors.len() + made.len() > limit::VALUES_KEPT_MAX {
+            known.vectors.clear();
+        }
+        known.vectors.extend(wanted.into_iter().zip(made));
+    }
+
+    /// The vectors of these values; none if one of them is not there, and then [`embed_wanted`](Self::embed_wanted) makes them.
+    fn of(&self, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
+        let mut known = self.0.lock();
+        let found: Option<Vec<Vec<f32>>> = texts.iter().map(|text| known.vectors.get(*text).cloned()).collect();
+        if found.is_none() {
+            let missing = texts.iter().filter(|text| !known.vectors.contains_key(**text));
+            let missing: Vec<String> = missing.map(|text| (*text).to_owned()).collect();
+            known.wanted.extend(missing);
+        }
+        found
     }
 }
 

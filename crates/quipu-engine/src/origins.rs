@@ -3,7 +3,6 @@
 //! Kept while a memory is open. An event is read for it once, and only when somebody wants to know.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq, UserId};
@@ -11,7 +10,8 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::keeper::State;
+use crate::lock::{Mutex, MutexGuard, Rank};
+use crate::memory::State;
 use crate::ports::UserLedger;
 use crate::scan;
 
@@ -33,15 +33,20 @@ pub struct Origin {
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if an event cannot be read.
 pub fn origins(engine: &Engine, user: &UserId) -> Result<Vec<Origin>> {
-    let keeper = engine.keeper(user, false)?;
-    let mut writer = keeper.writer();
-    let state = keeper.read();
-    keeper.origins.all(writer.ledger.as_mut(), &state)
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let state = open.read();
+    open.origins.all(writer.ledger.as_mut(), &state)
 }
 
 /// The events of every origin, up to a position.
-#[derive(Default)]
 pub(crate) struct Origins(Mutex<Known>);
+
+impl Default for Origins {
+    fn default() -> Self {
+        Self(Mutex::new(Rank::Detail, Known::default()))
+    }
+}
 
 #[derive(Default)]
 struct Known {
@@ -85,9 +90,9 @@ impl Known {
 }
 
 impl Origins {
-    fn known(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, Known> {
         // A scan that failed half way leaves the level where it was, and the next begins there anew.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     fn all(&self, ledger: &mut dyn UserLedger, state: &State) -> Result<Vec<Origin>> {

@@ -6,11 +6,11 @@ use quipu_core::id::{ItemKind, UserId};
 use quipu_core::item::{Drawn, Review};
 pub use quipu_core::writing::Wanted;
 
-use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::items;
-use crate::upkeep;
+use crate::memory::checkpoint;
+use crate::memory::commit;
 
 /// Asks that an item be taken back, or say something else. Returns what waits once it is durable; what waits already is not asked
 /// twice. `door` says where it was asked, for the log.
@@ -26,13 +26,13 @@ pub fn propose(
     reason: &str,
     door: &str,
 ) -> Result<Review> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let (wanted, reason) = match wanted {
         Wanted::Gone => (Wanted::Gone, guard::redact(reason)),
         Wanted::Reworded(text) => (Wanted::Reworded(guard::redact(text).text.into_owned()), guard::redact(reason)),
     };
     let mut asked = None;
-    commit::commit(engine, &keeper, None, &mut |state| {
+    commit::commit(engine, &open, None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
         let id = engine.new_item_id(ItemKind::Review);
         let review = engine.desk(&state.memory).propose(item, &wanted, &reason.text, id)?;
@@ -47,6 +47,6 @@ pub fn propose(
             ..Draft::new(Actor::Agent, SourceKind::AssistantSaid, vec![opened])
         }])
     })?;
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
     asked.ok_or_else(|| Error::Bug("a proposal was made of nothing".to_owned()))
 }

@@ -17,11 +17,11 @@ use serde::Serialize;
 use crate::answers::{self, Answer, LeftOut};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::keeper::State;
 use crate::late::Deadline;
+use crate::lock::before_slow_call;
 use crate::meaning;
+use crate::memory::{OpenMemory, State, index};
 use crate::rerank;
-use crate::upkeep;
 use crate::versions::{self, View, When};
 
 /// What to look for.
@@ -134,20 +134,39 @@ pub struct RecallReport {
 /// `Invalid`: the question is empty or longer than `limit::QUERY_BYTES_MAX`, or `k` is over `limit::RECALL_K_MAX`.
 /// `NotFound`: no such user or version.
 pub fn recall(engine: &Engine, user: &UserId, options: &RecallOptions) -> Result<RecallReport> {
-    let report = on_version(engine, user, options.at, &mut |sight| recall_in(engine, sight, options))?;
-    note_shown(engine, user, &report)?;
-    if options.at == When::Now {
-        engine.keeper(user, false)?.shown_items.count(report.hits.iter().map(|hit| hit.id), engine.now());
-    }
-    Ok(report)
+    let open = engine.open(user)?;
+    on_version(engine, &open, options.at, &mut |at| {
+        let kept = open.texts_generation();
+        let report = recall_in(engine, at, options)?;
+        note_shown(&open, kept, &report);
+        if options.at == When::Now {
+            open.shown_items.count(report.hits.iter().map(|hit| hit.id), engine.now());
+        }
+        Ok(report)
+    })
 }
 
 /// Keeps in mind what was recalled: when it comes back, it is not news, and others' words do not become the user's by being
-/// passed on.
-pub(crate) fn note_shown(engine: &Engine, user: &UserId, report: &RecallReport) -> Result<()> {
-    let keeper = engine.keeper(user, false)?;
-    report.hits.iter().for_each(|hit| keeper.note_shown(&hit.text));
-    Ok(())
+/// passed on. Nothing is kept of what was looked at before an erasure.
+pub(crate) fn note_shown(open: &OpenMemory, kept: u64, report: &RecallReport) {
+    report.hits.iter().for_each(|hit| open.note_shown(kept, &hit.text));
+}
+
+/// A memory at one version. Each look holds it for as long as the look takes, so that nothing is held in between.
+pub(crate) enum AtVersion<'a> {
+    /// The memory in use. Between two looks it may get to a later version.
+    Now(&'a OpenMemory),
+    /// A memory made for another version.
+    Other(&'a View),
+}
+
+impl AtVersion<'_> {
+    pub(crate) fn look<T>(&self, work: impl FnOnce(&Sight<'_>) -> T) -> T {
+        match self {
+            Self::Now(open) => work(&Sight::of(&open.read())),
+            Self::Other(view) => work(&Sight::of_view(view)),
+        }
+    }
 }
 
 /// What a recall looks at: a memory at one version, with its indexes.
@@ -171,21 +190,20 @@ impl<'a> Sight<'a> {
 /// Runs something on the memory in use, or on one made for an earlier version.
 pub(crate) fn on_version<T>(
     engine: &Engine,
-    user: &UserId,
+    open: &OpenMemory,
     at: When,
-    work: &mut dyn FnMut(&Sight<'_>) -> Result<T>,
+    work: &mut dyn FnMut(&AtVersion<'_>) -> Result<T>,
 ) -> Result<T> {
-    let keeper = engine.keeper(user, false)?;
     if at == When::Now {
-        let waiting = upkeep::waiting(&keeper.read().index);
+        let waiting = index::waiting(&open.read().index);
         // A few vectors lost with a damaged or outdated index are made again; if that fails, the answer says so.
         if (1..=limit::EMBED_ON_READ_MAX).contains(&waiting) {
-            let _ = upkeep::catch_up(engine, &keeper, &mut |_| {});
+            let _ = index::embed(engine, open, &mut |_| {});
         }
-        return work(&Sight::of(&keeper.read()));
+        return work(&AtVersion::Now(open));
     }
-    let view = versions::view(engine, &keeper, versions::memory_at(&keeper, at)?)?;
-    work(&Sight::of_view(&view))
+    let view = versions::view(engine, open, versions::memory_at(open, at)?)?;
+    work(&AtVersion::Other(&view))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the report says how long it took; nothing is decided by it")]
@@ -197,71 +215,114 @@ fn micros(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-pub(crate) fn recall_in(engine: &Engine, sight: &Sight<'_>, options: &RecallOptions) -> Result<RecallReport> {
-    let (mut report, plan, _) = find(engine, sight, options)?;
-    // A field has neither session nor kind, so a narrowed question is not about it.
-    if options.session.is_none() && options.kinds.is_empty() {
-        report.core = stages::core_fields(sight.memory, &plan);
-    }
-    Ok(report)
+pub(crate) fn recall_in(engine: &Engine, at: &AtVersion<'_>, options: &RecallOptions) -> Result<RecallReport> {
+    find(engine, at, options, &mut |found| {
+        let mut report = found.report;
+        // A field has neither session nor kind, so a narrowed question is not about it.
+        if options.session.is_none() && options.kinds.is_empty() {
+            report.core = stages::core_fields(found.sight.memory, found.plan);
+        }
+        Ok(report)
+    })
 }
 
-/// What was found, with the plan and everything drawn that was scored: a pack has use for more than the answers.
-pub(crate) fn find(
+/// What was found, with the memory it was found in, the plan, and everything drawn that was scored: a pack has use for more
+/// than the answers.
+pub(crate) struct FoundIn<'a> {
+    pub(crate) sight: &'a Sight<'a>,
+    pub(crate) report: RecallReport,
+    pub(crate) plan: &'a Plan,
+    pub(crate) drawn: &'a [DerivedHit],
+}
+
+/// Finds the items that answer a question, and hands them over with the memory they were found in.
+///
+/// The memory is held while it is looked at, and not while the question is embedded or the answers are put in another order
+/// by a model. The plan is made anew if the memory has got to another version by then.
+pub(crate) fn find<T>(
     engine: &Engine,
-    sight: &Sight<'_>,
+    at: &AtVersion<'_>,
     options: &RecallOptions,
-) -> Result<(RecallReport, Plan, Vec<DerivedHit>)> {
-    let Sight { memory, index, derived } = *sight;
+    then: &mut dyn FnMut(FoundIn<'_>) -> Result<T>,
+) -> Result<T> {
     let start = started();
     let deadline = Deadline::from(start, options.deadline);
+    let profiles = engine.profiles();
+    let (planned_at, planned) = at.look(|sight| (sight.memory.seq(), plan(engine, sight, options)));
+    let planned = planned?;
+    let name = at
+        .look(|sight| options.profile.as_deref().unwrap_or_else(|| profiles.name_for(sight.memory.user())).to_owned());
+    let profile = profiles.named(&name)?;
+    let planned_us = micros(start);
+    let start = started();
+    let goal = options.goal.as_deref();
+    before_slow_call("the embedder");
+    let (meaning, degraded) = match meaning::of_question(engine, &planned.first_person_text, goal, deadline) {
+        Ok(meaning) => (meaning, None),
+        Err(error) => (Meaning::default(), Some(format!("{error}; only words, dates and speakers were used"))),
+    };
+    let embed_us = micros(start);
+    let start = started();
+    let how =
+        stages::Options { explain: options.explain, profile: Arc::new(profile.clone()), ..stages::Options::default() };
+    let search = |sight: &Sight<'_>| -> Result<Searched> {
+        let Sight { memory, index, derived } = *sight;
+        let plan = if memory.seq() == planned_at { planned.clone() } else { plan(engine, sight, options)? };
+        let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
+        let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
+        let waiting = index::waiting(index);
+        let lacking = || {
+            format!("{waiting} passages have no vector yet and were found by words only; `quipu rebuild` makes them")
+        };
+        let degraded = degraded.clone().or_else(|| (waiting > 0).then(lacking));
+        Ok(Searched { plan, found, hits, degraded })
+    };
+    let mut conclude = |sight: &Sight<'_>, searched: Searched| {
+        let Searched { plan, found, mut hits, degraded } = searched;
+        hits.truncate(options.k);
+        let decision = decision(sight.memory, &hits, &found, &profile.decision);
+        let runners_up = found.trace.detail.iter().flat_map(|detail| &detail.left_out);
+        let left_out = runners_up.map(|out| answers::left_out(sight.memory, out)).collect();
+        let report = RecallReport {
+            query: options.query.clone(),
+            version: sight.memory.seq(),
+            hits,
+            core: Vec::new(),
+            trace: options.explain.then_some(found.trace),
+            left_out,
+            decision,
+            profile: name.clone(),
+            degraded,
+            timing: Timing { embed_us, recall_us: planned_us + micros(start) },
+        };
+        then(FoundIn { sight, report, plan: &plan, drawn: &found.derived })
+    };
+    if engine.aids.reranker.is_none() {
+        return at.look(|sight| conclude(sight, search(sight)?));
+    }
+    let mut searched = at.look(|sight| search(sight))?;
+    before_slow_call("the reranker");
+    let reordered = rerank::reorder(engine, &options.query, &mut searched.hits, deadline);
+    searched.degraded = searched.degraded.into_iter().chain(reordered).reduce(|one, other| format!("{one}; {other}"));
+    at.look(|sight| conclude(sight, searched))
+}
+
+/// What a search has found, before a model may put it in another order.
+struct Searched {
+    plan: Plan,
+    found: Found,
+    hits: Vec<Answer>,
+    degraded: Option<String>,
+}
+
+fn plan(engine: &Engine, sight: &Sight<'_>, options: &RecallOptions) -> Result<Plan> {
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
     let filter = Filter { sessions, kinds: options.kinds.clone() };
     let (text, now) = (options.query.clone(), options.now.or_else(|| Some(engine.clock.now())));
     let ranked = if engine.aids.reranker.is_some() { limit::RERANKED } else { 0 };
     let query =
         Query { text, k: options.k.max(ranked), now, filter, validity: options.validity, intent: options.intent };
-    let profiles = engine.profiles();
-    let name = options.profile.as_deref().unwrap_or_else(|| profiles.name_for(memory.user())).to_owned();
-    let profile = profiles.named(&name)?;
-    let plan = Plan::new(index, query)?.grounded(memory, index, derived);
-    let planned = micros(start);
-    let start = started();
-    let goal = options.goal.as_deref();
-    let (meaning, degraded) = match meaning::of_question(engine, &plan.first_person_text, goal, deadline) {
-        Ok(meaning) => (meaning, None),
-        Err(error) => (Meaning::default(), Some(format!("{error}; only words, dates and speakers were used"))),
-    };
-    let embed_us = micros(start);
-    let waiting = upkeep::waiting(index);
-    let lacking =
-        || format!("{waiting} passages have no vector yet and were found by words only; `quipu rebuild` makes them");
-    let degraded = degraded.or_else(|| (waiting > 0).then(lacking));
-    let start = started();
-    let how =
-        stages::Options { explain: options.explain, profile: Arc::new(profile.clone()), ..stages::Options::default() };
-    let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
-    let mut hits: Vec<Answer> =
-        found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
-    let degraded = degraded.into_iter().chain(rerank::reorder(engine, &options.query, &mut hits, deadline));
-    let degraded = degraded.reduce(|one, other| format!("{one}; {other}"));
-    hits.truncate(options.k);
-    let decision = decision(memory, &hits, &found, &profile.decision);
-    let runners_up = found.trace.detail.iter().flat_map(|detail| &detail.left_out);
-    let left_out = runners_up.map(|out| answers::left_out(memory, out)).collect();
-    let report = RecallReport {
-        query: options.query.clone(),
-        version: memory.seq(),
-        hits,
-        core: Vec::new(),
-        trace: options.explain.then_some(found.trace),
-        left_out,
-        decision,
-        profile: name,
-        degraded,
-        timing: Timing { embed_us, recall_us: planned + micros(start) },
-    };
-    Ok((report, plan, found.derived))
+    Ok(Plan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived))
 }
 
 /// Whether what was found answers: by its probability, and by what is known of the best of it.

@@ -2,7 +2,6 @@
 //! suggests, put to the user. By rules; and a language model, where one is configured, proposes notes beside them.
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quipu_core::Memory;
@@ -12,58 +11,56 @@ use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::memory::Held;
 
-use crate::commit;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::grow::{self, Decide, GrowOptions, GrowReport};
-use crate::keeper::Keeper;
-use crate::ports::{Checkpoint, Looked, Projection, ReflectError, Reflector, Said, UserLedger};
-use crate::upkeep;
+use crate::lock::before_slow_call;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::commit;
+use crate::memory::cursor::{Cursor, Position};
+use crate::memory::lease;
+use crate::ports::{Looked, Projection, ReflectError, Reflector, Said};
 
 /// What a reflection decides, in order.
 pub(crate) const DECIDES: [Decide; 2] = [|desk, name| desk.reflections(name), |desk, name| desk.tenet_proposals(name)];
 
 /// Name of the position among a ledger's projections.
 const REFLECTED: &str = "reflected";
+/// The lease under which a model looks back.
+const REFLECT: &str = "reflect";
 
 /// Up to where a model has looked back. Without a position it begins with the last few messages.
-pub(crate) struct Reflected {
-    position: Mutex<Option<Seq>>,
-    /// Whose turn it is to ask.
-    turn: Mutex<()>,
+pub(crate) type Reflected = Cursor<ReflectionCursor>;
+
+/// Up to where a model has looked back.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ReflectionCursor(Option<Seq>);
+
+impl Position for ReflectionCursor {
+    const NAME: &'static str = REFLECTED;
+
+    fn load(saved: Option<Projection>, _: Seq) -> Self {
+        Self(saved.map(|saved| saved.seq))
+    }
+
+    fn stored(&self, _: Seq) -> Option<Projection> {
+        self.0.map(|seq| Projection { seq, tag: "1".to_owned(), bytes: Vec::new() })
+    }
 }
 
-impl Reflected {
-    pub(crate) fn load(ledger: &mut dyn UserLedger, head: Seq) -> Result<Self> {
-        let saved = ledger.projection(REFLECTED)?.map(|saved| saved.seq).filter(|&seq| seq <= head);
-        Ok(Self { position: Mutex::new(saved), turn: Mutex::default() })
-    }
-
-    fn standing(&self) -> MutexGuard<'_, Option<Seq>> {
-        // Every change of it is one assignment.
-        self.position.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The position as a checkpoint keeps it, if there is one.
-    pub(crate) fn position(&self) -> Option<(&'static str, Projection)> {
-        self.standing().map(projection)
-    }
-
+impl Cursor<ReflectionCursor> {
     /// What was said since, oldest first.
     fn since<'a>(&self, memory: &'a Memory) -> impl Iterator<Item = &'a Held> {
-        let position = self.standing().unwrap_or(0);
+        let position = self.get().0.unwrap_or(0);
         let first = memory.sources().partition_point(|held| held.seq <= position);
         memory.sources().iter().skip(first).filter(|held| held.source.kind() == ItemKind::Turn)
     }
 }
 
-fn projection(seq: Seq) -> (&'static str, Projection) {
-    (REFLECTED, Projection { seq, tag: "1".to_owned(), bytes: Vec::new() })
-}
-
 /// True if enough was said since a model looked back, and one is configured.
-pub(crate) fn is_due(engine: &Engine, keeper: &Keeper, memory: &Memory) -> bool {
-    let own = || keeper.reflected.since(memory).filter(|held| held.trust == Trust::User);
+pub(crate) fn is_due(engine: &Engine, open: &OpenMemory, memory: &Memory) -> bool {
+    let own = || open.reflected.since(memory).filter(|held| held.trust == Trust::User);
     engine.aids.reflector.is_some() && own().take(engine.growth.reflect_turns).count() >= engine.growth.reflect_turns
 }
 
@@ -77,33 +74,41 @@ pub(crate) fn is_due(engine: &Engine, keeper: &Keeper, memory: &Memory) -> bool 
 /// # Errors
 /// `NotFound` without such a user; else as for every append.
 pub fn reflect(engine: &Engine, user: &UserId, options: &GrowOptions) -> Result<GrowReport> {
-    let keeper = engine.keeper(user, false)?;
-    let mut report = grow::grow_once(engine, &keeper, "reflect", &DECIDES, options)?;
+    let open = engine.open(user)?;
+    let mut report = grow::grow_once(engine, &open, "reflect", &DECIDES, options)?;
     if let Some(reflector) = engine.aids.reflector.clone().filter(|_| !options.dry_run) {
-        let turn = keeper.reflected.turn.lock();
-        let _order = turn.unwrap_or_else(PoisonError::into_inner);
-        ask(engine, &keeper, reflector.as_ref(), options, &mut report)?;
+        let _order = open.turns.reflect.lock();
+        match lease::take(engine, &open, REFLECT)? {
+            Some(_lease) => ask(engine, &open, reflector.as_ref(), options, &mut report)?,
+            None => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
+        }
     }
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(report)
 }
 
 /// Lets a model look back, and decides on what it says with what is known by then.
 fn ask(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     reflector: &dyn Reflector,
     options: &GrowOptions,
     report: &mut GrowReport,
 ) -> Result<()> {
+    {
+        // Another process may have looked back since.
+        let mut writer = open.writer()?;
+        let head = writer.ledger.head()?.seq;
+        open.reflected.refresh(writer.ledger.as_mut(), head)?;
+    }
     let (looked, head) = {
-        let state = keeper.read();
-        (look(engine, keeper, &state.memory), state.memory.seq())
+        let state = open.read();
+        (look(engine, open, &state.memory), state.memory.seq())
     };
     if looked.said.is_empty() || report.done.len() >= options.events_max {
         return Ok(());
     }
-    // The model works while nobody holds the memory.
+    before_slow_call("the model that reflects");
     let proposed = match reflector.reflect(&looked) {
         Ok(proposed) => proposed,
         Err(ReflectError::Unavailable(fault)) => {
@@ -113,15 +118,15 @@ fn ask(
         Err(ReflectError::Malformed(fault)) => {
             // The same would be asked, and paid for, again and again.
             report.fault = Some(fault);
-            return save(keeper, head);
+            return open.reflected.save(open, ReflectionCursor(Some(head)));
         }
     };
     let shown: BTreeSet<ItemId> = looked.said.iter().map(|said| said.id).collect();
-    let taken_back = grow::taken_back(keeper)?;
+    let taken_back = grow::taken_back(open)?;
     let reference = report.reference.clone().unwrap_or_else(|| format!("reflect:{head}"));
     let room = options.events_max - report.done.len();
     let mut taken = Vec::new();
-    let receipts = commit::commit(engine, keeper, None, &mut |state| {
+    let receipts = commit::commit(engine, open, None, &mut |state| {
         let desk = Desk { base: engine.desk(&state.memory), knobs: &engine.growth, taken_back: &taken_back };
         let (found, refused) = desk.judged(&proposed, &shown, &mut |kind| engine.new_item_id(kind));
         report.refused = refused;
@@ -136,11 +141,11 @@ fn ask(
         report.reference = Some(reference);
     }
     report.done.extend(taken.into_iter().zip(receipts).map(|(one, receipt)| grow::grown(one, Some(receipt.seq))));
-    save(keeper, head)
+    open.reflected.save(open, ReflectionCursor(Some(head)))
 }
 
-fn look(engine: &Engine, keeper: &Keeper, memory: &Memory) -> Looked {
-    let said: Vec<&Held> = keeper.reflected.since(memory).collect();
+fn look(engine: &Engine, open: &OpenMemory, memory: &Memory) -> Looked {
+    let said: Vec<&Held> = open.reflected.since(memory).collect();
     let last = said.len().saturating_sub(limit::REFLECTED_SOURCES_MAX);
     let shown = |held: &&Held| Said {
         id: held.source.id,
@@ -157,11 +162,4 @@ fn look(engine: &Engine, keeper: &Keeper, memory: &Memory) -> Looked {
         notes_max: engine.growth.notes_max,
         within: Duration::from_secs(limit::REFLECT_SECONDS_MAX),
     }
-}
-
-fn save(keeper: &Keeper, position: Seq) -> Result<()> {
-    let projections = vec![projection(position)];
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
-    *keeper.reflected.standing() = Some(position);
-    Ok(())
 }

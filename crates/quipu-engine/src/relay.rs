@@ -7,9 +7,9 @@ use quipu_core::guard;
 use quipu_core::id::UserId;
 use quipu_core::item::{Decision, Review};
 
-use crate::commit::Receipt;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::memory::Receipt;
 use crate::review::{self, decide_review};
 
 /// Decides on something that waits, as a person told an agent to: `said` is what they said, and is kept beside the decision.
@@ -22,8 +22,8 @@ pub fn relay_decision(engine: &Engine, user: &UserId, id: &str, decision: &Decis
         return Err(Error::Invalid("a decision is relayed with what the user said".to_owned()));
     }
     if *decision != Decision::Declined {
-        let keeper = engine.keeper(user, false)?;
-        let state = keeper.read();
+        let open = engine.open(user)?;
+        let state = open.read();
         let asked = review::find(state.memory.items(), id)?;
         if is_of_others(&state.memory, asked) {
             let text = format!(

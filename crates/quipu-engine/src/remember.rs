@@ -8,15 +8,16 @@ use quipu_core::limit;
 use quipu_core::source::{Artifact, Role, Source};
 use quipu_core::writing::Understanding;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::memory::MemoryRef;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
 use crate::summarize;
 use crate::understand::{self, Cause};
 use crate::unread::{self, Running};
-use crate::upkeep;
 
 /// Names words that were recorded and are not read.
 const WORDS: &str = "words";
@@ -77,29 +78,35 @@ pub struct RememberOptions {
 /// - `Refused`: the idempotency key was used for another request.
 /// - `Conflict`: another writer appended first and the retry budget is spent; call again.
 /// - `Unavailable`: the disk is full or the folder is locked or read-only.
-pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &RememberOptions) -> Result<Receipt> {
+pub fn remember<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    said: &Utterance,
+    options: &RememberOptions,
+) -> Result<Receipt> {
+    let memory = memory.into();
     let (draft, redacted) = draft(engine, said, ItemKind::Turn, options);
-    let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
+    let open = commit::open_or_create(engine, memory, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
-    let running = unread::begin(engine, &keeper)?;
-    let mut receipt = commit::commit_one(engine, &keeper, request.as_ref(), &mut |_| Ok(draft.clone()))?;
+    let running = unread::begin(engine, &open)?;
+    let mut receipt = commit::commit_one(engine, &open, request.as_ref(), &mut |_| Ok(draft.clone()))?;
     receipt.redacted = redacted;
     if !options.durable_only {
         // The words are safe; what they mean is read another time.
         if !options.words_only
-            && let Err(error) = read_all(engine, &keeper, running, said.role, &mut receipt)
+            && let Err(error) = read_all(engine, &open, running, said.role, &mut receipt)
         {
             receipt.lag = Some(format!("it is recorded, but was not understood yet: {error}"));
         }
         if engine.extractor.is_some()
-            && let Err(error) = episodes::after_turn(engine, &keeper)
+            && let Err(error) = episodes::after_turn(engine, &open)
         {
             receipt.lag = Some(format!("it is recorded, but its episode was not told: {error}"));
         }
         if let Some(session) = &said.session {
-            tell(engine, &keeper, session, &mut receipt);
+            tell(engine, &open, session, &mut receipt);
         }
-        let lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+        let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
         receipt.lag = receipt.lag.or(lag);
     }
     Ok(receipt)
@@ -108,17 +115,18 @@ pub fn remember(engine: &Engine, user: &UserId, said: &Utterance, options: &Reme
 /// Appends what was said in one step, oldest first: all of it or nothing, under one idempotency key. `kind` is what it is: turns of
 /// a conversation, or entries of a journal.
 ///
-/// Returns once it is durable. [`follow_up`] makes of it what is made of any turn.
+/// Returns once it is durable. [`process`](crate::process()) makes of it what is made of any turn.
 ///
 /// # Errors
 /// As [`remember`]; `Invalid` also for nothing, more than `limit::TURNS_PER_REQUEST_MAX`, and a kind that is not said.
-pub fn remember_all(
+pub fn remember_all<'a>(
     engine: &Engine,
-    user: &UserId,
+    memory: impl Into<MemoryRef<'a>>,
     said: &[Utterance],
     kind: ItemKind,
     options: &RememberOptions,
 ) -> Result<Vec<Receipt>> {
+    let memory = memory.into();
     if said.is_empty() || said.len() > limit::TURNS_PER_REQUEST_MAX {
         let (many, bound) = (said.len(), limit::TURNS_PER_REQUEST_MAX);
         return Err(Error::Invalid(format!("1 to {bound} turns are recorded at once, not {many}")));
@@ -128,8 +136,8 @@ pub fn remember_all(
     }
     let (drafts, redacted): (Vec<Draft>, Vec<Vec<String>>) =
         said.iter().map(|said| draft(engine, said, kind, options)).unzip();
-    let keeper = match drafts.first() {
-        Some(first) => commit::open_or_create(engine, user, &mut |_| Ok(first.clone()))?,
+    let open = match drafts.first() {
+        Some(first) => commit::open_or_create(engine, memory, &mut |_| Ok(first.clone()))?,
         None => return Ok(Vec::new()),
     };
     // The key stands for all of it: in other words, or in another order, it is another request.
@@ -138,11 +146,11 @@ pub fn remember_all(
     let parts: Vec<&[u8]> =
         std::iter::once(kind.word().as_bytes()).chain(requests.iter().map(<[u8; 32]>::as_slice)).collect();
     let request = commit::idempotency(options.idempotency_key.as_deref(), &parts);
-    let _running = unread::begin(engine, &keeper)?;
+    let _running = unread::begin(engine, &open)?;
     let bare: Vec<Draft> = drafts.into_iter().map(|draft| Draft { idempotency: None, ..draft }).collect();
-    let mut receipts = commit::commit(engine, &keeper, request.as_ref(), &mut |_| Ok(bare.clone()))?;
+    let mut receipts = commit::commit(engine, &open, request.as_ref(), &mut |_| Ok(bare.clone()))?;
     if let Some(first) = receipts.pop_if(|receipt| receipt.replayed) {
-        return commit::of_request(&keeper, first, said.len());
+        return commit::of_request(&open, first, said.len());
     }
     for (receipt, redacted) in receipts.iter_mut().zip(redacted) {
         receipt.redacted = redacted;
@@ -150,37 +158,9 @@ pub fn remember_all(
     Ok(receipts)
 }
 
-/// Makes of turns that were recorded with `durable_only` what is made of any turn: reads them, tells their episodes and their
-/// session, and lets recall find them by meaning. Returns what could not be done yet; a later turn makes it good.
-///
-/// # Errors
-/// `NotFound` without such a user.
-pub fn follow_up(engine: &Engine, user: &UserId, session: Option<&str>) -> Result<Option<String>> {
-    let keeper = engine.keeper(user, false)?;
-    let mut lag = None;
-    if let Err(error) = unread::catch_up(engine, &keeper, usize::MAX, &mut |_, _| {}) {
-        lag = Some(format!("it is recorded, but was not understood yet: {error}"));
-    }
-    if engine.extractor.is_some() {
-        let is_latest =
-            keeper.read().memory.sources().last().is_some_and(|held| held.source.session.as_deref() == session);
-        let told = if is_latest { Ok(()) } else { episodes::tell(engine, &keeper, session, None).map(drop) };
-        if let Err(error) = told.and_then(|()| episodes::after_turn(engine, &keeper)) {
-            lag = Some(format!("it is recorded, but its episode was not told: {error}"));
-        }
-    }
-    if let Some(session) = session {
-        let told = summarize::after_turn(engine, &keeper, session);
-        if let Some(fault) = told.map_or_else(|error| Some(error.to_string()), |report| report.fault) {
-            lag = Some(format!("it is recorded, but its session is not summarised yet: {fault}"));
-        }
-    }
-    Ok(upkeep::after_append(engine, &keeper, false, &mut |_| {}).or(lag))
-}
-
 /// Tells what of the session is closed now. The words are safe; what cannot be told stays flagged.
-fn tell(engine: &Engine, keeper: &Keeper, session: &str, receipt: &mut Receipt) {
-    let fault = match summarize::after_turn(engine, keeper, session) {
+fn tell(engine: &Engine, open: &OpenMemory, session: &str, receipt: &mut Receipt) {
+    let fault = match summarize::after_turn(engine, open, session) {
         Ok(report) => {
             receipt.summarized = report.summarized;
             report.fault
@@ -193,22 +173,22 @@ fn tell(engine: &Engine, keeper: &Keeper, session: &str, receipt: &mut Receipt) 
 }
 
 /// Reads what was said, after what was left unread before it.
-fn read_all(engine: &Engine, keeper: &Keeper, running: Running<'_>, role: Role, receipt: &mut Receipt) -> Result<()> {
+fn read_all(engine: &Engine, open: &OpenMemory, running: Running<'_>, role: Role, receipt: &mut Receipt) -> Result<()> {
     let own = receipt.items.clone();
     let mut understood = Understanding::default();
     if receipt.replayed {
         // Nothing was recorded now, so it may be read with what is owed.
         running.finish(false)?;
-        unread::catch_up(engine, keeper, limit::UNREAD_PER_TURN_MAX, &mut |source, found| {
+        unread::catch_up(engine, open, limit::UNREAD_PER_TURN_MAX, &mut |source, found| {
             if own.contains(&source) {
                 understood.extend(found);
             }
         })?;
     } else {
         let cause = Cause { event: Some(receipt.event_id), reference: None };
-        unread::catch_up(engine, keeper, limit::UNREAD_PER_TURN_MAX, &mut |_, _| {})?;
+        unread::catch_up(engine, open, limit::UNREAD_PER_TURN_MAX, &mut |_, _| {})?;
         for source in own {
-            understood.extend(understand::understand(engine, keeper, source, &cause)?);
+            understood.extend(understand::understand(engine, open, source, &cause)?);
         }
         let traceless = role == Role::User && understood.is_empty();
         running.finish(traceless)?;

@@ -15,6 +15,7 @@ use crate::base_truth::in_force;
 use crate::context::{self, ContextOptions};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::lock::before_slow_call;
 use crate::session_context::{RECALLED_TOKENS_MIN, clipped};
 use crate::sessions;
 use crate::versions::When;
@@ -79,10 +80,13 @@ pub fn reply_context(engine: &Engine, user: &UserId, options: &ReplyContextOptio
     }
     let counter = context::counter(engine, None)?;
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
-    let (version, held, shown) = sessions::on_version(engine, user, options.at, &mut |memory| {
-        let Some(session) = &options.session else { return Ok((memory.seq(), None, BTreeSet::new())) };
-        Ok((memory.seq(), base_truth(memory, session, options.max_tokens, &count), present(memory, session, options)))
+    let (version, truths, shown) = sessions::on_version(engine, user, options.at, &mut |memory| {
+        let Some(session) = &options.session else { return Ok((memory.seq(), Vec::new(), BTreeSet::new())) };
+        Ok((memory.seq(), in_force(memory, session).cloned().collect(), present(memory, session, options)))
     })?;
+    before_slow_call("the tokenizer");
+    let held =
+        options.session.as_deref().and_then(|session| base_truth(user, session, version, &truths, options, &count));
     let mut made = ReplyContext { version, text: String::new(), citations: Vec::new(), tokens: 0, degraded: None };
     let mut left = options.max_tokens;
     if let Some(held) = held {
@@ -110,17 +114,16 @@ pub fn reply_context(engine: &Engine, user: &UserId, options: &ReplyContextOptio
 }
 
 /// What holds in the conversation; none if nothing does.
-fn base_truth(memory: &Memory, session: &str, max_tokens: usize, count: &dyn Fn(&str) -> usize) -> Option<SessionPack> {
-    let base_truth: Vec<Truth> = in_force(memory, session).cloned().collect();
-    let request = SessionRequest {
-        user: memory.user(),
-        session,
-        version: memory.seq(),
-        base_truth: &base_truth,
-        log: &[],
-        window: &[],
-        max_tokens,
-    };
+fn base_truth(
+    user: &UserId,
+    session: &str,
+    version: Seq,
+    base_truth: &[Truth],
+    options: &ReplyContextOptions,
+    count: &dyn Fn(&str) -> usize,
+) -> Option<SessionPack> {
+    let request =
+        SessionRequest { user, session, version, base_truth, log: &[], window: &[], max_tokens: options.max_tokens };
     (!base_truth.is_empty()).then(|| pack::pack_session(&request, count))
 }
 

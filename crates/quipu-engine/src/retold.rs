@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::memory::OpenMemory;
 use crate::reword::{self, whole_id};
 
 /// Something that happened to a memory.
@@ -32,10 +32,10 @@ pub struct Version {
 /// # Errors
 /// `NotFound` if there never was such a memory, or if it was erased.
 pub fn versions_of(engine: &Engine, user: &UserId, name: &str) -> Result<Vec<Version>> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let asked = whole_id(name)?;
-    let made = everything_made(&keeper)?;
-    let state = keeper.read();
+    let made = everything_made(&open)?;
+    let state = open.read();
     let items = state.memory.items();
     let told = |id: ItemId| -> Vec<ItemId> {
         let fact = items.fact(id).filter(|fact| fact.status == FactStatus::Corrected);
@@ -101,10 +101,10 @@ impl Everything {
     }
 }
 
-fn everything_made(keeper: &Keeper) -> Result<Everything> {
+fn everything_made(open: &OpenMemory) -> Result<Everything> {
     let mut all = Everything::default();
-    let head = keeper.read().memory.seq();
-    keeper.writer().ledger.read(1..=head, &mut |sealed| {
+    let head = open.read().memory.seq();
+    open.writer()?.ledger.read(1..=head, &mut |sealed| {
         let Ok(event) = ledger::open(&sealed) else { return true };
         let (seq, event_id, at) = (event.header.seq, event.header.id.to_string(), event.header.recorded_at);
         for taken in reword::taken_by(&event.changes) {

@@ -2,22 +2,23 @@
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
-use quipu_core::id::{ItemId, UserId};
+use quipu_core::id::ItemId;
 use quipu_core::item::{Drawn, FactChange};
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::items;
-use crate::keeper::{Keeper, State};
-use crate::upkeep;
+use crate::memory::MemoryRef;
+use crate::memory::checkpoint;
+use crate::memory::{OpenMemory, State};
+use crate::memory::{Receipt, commit};
 
 /// Takes an item back. A fact's value is not read out of old sources again.
 ///
 /// # Errors
 /// `NotFound` without such an item; `Refused` for a source (erase it) and for what was taken back before.
-pub fn retract(engine: &Engine, user: &UserId, name: &str, reason: &str) -> Result<Receipt> {
-    by_hand(engine, user, Some(reason), &mut |state| {
+pub fn retract<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, reason: &str) -> Result<Receipt> {
+    by_hand(engine, memory.into(), Some(reason), &mut |state| {
         let item = items::find_id(&state.memory, name)?;
         Ok(engine.desk(&state.memory).retract(item, reason)?)
     })
@@ -27,8 +28,13 @@ pub fn retract(engine: &Engine, user: &UserId, name: &str, reason: &str) -> Resu
 ///
 /// # Errors
 /// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
-pub fn close_fact(engine: &Engine, user: &UserId, name: &str, valid_to: Timestamp) -> Result<Receipt> {
-    by_hand(engine, user, None, &mut |state| {
+pub fn close_fact<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    name: &str,
+    valid_to: Timestamp,
+) -> Result<Receipt> {
+    by_hand(engine, memory.into(), None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
         Ok(engine.desk(&state.memory).close(item, quipu_core::time::to_micros(valid_to))?)
     })
@@ -39,8 +45,13 @@ pub fn close_fact(engine: &Engine, user: &UserId, name: &str, valid_to: Timestam
 ///
 /// # Errors
 /// `NotFound` without such a fact; `Invalid` for a value that is empty or the one it has; `Refused` if the fact does not count.
-pub fn correct_fact(engine: &Engine, user: &UserId, name: &str, object: &str) -> Result<Receipt> {
-    by_hand(engine, user, None, &mut |state| {
+pub fn correct_fact<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    name: &str,
+    object: &str,
+) -> Result<Receipt> {
+    by_hand(engine, memory.into(), None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
         Ok(engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?)
     })
@@ -50,8 +61,8 @@ pub fn correct_fact(engine: &Engine, user: &UserId, name: &str, object: &str) ->
 ///
 /// # Errors
 /// `NotFound` for an item that is not there; `Invalid` for items of several kinds.
-pub fn merge(engine: &Engine, user: &UserId, from: &[String], into: &str) -> Result<Receipt> {
-    by_hand(engine, user, None, &mut |state| {
+pub fn merge<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, from: &[String], into: &str) -> Result<Receipt> {
+    by_hand(engine, memory.into(), None, &mut |state| {
         let into = items::find_id(&state.memory, into)?;
         let from: Vec<ItemId> = from.iter().map(|name| items::find_id(&state.memory, name)).collect::<Result<_>>()?;
         Ok(engine.desk(&state.memory).merge(&from, into)?)
@@ -62,11 +73,11 @@ pub fn merge(engine: &Engine, user: &UserId, from: &[String], into: &str) -> Res
 ///
 /// # Errors
 /// `Invalid` above 10; `NotFound` without such a fact.
-pub fn score_fact(engine: &Engine, user: &UserId, name: &str, score: u8) -> Result<Receipt> {
+pub fn score_fact<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, score: u8) -> Result<Receipt> {
     if score > 10 {
         return Err(Error::Invalid("a score goes from 0 to 10".to_owned()));
     }
-    by_hand(engine, user, None, &mut |state| {
+    by_hand(engine, memory.into(), None, &mut |state| {
         let fact = items::find_id(&state.memory, name)?;
         if state.memory.items().fact(fact).is_none() {
             return Err(Error::NotFound(format!("{fact} is not a fact")));
@@ -78,13 +89,13 @@ pub fn score_fact(engine: &Engine, user: &UserId, name: &str, score: u8) -> Resu
 
 fn by_hand(
     engine: &Engine,
-    user: &UserId,
+    memory: MemoryRef<'_>,
     rationale: Option<&str>,
     decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
 ) -> Result<Receipt> {
-    let keeper = engine.keeper(user, false)?;
-    let mut receipt = commit_decided(engine, &keeper, Actor::User, rationale, decide)?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    let open = engine.open(memory)?;
+    let mut receipt = commit_decided(engine, &open, Actor::User, rationale, decide)?;
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
 }
 
@@ -92,12 +103,12 @@ fn by_hand(
 /// own, right after it.
 pub(crate) fn commit_decided(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     by: Actor,
     rationale: Option<&str>,
     decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
 ) -> Result<Receipt> {
-    let receipts = commit::commit(engine, keeper, None, &mut |state| {
+    let receipts = commit::commit(engine, open, None, &mut |state| {
         let changes = decide(state)?;
         // A promotion and the patches that move what belongs there are one event.
         let whole = changes.iter().any(|change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_))));

@@ -8,15 +8,16 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use serde::Serialize;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
-use crate::keeper::{self, Keeper, State};
-use crate::recall::{self, RecallOptions, Sight};
+use crate::memory::MemoryRef;
+use crate::memory::{OpenMemory, State, fold};
+use crate::memory::{Receipt, commit};
+use crate::memory::{Watch, checkpoint};
+use crate::recall::{self, AtVersion, RecallOptions};
 use crate::scan;
 use crate::summarize;
-use crate::upkeep::{self, Watch};
 use crate::versions::{self, EventRef, When};
 
 /// Which events to revert.
@@ -70,34 +71,35 @@ pub struct Preview {
 /// # Errors
 /// `NotFound` if an event does not exist or nothing is selected; `Refused` if all are reverted already, or one is an
 /// erasure or a fork, which cannot be undone.
-pub fn revert(
+pub fn revert<'a>(
     engine: &Engine,
-    user: &UserId,
+    memory: impl Into<MemoryRef<'a>>,
     selection: &Selection,
     options: &RevertOptions,
     watch: Watch<'_>,
 ) -> Result<(Receipt, Difference)> {
-    let keeper = engine.keeper(user, false)?;
-    let events = select(&keeper, selection)?;
-    let before = keeper.read().memory.clone();
-    let receipts = take_back(engine, &keeper, &events, options.rationale.as_deref(), &mut |_| Ok(Vec::new()))?;
+    let memory = memory.into();
+    let open = engine.open(memory)?;
+    let events = select(&open, selection)?;
+    let before = open.read().memory.clone();
+    let receipts = take_back(engine, &open, &events, options.rationale.as_deref(), &mut |_| Ok(Vec::new()))?;
     let missing = || Error::Bug("a revert made no event".to_owned());
     let mut receipt = receipts.into_iter().next_back().ok_or_else(missing)?;
-    let difference = difference(&before, &keeper.read().memory);
-    receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
+    let difference = difference(&before, &open.read().memory);
+    receipt.lag = checkpoint::after_append(engine, &open, false, watch);
     Ok((receipt, difference))
 }
 
 /// Takes events back together with what else is decided, all or nothing. The revert comes last; without events there is none.
 pub(crate) fn take_back(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     events: &[Seq],
     rationale: Option<&str>,
     besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
 ) -> Result<Vec<Receipt>> {
-    let before = keeper.read().memory.clone();
-    let receipts = commit::commit(engine, keeper, None, &mut |state| {
+    let before = open.read().memory.clone();
+    let receipts = commit::commit(engine, open, None, &mut |state| {
         let mut drafts = besides(state)?;
         if !events.is_empty() {
             let events = decide(state, events)?;
@@ -109,9 +111,9 @@ pub(crate) fn take_back(
         Ok(drafts)
     })?;
     if let Some(last) = receipts.last().filter(|_| !events.is_empty()) {
-        commit::level(engine, keeper, &before)?;
-        episodes::retell(engine, keeper, &before, last.event_id)?;
-        summarize::retell(engine, keeper, &before, &BTreeSet::new(), last.event_id)?;
+        commit::level(engine, open, &before)?;
+        episodes::retell(engine, open, &before, last.event_id)?;
+        summarize::retell(engine, open, &before, &BTreeSet::new(), last.event_id)?;
     }
     Ok(receipts)
 }
@@ -126,47 +128,46 @@ pub fn preview_revert(
     selection: &Selection,
     options: &RevertOptions,
 ) -> Result<Preview> {
-    let keeper = engine.keeper(user, false)?;
-    let selected = select(&keeper, selection)?;
+    let open = engine.open(user)?;
+    let selected = select(&open, selection)?;
     let (events, before, history) = {
-        let state = keeper.read();
+        let state = open.read();
         (decide(&state, &selected)?, state.memory.clone(), state.history.clone())
     };
     let after = {
-        let mut writer = keeper.writer();
+        let mut writer = open.writer()?;
         let skipped = history.skipped_with(before.seq(), &events);
-        keeper::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?
+        fold::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?
     };
     let difference = difference(&before, &after);
     let mut probes = Vec::new();
     if !options.probes.is_empty() {
-        let after = versions::view(engine, &keeper, after)?;
+        let after = versions::view(engine, &open, after)?;
         for query in &options.probes {
             let asked = RecallOptions { k: 1, ..RecallOptions::of(query) };
             let first = |answers: recall::RecallReport| {
                 answers.hits.into_iter().next().map(|hit| (hit.id.to_string(), hit.text))
             };
-            let state = keeper.read();
-            let now = first(recall::recall_in(engine, &Sight::of(&state), &asked)?);
-            drop(state);
-            let then = first(recall::recall_in(engine, &Sight::of_view(&after), &asked)?);
+            let now = first(recall::recall_in(engine, &AtVersion::Now(&open), &asked)?);
+            let then = first(recall::recall_in(engine, &AtVersion::Other(&after), &asked)?);
             probes.push(Probe { query: query.clone(), before: now, after: then });
         }
     }
     Ok(Preview { events, difference, probes })
 }
 
-fn select(keeper: &Keeper, selection: &Selection) -> Result<Vec<Seq>> {
+fn select(open: &OpenMemory, selection: &Selection) -> Result<Vec<Seq>> {
     let mut found: Vec<Seq> = match selection {
         Selection::Events(events) => {
-            events.iter().map(|&event| versions::event_position(keeper, event)).collect::<Result<_>>()?
+            events.iter().map(|&event| versions::event_position(open, event)).collect::<Result<_>>()?
         }
         Selection::Since(when) => {
-            let from = versions::position(keeper, *when)? + 1;
-            (from..=keeper.read().memory.seq()).filter(|&seq| !keeper.read().history.is_permanent(seq)).collect()
+            let from = versions::position(open, *when)? + 1;
+            let state = open.read();
+            (from..=state.memory.seq()).filter(|&seq| !state.history.is_permanent(seq)).collect()
         }
-        Selection::Reference(reference) => scan(keeper, &|header| header.origin.reference.as_ref() == Some(reference))?,
-        Selection::Session(session) => scan(keeper, &|header| header.origin.session.as_ref() == Some(session))?,
+        Selection::Reference(reference) => scan(open, &|header| header.origin.reference.as_ref() == Some(reference))?,
+        Selection::Session(session) => scan(open, &|header| header.origin.session.as_ref() == Some(session))?,
     };
     found.sort_unstable();
     found.dedup();
@@ -179,10 +180,10 @@ fn select(keeper: &Keeper, selection: &Selection) -> Result<Vec<Seq>> {
     }
 }
 
-fn scan(keeper: &Keeper, wanted: &dyn Fn(&Header) -> bool) -> Result<Vec<Seq>> {
+fn scan(open: &OpenMemory, wanted: &dyn Fn(&Header) -> bool) -> Result<Vec<Seq>> {
     let mut found = Vec::new();
-    let head = keeper.read().memory.seq();
-    scan::headers(keeper.writer().ledger.as_mut(), 1..=head, &mut |header| {
+    let head = open.read().memory.seq();
+    scan::headers(open.writer()?.ledger.as_mut(), 1..=head, &mut |header| {
         if wanted(&header) {
             found.push(header.seq);
         }

@@ -9,16 +9,17 @@ use quipu_core::items::Items;
 use quipu_core::source::{Role, Source};
 use serde::Serialize;
 
-use crate::commit::Receipt;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::evolve::Preview;
+use crate::memory::MemoryRef;
+use crate::memory::Receipt;
+use crate::memory::checkpoint;
 use crate::remember;
 use crate::retract;
 use crate::revert::{self, RevertOptions, Selection};
 use crate::understand::{self, Cause};
 use crate::unread;
-use crate::upkeep;
 use crate::versions::EventRef;
 
 /// Something that waits, and what it is about.
@@ -43,8 +44,8 @@ pub struct Waiting {
 /// # Errors
 /// `NotFound` without such a user.
 pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Waiting>> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let items = state.memory.items();
     let found = in_order(items).into_iter().filter(|review| decided || items.waits(review));
     Ok(found.map(|review| shown(engine, &state.memory, review)).collect())
@@ -55,7 +56,7 @@ pub fn reviews(engine: &Engine, user: &UserId, decided: bool) -> Result<Vec<Wait
 /// # Errors
 /// `NotFound` without such a user.
 pub fn waiting(engine: &Engine, user: &UserId) -> Result<usize> {
-    Ok(engine.keeper(user, false)?.read().memory.items().waiting().count())
+    Ok(engine.open(user)?.read().memory.items().waiting().count())
 }
 
 /// Which page of the queue.
@@ -87,8 +88,8 @@ pub struct Reviews {
 /// # Errors
 /// `NotFound` without such a user, or if there is no review `after`.
 pub fn review_page(engine: &Engine, user: &UserId, asked: &ReviewsAsked) -> Result<Reviews> {
-    let keeper = engine.keeper(user, false)?;
-    let state = keeper.read();
+    let open = engine.open(user)?;
+    let state = open.read();
     let items = state.memory.items();
     let mut all = in_order(items);
     if asked.decided {
@@ -154,18 +155,19 @@ pub(crate) fn quotes(memory: &Memory, evidence: &[quipu_core::item::Evidence]) -
 /// # Errors
 /// `NotFound` without such a review; `Refused` if it is decided already, or if the one who decides proposed it: a model can
 /// never approve anything, least of all its own proposal.
-pub fn decide_review(
+pub fn decide_review<'a>(
     engine: &Engine,
-    user: &UserId,
+    memory: impl Into<MemoryRef<'a>>,
     id: &str,
     decision: &Decision,
     by: Actor,
     rationale: Option<&str>,
 ) -> Result<Receipt> {
-    let keeper = engine.keeper(user, false)?;
-    let running = unread::begin(engine, &keeper)?;
+    let memory = memory.into();
+    let open = engine.open(memory)?;
+    let running = unread::begin(engine, &open)?;
     let mut said = None;
-    let mut receipt = retract::commit_decided(engine, &keeper, by, rationale, &mut |state| {
+    let mut receipt = retract::commit_decided(engine, &open, by, rationale, &mut |state| {
         let review = find(state.memory.items(), id)?;
         if by != Actor::User || review.proposer == by {
             return Err(Error::Refused(format!("{} was not proposed by a person and waits for one", review.id)));
@@ -183,10 +185,10 @@ pub fn decide_review(
     })?;
     if let Some(source) = &said {
         let cause = Cause { event: Some(receipt.event_id), reference: None };
-        receipt.understood = understand::understand(engine, &keeper, source.id, &cause)?;
+        receipt.understood = understand::understand(engine, &open, source.id, &cause)?;
     }
     running.finish(said.is_some() && receipt.understood.is_empty())?;
-    receipt.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
 }
 
@@ -217,17 +219,18 @@ fn words(engine: &Engine, review: &Review, decision: &Decision) -> Result<Option
 ///
 /// # Errors
 /// `NotFound` without such a review; `Refused` if it is not decided.
-pub fn undo_review(engine: &Engine, user: &UserId, id: &str) -> Result<Receipt> {
-    let keeper = engine.keeper(user, false)?;
+pub fn undo_review<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, id: &str) -> Result<Receipt> {
+    let memory = memory.into();
+    let open = engine.open(memory)?;
     let decided = {
-        let state = keeper.read();
+        let state = open.read();
         let review = find(state.memory.items(), id)?;
         review.decided.as_ref().map(|(_, seq)| *seq)
     };
     let Some(seq) = decided else { return Err(Error::Refused(format!("{id} is not decided yet"))) };
     let options = RevertOptions { rationale: Some(format!("undo the decision on {id}")), probes: Vec::new() };
     let selection = Selection::Events(vec![EventRef::Seq(seq)]);
-    revert::revert(engine, user, &selection, &options, &mut |_| {}).map(|(receipt, _)| receipt)
+    revert::revert(engine, memory, &selection, &options, &mut |_| {}).map(|(receipt, _)| receipt)
 }
 
 /// A review by its id, the start of its id, or the id of what it is about.

@@ -3,21 +3,22 @@
 use std::collections::BTreeSet;
 
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
-use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::Drawn;
 use quipu_core::source::{Role, Source};
 use quipu_core::writing::Reworded;
 
-use crate::commit::Receipt;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::items;
-use crate::keeper::{self, Keeper, State};
+use crate::memory::MemoryRef;
+use crate::memory::Receipt;
+use crate::memory::checkpoint;
+use crate::memory::{OpenMemory, State, fold};
 use crate::remember;
 use crate::revert;
 use crate::understand::{self, Cause};
 use crate::unread;
-use crate::upkeep;
 
 const WHY: &str = "reworded by hand";
 
@@ -30,14 +31,15 @@ const WHY: &str = "reworded by hand";
 /// # Errors
 /// `NotFound` without such an item; `Invalid` for a text that is empty, too long, or says what the item says; `Refused` for
 /// an item that does not count, or that Quipu tells itself.
-pub fn reword(engine: &Engine, user: &UserId, name: &str, text: &str) -> Result<Vec<Receipt>> {
-    let keeper = engine.keeper(user, false)?;
-    let item = items::find_id(&keeper.read().memory, name)?;
+pub fn reword<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, text: &str) -> Result<Vec<Receipt>> {
+    let memory = memory.into();
+    let open = engine.open(memory)?;
+    let item = items::find_id(&open.read().memory, name)?;
     // Words that came alone are taken back with all that came of them, so that everything is told again without them.
-    let alone = own_event(&keeper, item)?;
-    let running = unread::begin(engine, &keeper)?;
+    let alone = own_event(&open, item)?;
+    let running = unread::begin(engine, &open)?;
     let mut said = None;
-    let mut receipts = revert::take_back(engine, &keeper, alone.as_slice(), Some(WHY), &mut |state| {
+    let mut receipts = revert::take_back(engine, &open, alone.as_slice(), Some(WHY), &mut |state| {
         let (drafts, words) = decide(engine, state, item, text, alone.is_some())?;
         said = words;
         Ok(drafts)
@@ -46,11 +48,11 @@ pub fn reword(engine: &Engine, user: &UserId, name: &str, text: &str) -> Result<
     let mut traceless = false;
     if let Some((source, receipt)) = event {
         let cause = Cause { event: Some(receipt.event_id), reference: None };
-        receipt.understood = understand::understand(engine, &keeper, source, &cause)?;
+        receipt.understood = understand::understand(engine, &open, source, &cause)?;
         traceless = receipt.understood.is_empty();
     }
     running.finish(traceless)?;
-    let lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     if let Some(last) = receipts.last_mut() {
         last.lag = lag;
     }
@@ -115,12 +117,12 @@ fn instead_of(state: &State, item: ItemId) -> ItemId {
 }
 
 /// The event that recorded some words and nothing else.
-pub(crate) fn own_event(keeper: &Keeper, item: ItemId) -> Result<Option<Seq>> {
-    let seq = match keeper.read().memory.get(item) {
+pub(crate) fn own_event(open: &OpenMemory, item: ItemId) -> Result<Option<Seq>> {
+    let seq = match open.read().memory.get(item) {
         Some(held) => held.seq,
         None => return Ok(None),
     };
-    let event = keeper::event_at(keeper.writer().ledger.as_mut(), seq)?;
+    let event = fold::event_at(open.writer()?.ledger.as_mut(), seq)?;
     let alone = event.changes.len() == 1 && matches!(event.changes.first(), Some(Some(Change::SourceRecorded(_))));
     Ok(alone.then_some(seq))
 }

@@ -17,6 +17,7 @@ use crate::base_truth::{in_force, must_have};
 use crate::context::{self, ContextOptions};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::lock::before_slow_call;
 use crate::sessions;
 use crate::summarize;
 use crate::versions::When;
@@ -109,12 +110,11 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     }
     let counter = context::counter(engine, options.tokenizer.as_deref())?;
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
-    let keeper = engine.keeper(user, false)?;
-    let turn = keeper.sessions.turn(&options.session);
+    let open = engine.open(user)?;
+    let turn = open.sessions.turn(&options.session);
     // The raw window has what is not told yet, so nobody waits seconds for a model.
     let _order = (!summarize::is_outside(engine)).then(|| summarize::wait(&turn));
-    let mut made = None;
-    let (version, unsummarized, last) = sessions::on_version(engine, user, options.at, &mut |memory| {
+    let (version, base_truth, log, state) = sessions::on_version(engine, user, options.at, &mut |memory| {
         must_have(memory, &options.session)?;
         let state = sessions::state_of(engine, memory, &options.session);
         let base_truth: Vec<Truth> = in_force(memory, &options.session).cloned().collect();
@@ -129,20 +129,21 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
                 assistant: short(&one.assistant_summary, one.raw || one.unsummarized),
             })
             .collect();
-        let request = SessionRequest {
-            user: memory.user(),
-            session: &options.session,
-            version: memory.seq(),
-            base_truth: &base_truth,
-            log: &log,
-            window: &state.raw_window,
-            max_tokens: options.max_tokens,
-        };
-        made = Some(pack::pack_session(&request, &count));
-        let asked = state.raw_window.iter().rev().find(|one| one.role == Role::User).map(|one| one.text.clone());
-        Ok((memory.seq(), state.unsummarized, asked))
+        Ok((memory.seq(), base_truth, log, state))
     })?;
-    let mut made = made.ok_or_else(|| Error::Bug("a context was read and not made".to_owned()))?;
+    let request = SessionRequest {
+        user,
+        session: &options.session,
+        version,
+        base_truth: &base_truth,
+        log: &log,
+        window: &state.raw_window,
+        max_tokens: options.max_tokens,
+    };
+    before_slow_call("the tokenizer");
+    let mut made = pack::pack_session(&request, &count);
+    let last = state.raw_window.iter().rev().find(|one| one.role == Role::User).map(|one| one.text.clone());
+    let unsummarized = state.unsummarized;
     let mut system = std::mem::take(&mut made.told);
     let query = options.query.clone().or(last);
     if let Some(query) = query.filter(|_| made.left >= RECALLED_TOKENS_MIN) {

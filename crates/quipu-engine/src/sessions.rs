@@ -253,9 +253,9 @@ pub(crate) fn on_version<T>(
     at: When,
     work: &mut dyn FnMut(&Memory) -> Result<T>,
 ) -> Result<T> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     if at == When::Now {
-        return work(&keeper.read().memory);
+        return work(&open.read().memory);
     }
-    work(&versions::memory_at(&keeper, at)?)
+    work(&versions::memory_at(&open, at)?)
 }

@@ -10,13 +10,13 @@ use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::source::{Artifact, Role, Source};
 use serde::Serialize;
 
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::State;
+use crate::memory::State;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
 use crate::remember;
 use crate::reword;
-use crate::upkeep;
 
 /// Kind of the artifact that says since when a text stands under its name.
 const SINCE: &str = "since";
@@ -75,8 +75,8 @@ pub enum Step {
 /// # Errors
 /// As for opening a memory.
 pub fn shelf(engine: &Engine, user: &UserId, prefix: &str) -> Result<Shelf> {
-    match engine.keeper(user, false) {
-        Ok(keeper) => Ok(standing(&keeper.read().memory, prefix)),
+    match engine.open(user) {
+        Ok(open) => Ok(standing(&open.read().memory, prefix)),
         Err(Error::NotFound(_)) => Ok(Shelf::new()),
         Err(other) => Err(other),
     }
@@ -130,18 +130,18 @@ pub fn arrange(
         let steps = decide(&shelf)?;
         drafts(engine, state, &shelf, steps)
     };
-    let keeper = match engine.keeper(user, false) {
+    let open = match engine.open(user) {
         Err(Error::NotFound(_)) => {
             // Tried on an empty memory first: what comes to nothing makes none.
             let empty = drafted(&State::empty(engine, user))?;
             let Some(first) = empty.into_iter().next() else { return Ok(Vec::new()) };
-            commit::open_or_create(engine, user, &mut |_| Ok(first.clone()))?
+            commit::open_or_create(engine, user.into(), &mut |_| Ok(first.clone()))?
         }
         outcome => outcome?,
     };
-    let mut receipts = commit::commit(engine, &keeper, None, &mut drafted)?;
+    let mut receipts = commit::commit(engine, &open, None, &mut drafted)?;
     if let Some(last) = receipts.last_mut() {
-        last.lag = upkeep::after_append(engine, &keeper, false, &mut |_| {});
+        last.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     }
     Ok(receipts)
 }

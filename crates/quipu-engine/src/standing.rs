@@ -23,15 +23,15 @@ pub struct Standing {
 /// What waits in the memories that are open. Nothing is opened, and no page is read.
 pub fn standing(engine: &Engine) -> Standing {
     let mut all = Standing::default();
-    for keeper in engine.open_keepers() {
-        let state = keeper.read();
+    for open in engine.open_memories() {
+        let state = open.read();
         all.open += 1;
         all.unsummarized += crate::sessions::unsummarized(&state.memory);
         for review in state.memory.items().waiting() {
             *all.reviews.entry(review.kind).or_default() += 1;
         }
         drop(state);
-        all.bytes += keeper.bytes();
+        all.bytes += open.bytes() + open.glanced.bytes();
     }
     all
 }

@@ -68,10 +68,10 @@ pub fn users(engine: &Engine) -> Result<Vec<UserId>> {
 /// # Errors
 /// `NotFound` without such a user.
 pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let due = tend::due(engine, user)?;
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+    let mut writer = open.writer()?;
+    let state = open.read();
     let memory = &state.memory;
     let mut times: Vec<Timestamp> = memory.sources().iter().filter_map(|held| held.source.said_at).collect();
     times.sort_unstable();
@@ -82,13 +82,13 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         items: memory.sources().iter().filter(|held| held.source.is_item()).count(),
         sessions: memory.sessions().len(),
         unsummarized: crate::sessions::unsummarized(memory),
-        unstudied: engine.aids.reader.as_ref().map(|_| keeper.studied.waiting(memory)),
-        given_up: engine.aids.reader.as_ref().map(|_| keeper.studied.given_up()),
+        unstudied: engine.aids.reader.as_ref().map(|_| open.studied.waiting(memory)),
+        given_up: engine.aids.reader.as_ref().map(|_| open.studied.given_up()),
         said_between: times.first().copied().zip(times.last().copied()),
         reverted: memory.skipped().len(),
         orphans: memory.orphans().len(),
         erased: state.history.erasures().len(),
-        passages_waiting: crate::upkeep::waiting(&state.index),
+        passages_waiting: crate::memory::index::waiting(&state.index),
         active_index: active_index(memory),
         due,
         model: engine.embedder.model().id.clone(),

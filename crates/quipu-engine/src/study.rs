@@ -4,8 +4,6 @@
 //! were durable and read by rules long before; whatever fails here leaves both as they are. Without a position nothing that
 //! was said before the second reader was there is read by it, unless [`StudyOptions::from_the_start`] asks for that: it costs.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use quipu_core::Memory;
 use quipu_core::id::{ItemId, Seq, UserId};
 use quipu_core::writing::Understanding;
@@ -13,24 +11,26 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
-use crate::ports::{Checkpoint, ExtractError, Extractor, Projection, UserLedger};
+use crate::lock::before_slow_call;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::cursor::{Cursor, Position};
+use crate::memory::lease::{self, Lease};
+use crate::ports::{ExtractError, Extractor, Projection};
 use crate::understand::{self, Cause, Found, Page};
 use crate::unread;
-use crate::upkeep;
 
 /// Name of the position among a ledger's projections.
 const STUDIED: &str = "studied";
+/// The lease under which a second reader reads.
+const EXTRACT: &str = "extract";
 
 /// How far the second reader has come in one user's memory.
-pub(crate) struct Studied {
-    standing: Mutex<Standing>,
-    /// Whose turn it is to go on.
-    turn: Mutex<()>,
-}
+pub(crate) type Studied = Cursor<ModelCursor>;
 
-#[derive(Clone, Copy)]
-struct Standing {
+/// How far a second reader has come.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ModelCursor {
     /// Everything recorded up to here was studied or need not be; none where no second reader has ever been.
     position: Option<Seq>,
     /// Of the event after it, so many sources were studied too: an import has many in one, and a budget may end among them.
@@ -39,60 +39,45 @@ struct Standing {
     given_up: u64,
 }
 
-impl Studied {
-    pub(crate) fn load(ledger: &mut dyn UserLedger, head: Seq) -> Result<Self> {
-        let saved = ledger.projection(STUDIED)?.filter(|saved| saved.seq <= head);
+impl Position for ModelCursor {
+    const NAME: &'static str = STUDIED;
+
+    fn load(saved: Option<Projection>, _: Seq) -> Self {
         let figure = |place: usize| {
             let bytes = saved.as_ref()?.bytes.get(8 * place..8 * (place + 1))?;
             Some(u64::from_le_bytes(bytes.try_into().ok()?))
         };
         let (given_up, within) = (figure(0).unwrap_or(0), figure(1).unwrap_or(0));
-        let standing = Standing { position: saved.map(|saved| saved.seq), within, given_up };
-        Ok(Self { standing: Mutex::new(standing), turn: Mutex::default() })
+        Self { position: saved.map(|saved| saved.seq), within, given_up }
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        // Every change of it is one assignment.
-        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn stored(&self, _: Seq) -> Option<Projection> {
+        let bytes = [self.given_up, self.within].map(u64::to_le_bytes).concat();
+        self.position.map(|seq| Projection { seq, tag: "1".to_owned(), bytes })
     }
+}
 
-    /// The position as a checkpoint keeps it, if there is one.
-    pub(crate) fn position(&self) -> Option<(&'static str, Projection)> {
-        projection(*self.standing())
-    }
-
+impl Cursor<ModelCursor> {
     /// Sources it has not come to.
     pub(crate) fn waiting(&self, memory: &Memory) -> usize {
-        let Some(position) = self.standing().position else { return 0 };
+        let Some(position) = self.get().position else { return 0 };
         let first = memory.sources().partition_point(|held| held.seq <= position);
         memory.sources().iter().skip(first).filter(|held| understand::is_read(held)).count()
     }
 
     pub(crate) fn given_up(&self) -> u64 {
-        self.standing().given_up
+        self.get().given_up
     }
-}
-
-fn projection(standing: Standing) -> Option<(&'static str, Projection)> {
-    let bytes = [standing.given_up, standing.within].map(u64::to_le_bytes).concat();
-    standing.position.map(|seq| (STUDIED, Projection { seq, tag: "1".to_owned(), bytes }))
-}
-
-fn save(keeper: &Keeper, standing: Standing) -> Result<()> {
-    let projections = projection(standing).into_iter().collect();
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
-    *keeper.studied.standing() = standing;
-    Ok(())
 }
 
 /// To be called before something is recorded that will be read: from here on the second reader reads, if there is one.
-pub(crate) fn begin(engine: &Engine, keeper: &Keeper) -> Result<()> {
-    let standing = *keeper.studied.standing();
+pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
+    let standing = *open.studied.get();
     if engine.aids.reader.is_none() || standing.position.is_some() {
         return Ok(());
     }
-    let head = keeper.read().memory.seq();
-    save(keeper, Standing { position: Some(head), within: 0, ..standing })
+    let head = open.read().memory.seq();
+    open.studied.save(open, ModelCursor { position: Some(head), within: 0, ..standing })
 }
 
 /// What to study.
@@ -140,34 +125,43 @@ pub fn study(engine: &Engine, user: &UserId, options: &StudyOptions) -> Result<S
             "no second reader is configured: see [models.extractor] in the settings".to_owned(),
         ));
     };
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let mut report = StudyReport { reader: reader.id().to_owned(), ..StudyReport::default() };
     {
-        let turn = keeper.studied.turn.lock();
-        let _order = turn.unwrap_or_else(PoisonError::into_inner);
-        go_on(engine, &keeper, reader.as_ref(), options, &mut report)?;
+        let _order = open.turns.extract.lock();
+        match lease::take(engine, &open, EXTRACT)? {
+            Some(lease) => go_on(engine, &open, &lease, reader.as_ref(), options, &mut report)?,
+            None => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
+        }
     }
-    report.waiting = keeper.studied.waiting(&keeper.read().memory);
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    report.waiting = open.studied.waiting(&open.read().memory);
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(report)
 }
 
 fn go_on(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
+    lease: &Lease<'_>,
     reader: &dyn Extractor,
     options: &StudyOptions,
     report: &mut StudyReport,
 ) -> Result<()> {
-    begin(engine, keeper)?;
-    let mut standing = *keeper.studied.standing();
+    {
+        // Another process may have gone on since.
+        let mut writer = open.writer()?;
+        let head = writer.ledger.head()?.seq;
+        open.studied.refresh(writer.ledger.as_mut(), head)?;
+    }
+    begin(engine, open)?;
+    let mut standing = *open.studied.get();
     let from = if options.from_the_start { 0 } else { standing.position.unwrap_or(0) };
-    let to = keeper.unread.read_up_to(keeper.read().memory.seq());
+    let to = open.unread.read_up_to(open.read().memory.seq());
     if to <= from {
         return Ok(());
     }
-    let taken_back = understand::sources_taken_back(keeper)?;
-    let due = unread::to_be_read(keeper, from, to)?;
+    let taken_back = understand::sources_taken_back(open)?;
+    let due = unread::to_be_read(open, from, to)?;
     let mut number = 0;
     for (place, (source, seq, cause)) in due.iter().enumerate() {
         number = if place > 0 && due[place - 1].1 == *seq { number + 1 } else { 0 };
@@ -178,7 +172,11 @@ fn go_on(
         if report.sources >= options.sources_max as u64 {
             return Ok(());
         }
-        match read_one(engine, keeper, reader, *source, cause) {
+        if !lease.prolong(engine)? {
+            report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
+            return Ok(());
+        }
+        match read_one(engine, open, reader, *source, cause) {
             Ok(understood) => report.understood.extend(understood),
             Err(Missed::Engine(error)) => return Err(error),
             Err(Missed::Reader(ExtractError::Unavailable(fault))) => {
@@ -192,14 +190,14 @@ fn go_on(
         }
         report.sources += 1;
         if standing.position.is_none_or(|position| position <= before) {
-            standing = Standing { position: Some(before), within: number + 1, ..standing };
-            save(keeper, standing)?;
+            standing = ModelCursor { position: Some(before), within: number + 1, ..standing };
+            open.studied.save(open, standing)?;
         }
     }
     if standing.position.is_none_or(|position| position < to) {
-        standing = Standing { position: Some(to), within: 0, ..standing };
+        standing = ModelCursor { position: Some(to), within: 0, ..standing };
     }
-    save(keeper, standing)
+    open.studied.save(open, standing)
 }
 
 /// Why a source was not studied.
@@ -210,18 +208,18 @@ enum Missed {
 
 fn read_one(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     reader: &dyn Extractor,
     source: ItemId,
     cause: &Cause,
 ) -> std::result::Result<Understanding, Missed> {
     let (user, page) = {
-        let state = keeper.read();
+        let state = open.read();
         let Some(held) = state.memory.get(source) else { return Ok(Understanding::default()) };
         (state.memory.user().clone(), Page::of(&state.memory, held))
     };
-    // The model works while nobody holds the memory.
+    before_slow_call("the second reader");
     let found = reader.read_for(&user, &page.reading()).map_err(Missed::Reader)?;
     let by = Found { reader: reader.id(), source, done: &|_| false };
-    understand::record(engine, keeper, &by, found, cause).map_err(Missed::Engine)
+    understand::record(engine, open, &by, found, cause).map_err(Missed::Engine)
 }

@@ -4,7 +4,7 @@
 //! next turn of the session tells it, oldest first. One command at a time works on a session; another one waits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
@@ -15,13 +15,14 @@ use quipu_core::source::Role;
 use serde::Serialize;
 
 use crate::base_truth::{self, Consolidated};
-use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::lock::{Mutex, MutexGuard, Rank, before_slow_call};
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::commit;
 use crate::ports::summarizer::{SummarizeError, Summarizer, Telling};
 use crate::scan;
-use crate::upkeep;
 
 /// How the rationale of a telling begins.
 const SUMMARIZED_BY: &str = "summarised by ";
@@ -31,7 +32,6 @@ const IDLE_TURNS_KEPT: usize = 64;
 const RETRIES: usize = 1;
 
 /// What an engine keeps of its users' sessions beside the memory.
-#[derive(Default)]
 pub(crate) struct Desk {
     /// One lock a session: its exchanges are told one after the other.
     turns: Mutex<BTreeMap<String, Arc<Mutex<()>>>>,
@@ -39,26 +39,32 @@ pub(crate) struct Desk {
     left_alone: Mutex<Option<BTreeSet<ItemId>>>,
 }
 
+impl Default for Desk {
+    fn default() -> Self {
+        Self { turns: Mutex::new(Rank::Detail, BTreeMap::new()), left_alone: Mutex::new(Rank::Detail, None) }
+    }
+}
+
 impl Desk {
     /// The lock of a session.
     pub(crate) fn turn(&self, session: &str) -> Arc<Mutex<()>> {
-        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut turns = self.turns.lock();
         if turns.len() > IDLE_TURNS_KEPT {
             turns.retain(|_, turn| Arc::strong_count(turn) > 1);
         }
-        turns.entry(session.to_owned()).or_default().clone()
+        turns.entry(session.to_owned()).or_insert_with(|| Arc::new(Mutex::new(Rank::Turn, ()))).clone()
     }
 
     /// To be called when events were reverted or erased.
     pub(crate) fn forget(&self) {
-        *self.left_alone.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.left_alone.lock() = None;
     }
 }
 
 /// Waits for one's turn at a session.
 pub(crate) fn wait(turn: &Mutex<()>) -> MutexGuard<'_, ()> {
     // It guards an order, nothing that could be left half done.
-    turn.lock().unwrap_or_else(PoisonError::into_inner)
+    turn.lock()
 }
 
 /// What summarising did.
@@ -70,6 +76,16 @@ pub struct SummarizeReport {
     pub consolidated: Vec<Consolidated>,
     /// Why the rest was not told, if it was not.
     pub fault: Option<String>,
+}
+
+impl SummarizeReport {
+    /// Both together.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.summarized.extend(other.summarized);
+        self.consolidated.extend(other.consolidated);
+        self.fault = self.fault.or(other.fault);
+        self
+    }
 }
 
 /// What to summarise.
@@ -89,9 +105,9 @@ pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> 
     if engine.summarizer.is_none() {
         return Err(Error::Invalid("this engine has no summariser: give it one when it is made".to_owned()));
     }
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let sessions: Vec<String> = {
-        let state = keeper.read();
+        let state = open.read();
         match &options.session {
             Some(session) => {
                 base_truth::must_have(&state.memory, session)?;
@@ -102,7 +118,7 @@ pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> 
     };
     let mut all = SummarizeReport::default();
     for session in sessions {
-        let one = run(engine, &keeper, &session, usize::MAX, options.again)?;
+        let one = run(engine, &open, &session, usize::MAX, options.again)?;
         all.summarized.extend(one.summarized);
         all.consolidated.extend(one.consolidated);
         if one.fault.is_some() {
@@ -110,7 +126,7 @@ pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> 
             break;
         }
     }
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(all)
 }
 
@@ -120,34 +136,34 @@ pub(crate) fn is_outside(engine: &Engine) -> bool {
 }
 
 /// Tells what a turn has closed, after what was left untold before it.
-pub(crate) fn after_turn(engine: &Engine, keeper: &Keeper, session: &str) -> Result<SummarizeReport> {
+pub(crate) fn after_turn(engine: &Engine, open: &OpenMemory, session: &str) -> Result<SummarizeReport> {
     if is_outside(engine) {
         return Ok(SummarizeReport::default());
     }
-    run(engine, keeper, session, limit::SUMMARIES_PER_TURN_MAX, false)
+    run(engine, open, session, limit::SUMMARIES_PER_TURN_MAX, false)
 }
 
 /// Tells at most so many exchanges of a session, and consolidates where that is due.
 pub(crate) fn run(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     session: &str,
     most: usize,
     again: bool,
 ) -> Result<SummarizeReport> {
     let mut report = SummarizeReport::default();
     let Some(summarizer) = &engine.summarizer else { return Ok(report) };
-    let turn = keeper.sessions.turn(session);
+    let turn = open.sessions.turn(session);
     let _order = wait(&turn);
-    for opening in due(keeper, session, again)?.into_iter().take(most) {
-        match tell(engine, keeper, summarizer.as_ref(), session, opening, None)? {
+    for opening in due(open, session, again)?.into_iter().take(most) {
+        match tell(engine, open, summarizer.as_ref(), session, opening, None)? {
             Ok(told) => report.summarized.extend(told),
             Err(fault) => {
                 report.fault = Some(fault);
                 break;
             }
         }
-        match base_truth::consolidate_if_due(engine, keeper, summarizer.as_ref(), session) {
+        match base_truth::consolidate_if_due(engine, open, summarizer.as_ref(), session) {
             Ok(done) => report.consolidated.extend(done),
             // It is due again at the next turn.
             Err(Error::Unavailable(fault)) => report.fault = Some(fault),
@@ -158,67 +174,67 @@ pub(crate) fn run(
 }
 
 /// The exchanges to tell, oldest first, by their first sources.
-fn due(keeper: &Keeper, session: &str, again: bool) -> Result<Vec<ItemId>> {
-    let open: Vec<ItemId> = {
-        let state = keeper.read();
+fn due(open: &OpenMemory, session: &str, again: bool) -> Result<Vec<ItemId>> {
+    let untold: Vec<ItemId> = {
+        let state = open.read();
         let all = session::exchanges(&state.memory, session);
         all.iter().filter(|one| one.is_closed && one.summary.is_none()).map(Exchange::opening).collect()
     };
-    if open.is_empty() || again {
-        return Ok(open);
+    if untold.is_empty() || again {
+        return Ok(untold);
     }
-    let left = left_alone(keeper)?;
-    Ok(open.into_iter().filter(|opening| !left.contains(opening)).collect())
+    let left = left_alone(open)?;
+    Ok(untold.into_iter().filter(|opening| !left.contains(opening)).collect())
 }
 
 /// Exchanges whose telling someone reverted or erased by hand: to tell them again would undo that.
-pub(crate) fn left_alone(keeper: &Keeper) -> Result<BTreeSet<ItemId>> {
-    let known = keeper.sessions.left_alone.lock().unwrap_or_else(PoisonError::into_inner).clone();
+pub(crate) fn left_alone(open: &OpenMemory) -> Result<BTreeSet<ItemId>> {
+    let known = open.sessions.left_alone.lock().clone();
     if let Some(known) = known {
         return Ok(known);
     }
     let (head, gone) = {
-        let state = keeper.read();
+        let state = open.read();
         let erased = state.history.erasures().keys().map(|change| change.seq);
         let gone: BTreeSet<Seq> = state.memory.skipped().iter().copied().chain(erased).collect();
         (state.memory.seq(), gone)
     };
     let mut found = BTreeSet::new();
     if !gone.is_empty() {
-        scan::headers(keeper.writer().ledger.as_mut(), 1..=head, &mut |header| {
+        scan::headers(open.writer()?.ledger.as_mut(), 1..=head, &mut |header| {
             let tells = header.rationale.as_ref().is_some_and(|why| why.starts_with(SUMMARIZED_BY));
             if tells && gone.contains(&header.seq) {
                 found.extend(header.origin.reference.as_ref().and_then(|name| name.parse::<ItemId>().ok()));
             }
         })?;
     }
-    *keeper.sessions.left_alone.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+    *open.sessions.left_alone.lock() = Some(found.clone());
     Ok(found)
 }
 
 /// Tells one exchange. `Err` inside says why it cannot be told now.
 fn tell(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     summarizer: &dyn Summarizer,
     session: &str,
     opening: ItemId,
     cause: Option<EventId>,
 ) -> Result<std::result::Result<Option<Summarized>, String>> {
     let found = {
-        let state = keeper.read();
+        let state = open.read();
         let all = session::exchanges(&state.memory, session);
         let exchange = all.iter().find(|one| one.summary.is_none() && one.opening() == opening);
         exchange.map(|exchange| (telling(engine, &state.memory, session, exchange), sources(exchange)))
     };
     let Some((telling, told_from)) = found else { return Ok(Ok(None)) };
-    // The model works while nobody holds the memory.
+    before_slow_call("the summariser");
     let proposal = match propose(summarizer, &telling) {
         Ok(proposal) => proposal,
         Err(fault) => return Ok(Err(format!("turn {} of session {session:?}: {fault}", telling.turn))),
     };
     let mut report = None;
-    commit::commit(engine, keeper, None, &mut |state| {
+    commit::commit(engine, open, None, &mut |state| {
         report = None;
         let all = session::exchanges(&state.memory, session);
         let same = |one: &&Exchange<'_>| one.summary.is_none() && sources(one) == told_from;
@@ -273,14 +289,14 @@ fn telling(engine: &Engine, memory: &Memory, session: &str, exchange: &Exchange<
 /// Tells again what lost its telling with a source that was reverted or erased; not what was itself taken back.
 pub(crate) fn retell(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     before: &Memory,
     by_hand: &BTreeSet<Seq>,
     cause: EventId,
 ) -> Result<()> {
     let Some(summarizer) = engine.summarizer.as_ref().filter(|one| !one.asks_outside()) else { return Ok(()) };
     let lost: Vec<(String, ItemId)> = {
-        let state = keeper.read();
+        let state = open.read();
         let memory = &state.memory;
         let told = before.items().sessions();
         let mut lost = Vec::new();
@@ -296,10 +312,10 @@ pub(crate) fn retell(
         lost
     };
     for (session, opening) in lost {
-        let turn = keeper.sessions.turn(&session);
+        let turn = open.sessions.turn(&session);
         let _order = wait(&turn);
         // What cannot be told now stays flagged, as any other exchange.
-        if tell(engine, keeper, summarizer.as_ref(), &session, opening, Some(cause))?.is_err() {
+        if tell(engine, open, summarizer.as_ref(), &session, opening, Some(cause))?.is_err() {
             break;
         }
     }

@@ -15,12 +15,11 @@ use crate::error::Result;
 use crate::evolve::{self, EvolveOptions};
 use crate::grow::{self, GrowOptions};
 use crate::hits;
-use crate::keeper::Keeper;
+use crate::memory::{OpenMemory, checkpoint};
 use crate::reflect;
 use crate::sessions;
 use crate::study::{self, StudyOptions};
 use crate::summarize::{self, SummarizeOptions};
-use crate::understand;
 use crate::unread;
 
 /// What may be due, in the order in which it is done.
@@ -147,29 +146,29 @@ pub struct TendReport {
 /// # Errors
 /// `NotFound` without such a user; what the store said.
 pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
-    let keeper = engine.keeper(user, false)?;
-    let taken_back = grow::taken_back(&keeper)?;
-    let one = |step| Ok(Due { step, count: count(engine, &keeper, step, &taken_back)? });
+    let open = engine.open(user)?;
+    let taken_back = grow::taken_back(&open)?;
+    let one = |step| Ok(Due { step, count: count(engine, &open, step, &taken_back)? });
     let all = TendStep::ALL.into_iter().map(one).collect::<Result<Vec<_>>>()?;
     Ok(all.into_iter().filter(|due| due.count > 0).collect())
 }
 
-fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBack) -> Result<usize> {
+fn count(engine: &Engine, open: &OpenMemory, step: TendStep, taken_back: &TakenBack) -> Result<usize> {
     if step == TendStep::Read {
-        return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(keeper));
+        return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(open));
     }
-    let state = keeper.read();
+    let state = open.read();
     let memory = &state.memory;
     let grows = |decides| grow::proposals(engine, memory, decides, taken_back).len();
     Ok(match step {
         // The ledger is asked, which nobody does who holds the memory.
         TendStep::Read => 0,
-        TendStep::Study => engine.aids.reader.as_ref().map_or(0, |_| keeper.studied.waiting(memory)),
+        TendStep::Study => engine.aids.reader.as_ref().map_or(0, |_| open.studied.waiting(memory)),
         TendStep::Summarize => engine.summarizer.as_ref().map_or(0, |_| sessions::unsummarized(memory)),
         TendStep::Episodes => episodes::waiting(memory, engine.now()),
-        TendStep::Hits => keeper.shown_items.waiting(),
+        TendStep::Hits => open.shown_items.waiting(),
         TendStep::Evolve => evolve::due(engine, memory, taken_back),
-        TendStep::Reflect => grows(&reflect::DECIDES) + usize::from(reflect::is_due(engine, keeper, memory)),
+        TendStep::Reflect => grows(&reflect::DECIDES) + usize::from(reflect::is_due(engine, open, memory)),
         TendStep::Compact => grows(&compact::DECIDES),
     })
 }
@@ -181,13 +180,13 @@ fn count(engine: &Engine, keeper: &Keeper, step: TendStep, taken_back: &TakenBac
 /// # Errors
 /// `NotFound` without such a user. What goes wrong in a step is no error: the report says so, and the step stays due.
 pub fn tend(engine: &Engine, user: &UserId, options: &TendOptions) -> Result<TendReport> {
-    let keeper = engine.keeper(user, false)?;
-    let taken_back = grow::taken_back(&keeper)?;
+    let open = engine.open(user)?;
+    let taken_back = grow::taken_back(&open)?;
     let wanted = |step: &TendStep| options.steps.is_empty() || options.steps.contains(step);
     let mut report = TendReport { dry_run: options.dry_run, steps: Vec::new() };
     let mut budget = options.events_max;
     for step in TendStep::ALL.into_iter().filter(wanted) {
-        let due = count(engine, &keeper, step, &taken_back)?;
+        let due = count(engine, &open, step, &taken_back)?;
         if due == 0 {
             continue;
         }
@@ -197,7 +196,7 @@ pub fn tend(engine: &Engine, user: &UserId, options: &TendOptions) -> Result<Ten
                 Ok((reference, fault)) => (one.reference, one.fault) = (reference, fault),
                 Err(error) => one.fault = Some(error.to_string()),
             }
-            one.left = count(engine, &keeper, step, &taken_back)?;
+            one.left = count(engine, &open, step, &taken_back)?;
         }
         report.steps.push(one);
     }
@@ -215,7 +214,9 @@ fn take(
     let limited = GrowOptions { dry_run: false, events_max: *budget };
     let fault = match step {
         TendStep::Read => {
-            understand::read_unread(engine, user)?;
+            let open = engine.open(user)?;
+            unread::catch_up(engine, &open, usize::MAX, &mut |_, _| {})?;
+            checkpoint::after_append(engine, &open, false, &mut |_| {});
             None
         }
         TendStep::Study => {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::event::{Actor, Change, Draft, Origin};
+use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin};
 use quipu_core::extract::{Extraction, Reading, USER};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
@@ -19,14 +19,15 @@ use quipu_core::source::Role;
 use quipu_core::writing::{self, Case, Standing, Understanding};
 use serde::Serialize;
 
-use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::lock::before_slow_call;
+use crate::memory::checkpoint;
+use crate::memory::commit;
+use crate::memory::{OpenMemory, State};
 use crate::novelty::{self, Values};
 use crate::ports::Extractor;
 use crate::unread;
-use crate::upkeep;
 
 /// Candidates decided on in one event: far fewer changes than an event may have.
 const CANDIDATES_PER_EVENT: usize = 40;
@@ -47,19 +48,19 @@ pub(crate) struct Cause {
 }
 
 /// Reads a source and records what comes of it. Nothing is read without an extractor, or from anybody but a person.
-pub(crate) fn understand(engine: &Engine, keeper: &Keeper, source: ItemId, cause: &Cause) -> Result<Understanding> {
+pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cause: &Cause) -> Result<Understanding> {
     let nothing = Understanding::default();
     let Some(extractor) = &engine.extractor else { return Ok(nothing) };
-    let found = {
-        let state = keeper.read();
+    let page = {
+        let state = open.read();
         match state.memory.get(source) {
-            Some(held) if is_read(held) && !state.memory.items().is_hidden(source) => {
-                read(extractor.as_ref(), &state.memory, held)?
-            }
+            Some(held) if is_read(held) && !state.memory.items().is_hidden(source) => Page::of(&state.memory, held),
             _ => return Ok(nothing),
         }
     };
-    record(engine, keeper, &Found { reader: extractor.id(), source, done: &|_| false }, found, cause)
+    before_slow_call("the extractor");
+    let found = extractor.read(&page.reading()).map_err(|error| Error::Unavailable(error.to_string()))?;
+    record(engine, open, &Found { reader: extractor.id(), source, done: &|_| false }, found, cause)
 }
 
 /// True for what people said; not for what others said, and not for what was ready-made.
@@ -79,27 +80,39 @@ pub(crate) struct Found<'a> {
 /// Decides on what was found in a source, and records it: one event for some candidates at a time.
 pub(crate) fn record(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     found: &Found<'_>,
     candidates: Extraction,
     cause: &Cause,
 ) -> Result<Understanding> {
     let mut all = Understanding::default();
-    let echo = keeper.echo();
-    for part in parts(candidates).into_iter().filter(|part| !(found.done)(part)) {
+    let echo = open.echo();
+    for (number, part) in parts(candidates).into_iter().enumerate().filter(|(_, part)| !(found.done)(part)) {
         let mut report = Understanding::default();
-        commit::commit(engine, keeper, None, &mut |state| {
-            let Some(held) = state.memory.get(found.source) else { return Ok(Vec::new()) };
-            let (changes, understood) = decide(engine, (&echo, &keeper.values), &state.memory, held, &part);
-            report = understood;
-            if changes.is_empty() {
-                return Ok(Vec::new());
-            }
-            Ok(vec![draft(found.reader, held, cause, changes)])
-        })?;
+        let work_out = |state: &State, report: &mut Understanding| {
+            let Some(held) = state.memory.get(found.source) else { return Vec::new() };
+            let (changes, understood) = decide(engine, (&echo, &open.values), &state.memory, held, &part);
+            *report = understood;
+            if changes.is_empty() { Vec::new() } else { vec![draft(found.reader, held, cause, changes)] }
+        };
+        novelty::prepare(engine, open, &part.facts);
+        let request = reading_key(found, cause, number);
+        let receipts = commit::commit(engine, open, request.as_ref(), &mut |state| Ok(work_out(state, &mut report)))?;
+        if receipts.iter().any(|receipt| receipt.replayed) {
+            // Another process has read the same words.
+            continue;
+        }
         all.extend(report);
     }
     Ok(all)
+}
+
+/// The key under which a part of a first reading is recorded: whichever process reads the words too, they count once. A reading
+/// that is asked for again has none.
+fn reading_key(found: &Found<'_>, cause: &Cause, part: usize) -> Option<Idempotency> {
+    cause.event?;
+    let key = format!("{READ_BY}{}: {} {part}", found.reader, found.source);
+    commit::idempotency(Some(&key), &[key.as_bytes()])
 }
 
 /// What an extractor finds in a source.
@@ -253,45 +266,29 @@ pub struct Reread {
 /// # Errors
 /// As for every append.
 pub fn reread(engine: &Engine, user: &UserId) -> Result<Reread> {
-    let keeper = engine.keeper(user, false)?;
-    let taken_back = sources_taken_back(&keeper)?;
+    let open = engine.open(user)?;
+    let taken_back = sources_taken_back(&open)?;
     let sources: Vec<ItemId> = {
-        let state = keeper.read();
+        let state = open.read();
         state.memory.sources().iter().map(|held| held.source.id).filter(|id| !taken_back.contains(id)).collect()
     };
     let mut all = Reread::default();
     for source in sources {
-        all.understood.extend(understand(engine, &keeper, source, &Cause::default())?);
+        all.understood.extend(understand(engine, &open, source, &Cause::default())?);
         all.sources += 1;
     }
-    upkeep::after_append(engine, &keeper, true, &mut |_| {});
-    Ok(all)
-}
-
-/// Reads what was recorded and never read, because the process ended in between or the reader failed. Nothing is read
-/// twice, and nothing that was not to be read.
-///
-/// # Errors
-/// As for every append, and what the reader said; what was not read is read another time.
-pub fn read_unread(engine: &Engine, user: &UserId) -> Result<Reread> {
-    let keeper = engine.keeper(user, false)?;
-    let mut all = Reread::default();
-    unread::catch_up(engine, &keeper, usize::MAX, &mut |_, understood| {
-        all.sources += 1;
-        all.understood.extend(understood);
-    })?;
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
+    checkpoint::after_append(engine, &open, true, &mut |_| {});
     Ok(all)
 }
 
 /// Sources whose reading someone reverted by hand: to read them again would undo that.
-pub(crate) fn sources_taken_back(keeper: &Keeper) -> Result<BTreeSet<ItemId>> {
-    let mut writer = keeper.writer();
-    let state = keeper.read();
+pub(crate) fn sources_taken_back(open: &OpenMemory) -> Result<BTreeSet<ItemId>> {
+    let mut writer = open.writer()?;
+    let state = open.read();
     let mut found = BTreeSet::new();
     let skipped: Vec<Seq> = state.memory.skipped().iter().copied().filter(|&seq| seq <= state.memory.seq()).collect();
     for seq in skipped {
-        let event = ledger::open(&crate::keeper::sealed_at(writer.ledger.as_mut(), seq)?)?;
+        let event = ledger::open(&crate::memory::fold::sealed_at(writer.ledger.as_mut(), seq)?)?;
         for change in event.changes.iter().flatten() {
             if let Change::Drawn(drawn) = change {
                 found.extend(drawn.needs());

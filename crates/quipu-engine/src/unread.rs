@@ -2,12 +2,11 @@
 //!
 //! A predicate over state, not a queue: beside the ledger stands a position up to which everything has been read or need
 //! not be; of the events after it, the ledger itself says what they were read for. Whoever records something to be read
-//! says so before ([`begin`]), and what is not finished is owed: one process at a time works on a ledger, so it is nobody
-//! else's. The position is saved when a reading leaves no event to be found by. If it is lost with the other projections,
+//! says so before ([`begin`]), and what is not finished is owed. What another process recorded is owed too, until the ledger shows that it
+//! was read; should both read it, the key of the reading counts it once. The position is saved when a reading leaves no event to be found by. If it is lost with the other projections,
 //! everything recorded until then counts as read; `reread` reads it all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quipu_core::event::{Actor, Change, Event, Header};
 use quipu_core::id::{EventId, ItemId, Seq};
@@ -17,8 +16,9 @@ use quipu_core::writing::Understanding;
 use crate::derived;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::keeper::Keeper;
-use crate::ports::{Checkpoint, Projection, UserLedger};
+use crate::memory::OpenMemory;
+use crate::memory::cursor::{self, Cursor, Position};
+use crate::ports::Projection;
 use crate::scan;
 use crate::study;
 use crate::understand::{self, Cause, READ_BY};
@@ -29,9 +29,11 @@ pub(crate) const READ: &str = "read";
 pub(crate) const WORDS_ONLY: &str = "only the words were wanted";
 
 /// How far one user's words have been read.
-pub(crate) struct Unread(Mutex<Standing>);
+pub(crate) type Unread = Cursor<ReadCursor>;
 
-struct Standing {
+/// How far words have been read by rules, and by whom just now.
+#[derive(Clone, Default)]
+pub(crate) struct ReadCursor {
     /// Everything recorded up to here has been read or need not be.
     settled: Seq,
     /// Where the store says it stands.
@@ -45,39 +47,41 @@ struct Standing {
 
 /// A command that records something and reads it. What it does not finish is owed.
 pub(crate) struct Running<'a> {
-    keeper: &'a Keeper,
+    open: &'a OpenMemory,
     number: u64,
     left: Option<Seq>,
 }
 
-impl Unread {
-    /// Where a ledger stands when it is opened. Without a position nobody has read here, or what says so is lost.
-    pub(crate) fn load(ledger: &mut dyn UserLedger, head: Seq) -> Result<Self> {
-        let saved = ledger.projection(READ)?.map(|position| position.seq).filter(|&seq| seq <= head);
+impl Position for ReadCursor {
+    const NAME: &'static str = READ;
+
+    /// Without a saved position nobody has read here, or what says so is lost: then everything recorded counts as read.
+    fn load(saved: Option<Projection>, head: Seq) -> Self {
+        let saved = saved.map(|position| position.seq);
         let settled = saved.unwrap_or(head);
-        let owed = (settled < head).then_some(settled);
-        Ok(Self(Mutex::new(Standing { settled, saved, running: BTreeMap::new(), begun: 0, owed })))
+        Self { settled, saved, owed: (settled < head).then_some(settled), ..Self::default() }
     }
 
-    /// The position as a checkpoint keeps it, if one was ever needed.
-    pub(crate) fn position(&self) -> Option<(&'static str, Projection)> {
-        let standing = self.standing();
-        standing.saved.map(|_| position(standing.settled))
+    fn stored(&self, _: Seq) -> Option<Projection> {
+        self.saved.map(|_| position(self.settled))
+    }
+}
+
+impl Cursor<ReadCursor> {
+    /// Another process has recorded words after this version; if it ends before it has read them, somebody else has to.
+    pub(crate) fn owe(&self, after: Seq) {
+        let mut standing = self.get();
+        standing.owed = Some(standing.owed.map_or(after, |owed| owed.min(after)));
     }
 
     /// Up to where everything is read by now, if the memory ends at `head`.
     pub(crate) fn read_up_to(&self, head: Seq) -> Seq {
-        let standing = self.standing();
+        let standing = self.get();
         standing.running.values().copied().chain(standing.owed).min().unwrap_or(head)
-    }
-
-    fn standing(&self) -> MutexGuard<'_, Standing> {
-        // Every change of it is one assignment.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Standing {
+impl ReadCursor {
     fn start(&mut self, from: Seq) -> u64 {
         self.begun += 1;
         self.running.insert(self.begun, from);
@@ -85,26 +89,26 @@ impl Standing {
     }
 }
 
-fn position(seq: Seq) -> (&'static str, Projection) {
-    (READ, Projection { seq, tag: "1".to_owned(), bytes: Vec::new() })
+fn position(seq: Seq) -> Projection {
+    Projection { seq, tag: "1".to_owned(), bytes: Vec::new() }
 }
 
 /// To be called before something is recorded that will be read.
 ///
 /// # Errors
 /// What the store said: the position is durable before the words are, or a crash between them would go unnoticed.
-pub(crate) fn begin<'a>(engine: &Engine, keeper: &'a Keeper) -> Result<Running<'a>> {
-    study::begin(engine, keeper)?;
-    let head = keeper.read().memory.seq();
+pub(crate) fn begin<'a>(engine: &Engine, open: &'a OpenMemory) -> Result<Running<'a>> {
+    study::begin(engine, open)?;
+    let head = open.read().memory.seq();
     let (number, unsaved) = {
-        let mut standing = keeper.unread.standing();
+        let mut standing = open.unread.get();
         (standing.start(head), standing.saved.is_none().then_some(standing.settled))
     };
-    let running = Running { keeper, number, left: Some(head) };
+    let running = Running { open, number, left: Some(head) };
     if let Some(settled) = unsaved
         && engine.extractor.is_some()
     {
-        save(keeper, settled)?;
+        save(open, settled)?;
     }
     Ok(running)
 }
@@ -120,9 +124,9 @@ impl Running<'_> {
     }
 
     fn end(&mut self, traceless: bool) -> Result<()> {
-        let head = self.keeper.read().memory.seq();
+        let head = self.open.read().memory.seq();
         let due = {
-            let mut standing = self.keeper.unread.standing();
+            let mut standing = self.open.unread.get();
             standing.running.remove(&self.number);
             standing.owed = standing.owed.into_iter().chain(self.left).min();
             let settled = standing.running.values().copied().chain(standing.owed).min().unwrap_or(head);
@@ -132,23 +136,22 @@ impl Running<'_> {
             let behind = standing.saved.map_or(0, |saved| settled.saturating_sub(saved));
             (behind > 0 && (traceless || behind >= limit::UNSAVED_READINGS_MAX)).then_some(settled)
         };
-        due.map_or(Ok(()), |settled| save(self.keeper, settled))
+        due.map_or(Ok(()), |settled| save(self.open, settled))
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        if self.keeper.unread.standing().running.contains_key(&self.number) {
+        if self.open.unread.get().running.contains_key(&self.number) {
             // An unsaved position only means that something is read once more.
             let _ = self.end(false);
         }
     }
 }
 
-fn save(keeper: &Keeper, settled: Seq) -> Result<()> {
-    let projections = vec![position(settled)];
-    keeper.writer().ledger.checkpoint(&Checkpoint { projections, level: u64::MAX, ..Checkpoint::default() })?;
-    let mut standing = keeper.unread.standing();
+fn save(open: &OpenMemory, settled: Seq) -> Result<()> {
+    cursor::store(open, READ, position(settled))?;
+    let mut standing = open.unread.get();
     standing.saved = standing.saved.max(Some(settled));
     Ok(())
 }
@@ -159,16 +162,16 @@ fn save(keeper: &Keeper, settled: Seq) -> Result<()> {
 /// What the reader or the store said; what was not read is still owed.
 pub(crate) fn catch_up(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     most: usize,
     each: &mut dyn FnMut(ItemId, Understanding),
 ) -> Result<usize> {
     if engine.extractor.is_none() {
         return Ok(0);
     }
-    let head = keeper.read().memory.seq();
+    let head = open.read().memory.seq();
     let (mut running, from, to) = {
-        let mut standing = keeper.unread.standing();
+        let mut standing = open.unread.get();
         let Some(from) = standing.owed else { return Ok(0) };
         // What is being recorded just now is read by whoever records it.
         let to = standing.running.values().copied().min().unwrap_or(head);
@@ -177,9 +180,9 @@ pub(crate) fn catch_up(
         }
         standing.owed = None;
         let number = standing.start(from);
-        (Running { keeper, number, left: Some(from) }, from, to)
+        (Running { open, number, left: Some(from) }, from, to)
     };
-    let due = due(keeper, from, to)?;
+    let due = due(open, from, to)?;
     let mut traceless = false;
     let (mut read, mut last) = (0, from);
     for (source, seq, cause) in &due {
@@ -190,7 +193,7 @@ pub(crate) fn catch_up(
             return Ok(read);
         }
         running.left = Some(seq - 1);
-        let understood = understand::understand(engine, keeper, *source, cause)?;
+        let understood = understand::understand(engine, open, *source, cause)?;
         traceless |= understood.is_empty();
         each(*source, understood);
         (read, last) = (read + 1, *seq);
@@ -200,14 +203,14 @@ pub(crate) fn catch_up(
 }
 
 /// Sources that were to be read and were not. The events since the position are looked at, if there may be any.
-pub(crate) fn waiting(keeper: &Keeper) -> Result<usize> {
+pub(crate) fn waiting(open: &OpenMemory) -> Result<usize> {
     let (from, to) = {
-        let standing = keeper.unread.standing();
+        let standing = open.unread.get();
         let Some(from) = standing.owed else { return Ok(0) };
         (from, standing.running.values().copied().min())
     };
-    let to = to.unwrap_or_else(|| keeper.read().memory.seq());
-    Ok(due(keeper, from, to)?.len())
+    let to = to.unwrap_or_else(|| open.read().memory.seq());
+    Ok(due(open, from, to)?.len())
 }
 
 /// A source to read, the event that recorded it, and what its reading goes back to.
@@ -215,8 +218,8 @@ pub(crate) type Due = (ItemId, Seq, Cause);
 
 /// The sources recorded in `from + 1 ..= to` that were to be read, and of which the ledger knows no reading: not even one
 /// that was taken back or erased.
-fn due(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
-    let (recorded, told) = recorded(keeper, from, to)?;
+fn due(open: &OpenMemory, from: Seq, to: Seq) -> Result<Vec<Due>> {
+    let (recorded, told) = recorded(open, from, to)?;
     let asked = |(source, seq): (ItemId, Seq)| {
         let (cause, event) = told.asked.get(&seq)?;
         let read = told.read.contains(&source) || told.lost.contains(event);
@@ -226,16 +229,16 @@ fn due(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
 }
 
 /// The sources recorded in `from + 1 ..= to` that were to be read, whoever has read them.
-pub(crate) fn to_be_read(keeper: &Keeper, from: Seq, to: Seq) -> Result<Vec<Due>> {
-    let (recorded, told) = recorded(keeper, from, to)?;
+pub(crate) fn to_be_read(open: &OpenMemory, from: Seq, to: Seq) -> Result<Vec<Due>> {
+    let (recorded, told) = recorded(open, from, to)?;
     let asked = |(source, seq): (ItemId, Seq)| Some((source, seq, told.asked.get(&seq)?.0.clone()));
     Ok(recorded.into_iter().filter_map(asked).collect())
 }
 
 /// What people said in `from + 1 ..= to`, and what the events since then say about readings.
-fn recorded(keeper: &Keeper, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>, Told)> {
+fn recorded(open: &OpenMemory, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>, Told)> {
     let recorded: Vec<(ItemId, Seq)> = {
-        let state = keeper.read();
+        let state = open.read();
         let sources = state.memory.sources();
         let first = sources.partition_point(|held| held.seq <= from);
         let recorded = sources.iter().skip(first).take_while(|held| held.seq <= to);
@@ -245,8 +248,8 @@ fn recorded(keeper: &Keeper, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>, 
     if recorded.is_empty() {
         return Ok((recorded, told));
     }
-    let head = keeper.read().memory.seq();
-    let mut writer = keeper.writer();
+    let head = open.read().memory.seq();
+    let mut writer = open.writer()?;
     scan::events(writer.ledger.as_mut(), from + 1..=head, &mut |event| told.meet(&event))?;
     Ok((recorded, told))
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::upkeep::{Progress, Watch};
+use crate::memory::{Progress, Watch};
 
 /// The verdict on a user's ledger and its medium.
 #[derive(Debug, Clone, Serialize)]

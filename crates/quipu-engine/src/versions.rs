@@ -13,9 +13,9 @@ use quipu_core::recall::{DerivedIndex, EmbeddingInput, Index};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::{self, Keeper};
+use crate::lock::before_slow_call;
 use crate::meaning;
-use crate::upkeep;
+use crate::memory::{OpenMemory, fold, index};
 
 /// A version of a memory, by position or by the time at which Quipu knew it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -84,49 +84,50 @@ pub(crate) struct View {
 }
 
 /// The position of a version.
-pub(crate) fn position(keeper: &Keeper, when: When) -> Result<Seq> {
-    let mut writer = keeper.writer();
-    let head = writer.ledger.head()?.seq;
+pub(crate) fn position(open: &OpenMemory, when: When) -> Result<Seq> {
+    // What this memory is level with, not what another process may have appended just now.
+    let head = open.read().memory.seq();
     match when {
         When::Now => Ok(head),
         When::Seq(seq) if seq <= head => Ok(seq),
         When::Seq(seq) => Err(Error::NotFound(format!("there is no version {seq}; the newest is {head}"))),
-        When::Time(time) => Ok(writer.ledger.position_at(time)?),
+        When::Time(time) => Ok(open.writer()?.ledger.position_at(time)?.min(head)),
     }
 }
 
 /// The position of an event.
-pub(crate) fn event_position(keeper: &Keeper, event: EventRef) -> Result<Seq> {
-    let mut writer = keeper.writer();
-    let head = writer.ledger.head()?.seq;
+pub(crate) fn event_position(open: &OpenMemory, event: EventRef) -> Result<Seq> {
+    let head = open.read().memory.seq();
     match event {
         EventRef::Seq(seq) if (1..=head).contains(&seq) => Ok(seq),
         EventRef::Seq(seq) => {
             Err(Error::NotFound(format!("there is no event {seq}; the ledger has events 1 to {head}")))
         }
         EventRef::Id(id) => {
-            writer.ledger.position_of(id)?.ok_or_else(|| Error::NotFound(format!("there is no event {id}")))
+            let found = open.writer()?.ledger.position_of(id)?.filter(|seq| *seq <= head);
+            found.ok_or_else(|| Error::NotFound(format!("there is no event {id}")))
         }
     }
 }
 
 /// The memory as it was at a version, erased payloads missing.
-pub(crate) fn memory_at(keeper: &Keeper, when: When) -> Result<Memory> {
-    let seq = position(keeper, when)?;
-    let state = keeper.read();
+pub(crate) fn memory_at(open: &OpenMemory, when: When) -> Result<Memory> {
+    let seq = position(open, when)?;
+    let state = open.read();
     if seq == state.memory.seq() {
         return Ok(state.memory.clone());
     }
     let (user, history) = (state.memory.user().clone(), state.history.clone());
     drop(state);
-    keeper::fold_to(keeper.writer().ledger.as_mut(), &user, &history, seq)
+    fold::fold_to(open.writer()?.ledger.as_mut(), &user, &history, seq)
 }
 
 /// A memory at a version, or a supposed one, with an index over it. Texts without a vector are embedded for it.
-pub(crate) fn view(engine: &Engine, keeper: &Keeper, memory: Memory) -> Result<View> {
-    let mut index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
+pub(crate) fn view(engine: &Engine, open: &OpenMemory, memory: Memory) -> Result<View> {
+    let mut index = index::rebuilt(engine, &memory, &open.read().index);
     let absent: Vec<(u32, EmbeddingInput)> = index.missing(memory.sources(), 0).collect();
     for batch in absent.chunks(limit::EMBED_BATCH) {
+        before_slow_call("the embedder");
         for ((passage, input), (vector, codes)) in
             batch.iter().zip(meaning::of_passages(engine.embedder.as_ref(), batch)?)
         {
@@ -141,8 +142,8 @@ pub(crate) fn view(engine: &Engine, keeper: &Keeper, memory: Memory) -> Result<V
 /// # Errors
 /// `NotFound` without such a user or version.
 pub fn core_at(engine: &Engine, user: &UserId, when: When) -> Result<serde_json::Value> {
-    let keeper = engine.keeper(user, false)?;
-    Ok(memory_at(&keeper, when)?.core_with_meta())
+    let open = engine.open(user)?;
+    Ok(memory_at(&open, when)?.core_with_meta())
 }
 
 /// The version of a memory: the position of its newest event. No page is read if it is open.
@@ -150,7 +151,7 @@ pub fn core_at(engine: &Engine, user: &UserId, when: When) -> Result<serde_json:
 /// # Errors
 /// `NotFound` without such a user.
 pub fn version(engine: &Engine, user: &UserId) -> Result<Seq> {
-    Ok(engine.keeper(user, false)?.read().memory.seq())
+    Ok(engine.open(user)?.read().memory.seq())
 }
 
 /// One event as it was recorded.
@@ -158,7 +159,7 @@ pub fn version(engine: &Engine, user: &UserId) -> Result<Seq> {
 /// # Errors
 /// `NotFound` without such a user or event.
 pub fn show(engine: &Engine, user: &UserId, event: EventRef) -> Result<Event> {
-    let keeper = engine.keeper(user, false)?;
-    let seq = event_position(&keeper, event)?;
-    keeper::event_at(keeper.writer().ledger.as_mut(), seq)
+    let open = engine.open(user)?;
+    let seq = event_position(&open, event)?;
+    fold::event_at(open.writer()?.ledger.as_mut(), seq)
 }

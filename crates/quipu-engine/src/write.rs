@@ -8,7 +8,7 @@ use quipu_core::extract::{
     Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
 };
 use quipu_core::guard;
-use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{NoteOrigin, TaskStatus, TenetKind};
 use quipu_core::limit;
 use quipu_core::predicate::normal;
@@ -17,12 +17,13 @@ use quipu_core::writing::{Rejection, Understanding};
 use serde::{Deserialize, Serialize};
 
 use crate::answered;
-use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::memory::MemoryRef;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
 use crate::understand::{self, Cause, Found, WRITTEN};
-use crate::upkeep;
 use crate::versions::{self, When};
 
 /// Items somebody made elsewhere.
@@ -156,7 +157,13 @@ pub struct WriteReport {
 /// # Errors
 /// `Invalid`: nothing to write, more than `limit::WRITE_ITEMS_MAX` items, or an empty value. `Refused`: the idempotency key
 /// was used for another request, or for one of which something was erased since. Else as for every append.
-pub fn write(engine: &Engine, user: &UserId, request: &WriteRequest, kind: SourceKind) -> Result<WriteReport> {
+pub fn write<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    request: &WriteRequest,
+    kind: SourceKind,
+) -> Result<WriteReport> {
+    let memory = memory.into();
     let WriteRequest { facts, notes, tasks, tenets, .. } = request;
     let many = facts.len() + notes.len() + tasks.len() + tenets.len();
     if many == 0 || many > limit::WRITE_ITEMS_MAX {
@@ -170,49 +177,49 @@ pub fn write(engine: &Engine, user: &UserId, request: &WriteRequest, kind: Sourc
         origin: Origin { reference: Some("write".to_owned()), ..Origin::of(kind) },
         ..Draft::new(actor(kind), kind, vec![Change::SourceRecorded(source.clone())])
     };
-    let keeper = commit::open_or_create(engine, user, &mut |_| Ok(draft.clone()))?;
-    let receipt = commit::commit_one(engine, &keeper, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
+    let open = commit::open_or_create(engine, memory, &mut |_| Ok(draft.clone()))?;
+    let receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
     if receipt.replayed {
-        return again(engine, &keeper, &receipt, request, kind);
+        return again(engine, &open, &receipt, request, kind);
     }
-    let understood = read(engine, &keeper, &receipt, (source.id, found), &|_| false)?;
-    upkeep::after_append(engine, &keeper, false, &mut |_| {});
-    let effects = answered::effects(&keeper, &receipt)?;
-    let (accepted, rejected) = (effects.accepted(), effects.rejected(&keeper.read().memory));
+    let understood = read(engine, &open, &receipt, (source.id, found), &|_| false)?;
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
+    let effects = answered::effects(&open, &receipt)?;
+    let (accepted, rejected) = (effects.accepted(), effects.rejected(&open.read().memory));
     Ok(WriteReport { accepted, rejected, source: source.id, understood, replayed: false })
 }
 
 /// The answer of the first time. What an interrupted write left undone is done now; nothing is judged again.
 fn again(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     receipt: &Receipt,
     request: &WriteRequest,
     kind: SourceKind,
 ) -> Result<WriteReport> {
-    let known = answered::effects(keeper, receipt)?;
-    let then = versions::memory_at(keeper, When::Seq(receipt.seq))?;
+    let known = answered::effects(open, receipt)?;
+    let then = versions::memory_at(open, When::Seq(receipt.seq))?;
     let held = then.sources().last().filter(|held| held.seq == receipt.seq);
     let missing = || Error::Bug(format!("event {} recorded no source", receipt.seq));
     let (source, said_at) = held.and_then(|held| Some((held.source.id, held.source.said_at?))).ok_or_else(missing)?;
     let found = laid_out(engine, request, kind, said_at)?.1;
-    read(engine, keeper, receipt, (source, found), &|part| known.has_any_of(part))?;
-    upkeep::after_append(engine, keeper, false, &mut |_| {});
-    let effects = answered::effects(keeper, receipt)?;
-    let then = versions::memory_at(keeper, When::Seq(effects.version))?;
+    read(engine, open, receipt, (source, found), &|part| known.has_any_of(part))?;
+    checkpoint::after_append(engine, open, false, &mut |_| {});
+    let effects = answered::effects(open, receipt)?;
+    let then = versions::memory_at(open, When::Seq(effects.version))?;
     let (accepted, rejected) = (effects.accepted(), effects.rejected(&then));
     Ok(WriteReport { accepted, rejected, source, understood: effects.understanding(&then), replayed: true })
 }
 
 fn read(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     receipt: &Receipt,
     (source, candidates): (ItemId, Extraction),
     done: &dyn Fn(&Extraction) -> bool,
 ) -> Result<Understanding> {
     let cause = Cause { event: Some(receipt.event_id), reference: None };
-    understand::record(engine, keeper, &Found { reader: "write", source, done }, candidates, &cause)
+    understand::record(engine, open, &Found { reader: "write", source, done }, candidates, &cause)
 }
 
 /// The request as it was sent, for telling another one with the same key apart.

@@ -8,9 +8,7 @@ use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_core::source::Role;
-use quipu_engine::{
-    CatchUpOptions, Engine, Error, RememberOptions, Utterance, catch_up, follow_up, recorded_at, remember,
-};
+use quipu_engine::{Budget, Engine, Error, RememberOptions, Until, Utterance, process, recorded_at, remember};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -192,11 +190,9 @@ impl Queue {
             "gen_ai.conversation.id" = session,
         );
         let _in = span.enter();
-        let options = CatchUpOptions { sources_max: STUDIED_AT_ONCE, session: session.map(str::to_owned) };
-        let done = follow_up(&self.engine, user, session).and_then(|lag| {
-            let report = catch_up(&self.engine, user, &options)?;
-            Ok(lag.into_iter().chain(report.faults().map(str::to_owned)).collect::<Vec<_>>())
-        });
+        let budget = Budget { sources_max: STUDIED_AT_ONCE, session: session.map(str::to_owned) };
+        let done = process(&self.engine, user, Until::Everything, &budget)
+            .map(|done| done.faults().map(str::to_owned).collect::<Vec<_>>());
         let outcome = match done {
             Ok(faults) if faults.is_empty() => "ok",
             Ok(faults) => {

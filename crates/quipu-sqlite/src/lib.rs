@@ -55,5 +55,9 @@ mod fault;
 mod lock;
 mod stripe;
 
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests;
+
 pub use key_store::SqliteKeys;
 pub use ledger_store::{Options, SqliteStore};

@@ -54,9 +54,11 @@ impl SqliteLedger {
     /// It takes the write lock first: one that only later turns out to write would fail at once when another writer
     /// was faster, whatever the busy timeout.
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let path = self.path().to_owned();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         mark::refuse(&transaction)?;
         let done = work(&transaction)?;
+        disk::note("commit", &path);
         transaction.commit()?;
         Ok(done)
     }

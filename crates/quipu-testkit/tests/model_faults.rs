@@ -16,8 +16,8 @@ use quipu_core::source::Role;
 use quipu_engine::ports::LanguageModel;
 use quipu_engine::versions::When;
 use quipu_engine::{
-    CatchUpOptions, Engine, FactOptions, RecallOptions, RememberOptions, SessionContextOptions, Utterance, catch_up,
-    facts, get, recall, remember, session, session_context, set_base_truth, status, verify,
+    Budget, Engine, FactOptions, RecallOptions, RememberOptions, SessionContextOptions, Until, Utterance, facts, get,
+    process, recall, remember, session, session_context, set_base_truth, status, verify,
 };
 use quipu_models::fake::{Asked, FakeServer, Fault, Plan, Script, Times};
 use quipu_models::language::{Allowance, Book, Endpoint, Limits, Provider, RemoteModel};
@@ -200,7 +200,7 @@ fn live(
     let asked = world.server.received().iter().any(|one| String::from_utf8_lossy(&one.body).contains(&own));
     assert!(!asked, "remembering waited for a model");
     for _ in 0..2 {
-        if let Err(error) = catch_up(&world.engine, &user, &CatchUpOptions::default()) {
+        if let Err(error) = process(&world.engine, &user, Until::Everything, &Budget::default()) {
             fail("catch up", error.to_string());
         }
     }
@@ -219,7 +219,7 @@ fn live(
     world.server.rescript(script(None, seed));
     world.rig.clock.put(START_MICROS + DAY_MICROS * (3 * number as i64 + 1));
     for _ in 0..50 {
-        catch_up(&world.engine, &user, &CatchUpOptions::default()).unwrap();
+        process(&world.engine, &user, Until::Everything, &Budget::default()).unwrap();
         let status = status(&world.engine, &user).unwrap();
         if status.unsummarized == 0 && status.unstudied == Some(0) {
             sum.recovered += 1;

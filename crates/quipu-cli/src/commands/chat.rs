@@ -16,8 +16,8 @@ use quipu_engine::ports::{LanguageModel, Message, ModelError, Purpose, Request, 
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    CatchUpOptions, CatchUpReport, ContextOptions, Error, FactOptions, Receipt, RememberOptions, Result,
-    SessionContextOptions, Utterance,
+    Budget, ContextOptions, Error, FactOptions, Processed, Receipt, RememberOptions, Result, SessionContextOptions,
+    Until, Utterance,
 };
 use quipu_models::language::RemoteModel;
 use signal_hook::consts::SIGINT;
@@ -120,7 +120,7 @@ pub(super) fn chat(session: &Session<'_>, settings: &Settings, args: &Chat) -> R
     let hint = |text: &str| session.printer.hint(text);
     hint(&format!("{} with the memory of {}, in session {}; /help", talk.model.id(), session.user, talk.name));
     std::thread::scope(|scope| {
-        let mut beside: Option<ScopedJoinHandle<'_, Result<CatchUpReport>>> = None;
+        let mut beside: Option<ScopedJoinHandle<'_, Result<Processed>>> = None;
         let outcome = loop {
             prompt();
             let Some(line) = read_line()? else { break Ok(()) };
@@ -157,7 +157,7 @@ pub(super) fn chat(session: &Session<'_>, settings: &Settings, args: &Chat) -> R
             }
             let _ = beside.join();
             // What was said since it began.
-            let last = quipu_engine::catch_up(&session.engine, &session.user, &CatchUpOptions::default());
+            let last = quipu_engine::process(&session.engine, &session.user, Until::Everything, &Budget::default());
             let faults: Vec<String> = match &last {
                 Ok(report) => report.faults().map(str::to_owned).collect(),
                 Err(error) => vec![error.to_string()],
@@ -189,9 +189,9 @@ fn read_line() -> Result<Option<String>> {
 fn work_beside<'scope>(
     scope: &'scope Scope<'scope, '_>,
     session: &'scope Session<'_>,
-) -> ScopedJoinHandle<'scope, Result<CatchUpReport>> {
+) -> ScopedJoinHandle<'scope, Result<Processed>> {
     let (engine, user) = (&session.engine, &session.user);
-    scope.spawn(move || quipu_engine::catch_up(engine, user, &CatchUpOptions::default()))
+    scope.spawn(move || quipu_engine::process(engine, user, Until::Everything, &Budget::default()))
 }
 
 impl Talk<'_> {

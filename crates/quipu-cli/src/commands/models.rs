@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quipu_engine::status::Finding;
-use quipu_engine::{CatchUpOptions, CatchUpReport, Error, Result, StudyOptions};
+use quipu_engine::{Budget, Error, Processed, Result, StudyOptions, Until};
 use quipu_models::language::Spent;
 
 use super::{Session, people};
@@ -89,12 +89,12 @@ pub(super) fn self_test(settings: &Settings, printer: &Printer) -> Result<ExitCo
 pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
     let (engine, user) = (&session.engine, &session.user);
     let sources_max = args.sources.unwrap_or(usize::MAX);
-    let mut report = CatchUpReport::default();
+    let mut report = Processed::default();
     if args.from_the_start {
         report.studied = Some(quipu_engine::study(engine, user, &StudyOptions { sources_max, from_the_start: true })?);
     } else {
-        let options = CatchUpOptions { sources_max, session: session.only_session.clone() };
-        report = quipu_engine::catch_up(engine, user, &options)?;
+        let budget = Budget { sources_max, session: session.only_session.clone() };
+        report = quipu_engine::process(engine, user, Until::Everything, &budget)?;
     }
     session.printer.report(&report, in_words)?;
     for fault in report.faults() {
@@ -103,7 +103,7 @@ pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
     Ok(())
 }
 
-fn in_words(report: &CatchUpReport) -> String {
+fn in_words(report: &Processed) -> String {
     let mut text = String::new();
     if report.read.sources > 0 {
         text.push_str(&format!(

@@ -6,7 +6,8 @@ use quipu_core::item::{Decision, Fact, FactStatus, Task};
 use quipu_core::writing::{Outcome, Understanding};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Conflict, Error, FactOptions, FactShown, MigrateOptions, Receipt, Result, Story, Waiting, WriteRequest,
+    Budget, Conflict, Error, FactOptions, FactShown, MigrateOptions, Receipt, Result, Story, Until, Waiting,
+    WriteRequest,
 };
 
 use super::{Session, render};
@@ -259,7 +260,15 @@ pub(super) fn score(session: &Session<'_>, args: &Score) -> Result<()> {
 
 pub(super) fn reread(session: &Session<'_>, args: &Reread) -> Result<()> {
     let (engine, user) = (&session.engine, &session.user);
-    let found = if args.unread { quipu_engine::read_unread(engine, user) } else { quipu_engine::reread(engine, user) }?;
+    let found = if args.unread {
+        let done = quipu_engine::process(engine, user, Until::Extracted, &Budget::default())?;
+        for fault in &done.failed {
+            session.printer.hint(fault);
+        }
+        done.read
+    } else {
+        quipu_engine::reread(engine, user)?
+    };
     let how = if args.unread { "read" } else { "read again" };
     session
         .printer

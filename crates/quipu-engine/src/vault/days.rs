@@ -8,7 +8,7 @@ use quipu_core::history::History;
 use quipu_core::id::{Seq, UserId};
 
 use crate::error::Result;
-use crate::keeper::{self, Keeper};
+use crate::memory::{OpenMemory, fold};
 use crate::scan;
 
 /// A run of events recorded on one day.
@@ -24,9 +24,9 @@ struct Run {
 pub(super) type EachDay<'a> = &'a mut dyn FnMut(&Day, Option<&Memory>, &Memory, bool) -> Result<()>;
 
 /// Goes through the days from event `from` on, which begins one.
-pub(super) fn each(keeper: &Keeper, user: &UserId, from: Seq, head: Seq, each: EachDay<'_>) -> Result<()> {
-    let history = keeper.read().history.clone();
-    let runs = runs(keeper, &history, from, head)?;
+pub(super) fn each(open: &OpenMemory, user: &UserId, from: Seq, head: Seq, each: EachDay<'_>) -> Result<()> {
+    let history = open.read().history.clone();
+    let runs = runs(open, &history, from, head)?;
     let mut memory: Option<Memory> = None;
     for (number, run) in runs.iter().enumerate() {
         let is_last = number + 1 == runs.len();
@@ -34,22 +34,22 @@ pub(super) fn each(keeper: &Keeper, user: &UserId, from: Seq, head: Seq, each: E
         let before = match (&memory, run.reverts) {
             (_, false) => None,
             (Some(memory), true) => Some(memory.clone()),
-            (None, true) => Some(fold(keeper, user, &history, run.first - 1)?),
+            (None, true) => Some(fold(open, user, &history, run.first - 1)?),
         };
         let held = memory.take().filter(|held| held.skipped().iter().eq(skipped.range(..=held.seq())));
         let mut day: Option<Day> = None;
         let stood = match held {
             Some(mut held) => {
                 held.set_skipped(skipped);
-                events(keeper, *run, &mut |event| {
+                events(open, *run, &mut |event| {
                     day.get_or_insert_with(|| Day::of(&event)).note(&event);
                     held.apply(event);
                 })?;
                 held
             }
             None => {
-                events(keeper, *run, &mut |event| day.get_or_insert_with(|| Day::of(&event)).note(&event))?;
-                at_end(keeper, user, skipped, run.last)?
+                events(open, *run, &mut |event| day.get_or_insert_with(|| Day::of(&event)).note(&event))?;
+                at_end(open, user, skipped, run.last)?
             }
         };
         if let Some(day) = &day {
@@ -61,30 +61,30 @@ pub(super) fn each(keeper: &Keeper, user: &UserId, from: Seq, head: Seq, each: E
 }
 
 /// The memory as it stood at a version: the one that is open, if it stands there.
-fn at_end(keeper: &Keeper, user: &UserId, skipped: BTreeSet<Seq>, version: Seq) -> Result<Memory> {
-    let open = {
-        let state = keeper.read();
+fn at_end(open: &OpenMemory, user: &UserId, skipped: BTreeSet<Seq>, version: Seq) -> Result<Memory> {
+    let now = {
+        let state = open.read();
         let stands = state.memory.seq() == version && *state.memory.skipped() == skipped;
         stands.then(|| state.memory.clone())
     };
-    match open {
+    match now {
         Some(memory) => Ok(memory),
-        None => keeper::fold_skipping(keeper.writer().ledger.as_mut(), user, skipped, version),
+        None => fold::fold_skipping(open.writer()?.ledger.as_mut(), user, skipped, version),
     }
 }
 
-fn fold(keeper: &Keeper, user: &UserId, history: &History, version: Seq) -> Result<Memory> {
-    keeper::fold_to(keeper.writer().ledger.as_mut(), user, history, version)
+fn fold(open: &OpenMemory, user: &UserId, history: &History, version: Seq) -> Result<Memory> {
+    fold::fold_to(open.writer()?.ledger.as_mut(), user, history, version)
 }
 
-fn events(keeper: &Keeper, run: Run, each: &mut dyn FnMut(quipu_core::event::Event)) -> Result<()> {
-    scan::events(keeper.writer().ledger.as_mut(), run.first..=run.last, each)
+fn events(open: &OpenMemory, run: Run, each: &mut dyn FnMut(quipu_core::event::Event)) -> Result<()> {
+    scan::events(open.writer()?.ledger.as_mut(), run.first..=run.last, each)
 }
 
-fn runs(keeper: &Keeper, history: &History, from: Seq, head: Seq) -> Result<Vec<Run>> {
+fn runs(open: &OpenMemory, history: &History, from: Seq, head: Seq) -> Result<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     let mut date = None;
-    scan::headers(keeper.writer().ledger.as_mut(), from..=head, &mut |header| {
+    scan::headers(open.writer()?.ledger.as_mut(), from..=head, &mut |header| {
         let of = quipu_core::time::day_number(header.recorded_at);
         let reverts = history.is_revert(header.seq);
         match runs.last_mut() {

@@ -8,10 +8,10 @@ use quipu_core::item::{Drawn, Review};
 use quipu_core::limit;
 
 use super::{pages, path};
-use crate::commit;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::{Keeper, State};
+use crate::memory::commit;
+use crate::memory::{OpenMemory, State};
 use crate::ports::UserVault;
 use crate::vault::report::Taken;
 
@@ -60,12 +60,12 @@ fn edits_of(edited: &Edited) -> Vec<Edit> {
 ///
 /// # Errors
 /// As for every append and every write; what was proposed before stays, and is not proposed again.
-pub(super) fn take_up(engine: &Engine, keeper: &Keeper, vault: &mut dyn UserVault) -> Result<Vec<Taken>> {
+pub(super) fn take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<Taken>> {
     let mut all = Vec::new();
     for edited in edited(vault)? {
         let edits = edits_of(&edited);
         let mut proposed: Vec<Review> = Vec::new();
-        commit::commit(engine, keeper, None, &mut |state| {
+        commit::commit(engine, open, None, &mut |state| {
             proposed = proposals(engine, state, &edited.page, &edits);
             Ok(draft(&edited.page, &proposed).into_iter().collect())
         })?;
@@ -78,9 +78,9 @@ pub(super) fn take_up(engine: &Engine, keeper: &Keeper, vault: &mut dyn UserVaul
 }
 
 /// What taking up would propose.
-pub(super) fn would_take_up(engine: &Engine, keeper: &Keeper, vault: &mut dyn UserVault) -> Result<Vec<Taken>> {
+pub(super) fn would_take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<Taken>> {
     let found = edited(vault)?;
-    let state = keeper.read();
+    let state = open.read();
     let of = |edited: &Edited| taken(&edited.page, None, &proposals(engine, &state, &edited.page, &edits_of(edited)));
     Ok(found.iter().map(of).collect())
 }

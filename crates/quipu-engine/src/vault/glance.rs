@@ -4,7 +4,7 @@
 //! of those days is kept, so that another look reads the newest day only.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use quipu_core::artifact::{self, GlobalMemory, Slug, Summary, TopicMemory};
 use quipu_core::event::Hash;
@@ -14,7 +14,8 @@ use serde::Serialize;
 use super::days;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::keeper::Keeper;
+use crate::lock::{Mutex, MutexGuard, Rank};
+use crate::memory::OpenMemory;
 
 /// A memory as its pages show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,8 +45,13 @@ struct Kept {
 }
 
 /// The last glance at a memory, if there was one since something was erased.
-#[derive(Default)]
 pub(crate) struct Glanced(Mutex<Last>);
+
+impl Default for Glanced {
+    fn default() -> Self {
+        Self(Mutex::new(Rank::Detail, Last::default()))
+    }
+}
 
 #[derive(Default)]
 struct Last {
@@ -57,7 +63,7 @@ struct Last {
 impl Glanced {
     fn last(&self) -> MutexGuard<'_, Last> {
         // Every change of it is one assignment.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Lets go of everything: some of it may have been erased.
@@ -71,6 +77,12 @@ impl Glanced {
     pub(crate) fn bytes(&self) -> usize {
         self.last().kept.as_ref().map_or(0, |kept| kept.bytes)
     }
+
+    /// What the pages say, as JSON.
+    pub(crate) fn texts(&self) -> Option<String> {
+        let kept = self.last().kept.clone()?;
+        serde_json::to_string(&*kept.glance).ok()
+    }
 }
 
 /// Makes the pages of a memory from its ledger, and writes nothing.
@@ -78,23 +90,23 @@ impl Glanced {
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if the ledger cannot be read.
 pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<Glance>> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let (kept, forgotten) = {
-        let last = keeper.glanced.last();
+        let last = open.glanced.last();
         (last.kept.clone(), last.forgotten)
     };
     let (head, hash) = {
-        let state = keeper.read();
+        let state = open.read();
         (state.memory.seq(), state.memory.head())
     };
     if let Some(kept) = kept.as_ref().filter(|kept| kept.head == hash) {
         return Ok(kept.glance.clone());
     }
     let mut told = kept.map(|kept| kept.told.clone()).unwrap_or_default();
-    let glance = Arc::new(tell(&keeper, user, head, &mut told)?);
+    let glance = Arc::new(tell(&open, user, head, &mut told)?);
     // The pages say every summary once more, in their own way.
     let bytes = 2 * serde_json::to_string(&*glance).map_or(0, |text| text.len());
-    let mut last = keeper.glanced.last();
+    let mut last = open.glanced.last();
     if last.forgotten == forgotten {
         last.kept = Some(Arc::new(Kept { head: hash, told, glance: glance.clone(), bytes }));
     }
@@ -102,10 +114,10 @@ pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<Glance>> {
 }
 
 /// Tells the days that are not told yet: those that are over into `told`, the last one into the glance alone.
-fn tell(keeper: &Keeper, user: &UserId, head: Seq, told: &mut Told) -> Result<Glance> {
-    let mut open: Vec<(Slug, Summary)> = Vec::new();
+fn tell(open: &OpenMemory, user: &UserId, head: Seq, told: &mut Told) -> Result<Glance> {
+    let mut of_today: Vec<(Slug, Summary)> = Vec::new();
     if head > told.to {
-        days::each(keeper, user, told.to + 1, head, &mut |day, before, memory, closed| {
+        days::each(open, user, told.to + 1, head, &mut |day, before, memory, closed| {
             let mut used = told.used.clone();
             let entries = artifact::entries(day, before, memory, &mut |topic, date| {
                 let count = used.entry((topic.clone(), date)).or_default();
@@ -113,7 +125,7 @@ fn tell(keeper: &Keeper, user: &UserId, head: Seq, told: &mut Told) -> Result<Gl
                 *count - 1
             });
             if !closed {
-                open.extend(entries.into_iter().map(|entry| (entry.topic, entry.summary)));
+                of_today.extend(entries.into_iter().map(|entry| (entry.topic, entry.summary)));
                 return Ok(());
             }
             for entry in entries {
@@ -127,7 +139,7 @@ fn tell(keeper: &Keeper, user: &UserId, head: Seq, told: &mut Told) -> Result<Gl
     for (topic, summaries) in &told.summaries {
         topics.insert(topic.clone(), summaries.iter().map(|summary| (summary.clone(), false)).collect());
     }
-    for (topic, summary) in open {
+    for (topic, summary) in of_today {
         topics.entry(topic).or_default().push((summary, true));
     }
     let topics: Vec<TopicMemory> =

@@ -1,7 +1,6 @@
 //! Level: writing what the ledger says into the folder, all of it or what came since.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::PoisonError;
 
 use quipu_core::artifact::{self, Entry, Meta, Schema, Slug, Standing, Summary, VAULT, VaultPath, raw_page, to_page};
 use quipu_core::id::{Seq, UserId};
@@ -14,7 +13,7 @@ use super::trial::Trial;
 use super::{AUDIT, STANDING, UNFINISHED, days, edits, path};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::keeper::Keeper;
+use crate::memory::OpenMemory;
 use crate::ports::UserVault;
 
 /// Files written in one durable step.
@@ -54,35 +53,35 @@ pub fn rebuild(engine: &Engine, user: &UserId, options: VaultOptions) -> Result<
 /// # Errors
 /// `NotFound` without such a user or folder.
 pub fn verify(engine: &Engine, user: &UserId) -> Result<VaultReport> {
-    let keeper = engine.keeper(user, false)?;
+    let open = engine.open(user)?;
     let beneath = super::open(engine, user, false)?.ok_or_else(|| super::missing(user))?;
     let mut trial = Trial::over(Some(beneath));
-    let edited = edits::would_take_up(engine, &keeper, &mut trial)?;
-    Ok(VaultReport { edited, ..anew(&keeper, user, &mut trial)? })
+    let edited = edits::would_take_up(engine, &open, &mut trial)?;
+    Ok(VaultReport { edited, ..anew(&open, user, &mut trial)? })
 }
 
 fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> Result<VaultReport> {
-    let keeper = engine.keeper(user, false)?;
-    let _alone = keeper.files.lock().unwrap_or_else(PoisonError::into_inner);
+    let open = engine.open(user)?;
+    let _alone = open.files.lock();
     let mut vault: Box<dyn UserVault> = if options.dry_run {
         Box::new(Trial::over(super::open(engine, user, false)?))
     } else {
         let none = || Error::Unavailable("there is no place for plain files".to_owned());
         super::open(engine, user, true)?.ok_or_else(none)?
     };
-    if !all && !options.look && is_level(&keeper, user, vault.as_mut())? {
-        let version = keeper.read().memory.seq();
+    if !all && !options.look && is_level(&open, user, vault.as_mut())? {
+        let version = open.read().memory.seq();
         return Ok(VaultReport { folder: vault.place(), version, ..VaultReport::default() });
     }
     // Before a page is written, what a person changed on it is taken up.
     let edited = if options.dry_run {
-        edits::would_take_up(engine, &keeper, vault.as_mut())?
+        edits::would_take_up(engine, &open, vault.as_mut())?
     } else {
-        edits::take_up(engine, &keeper, vault.as_mut())?
+        edits::take_up(engine, &open, vault.as_mut())?
     };
-    let report = match if all { None } else { added(&keeper, user, vault.as_mut())? } {
+    let report = match if all { None } else { added(&open, user, vault.as_mut())? } {
         Some(report) => report,
-        None => anew(&keeper, user, vault.as_mut())?,
+        None => anew(&open, user, vault.as_mut())?,
     };
     Ok(VaultReport { edited, ..report })
 }
@@ -91,26 +90,26 @@ fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> 
 /// whether the erasure will be; it is asked only where something was changed.
 pub(crate) fn before_erasure(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     user: &UserId,
     allowed: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
-    let _alone = keeper.files.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = open.files.lock();
     let Some(mut vault) = super::open(engine, user, false)? else { return Ok(()) };
     if edits::edited(vault.as_mut())?.is_empty() {
         return Ok(());
     }
     allowed()?;
-    edits::take_up(engine, keeper, vault.as_mut()).map(drop)
+    edits::take_up(engine, open, vault.as_mut()).map(drop)
 }
 
 /// After an erasure: no file holds what was erased. Names the files that changed.
-pub(crate) fn after_erasure(engine: &Engine, keeper: &Keeper, user: &UserId) -> Result<Vec<String>> {
-    let _alone = keeper.files.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn after_erasure(engine: &Engine, open: &OpenMemory, user: &UserId) -> Result<Vec<String>> {
+    let _alone = open.files.lock();
     let Some(mut vault) = super::open(engine, user, false)? else { return Ok(Vec::new()) };
     let mut removed = edits::kept(vault.as_mut())?;
     vault.remove(&removed)?;
-    let report = anew(keeper, user, vault.as_mut())?;
+    let report = anew(open, user, vault.as_mut())?;
     let removed = removed.drain(..).map(|path| path.to_string());
     Ok(report.written.into_iter().chain(report.removed).chain(removed).collect())
 }
@@ -237,20 +236,20 @@ fn pages(pen: &mut Pen<'_>, user: &UserId, topics: &BTreeSet<Slug>) -> Result<()
 }
 
 /// Everything, from the first event on.
-fn anew(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<VaultReport> {
+fn anew(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<VaultReport> {
     let (head, hash) = {
-        let state = keeper.read();
+        let state = open.read();
         (state.memory.seq(), state.memory.head())
     };
     vault.write(&[(path(UNFINISHED)?, Vec::new())])?;
     vault.sweep()?;
     let mut pen = Pen::new(vault, head, true);
-    let (lines_bytes, audit_bytes) = lines(keeper, head, &mut pen)?;
+    let (lines_bytes, audit_bytes) = lines(open, head, &mut pen)?;
     let mut used: BTreeMap<(Slug, jiff::civil::Date), usize> = BTreeMap::new();
     let mut topics: BTreeSet<Slug> = BTreeSet::new();
     let mut open_from = 1;
     if head > 0 {
-        days::each(keeper, user, 1, head, &mut |day, before, memory, closed| {
+        days::each(open, user, 1, head, &mut |day, before, memory, closed| {
             open_from = day.first();
             let entries = artifact::entries(day, before, memory, &mut |topic, date| {
                 let count = used.entry((topic.clone(), date)).or_default();
@@ -280,13 +279,13 @@ fn standing(user: &UserId, head: Seq, hash: &str, open_from: Seq, (lines_bytes, 
 }
 
 /// The ledger's own lines and the audit log; returns the length of the newest file of each.
-fn lines(keeper: &Keeper, head: Seq, pen: &mut Pen<'_>) -> Result<(u64, u64)> {
+fn lines(open: &OpenMemory, head: Seq, pen: &mut Pen<'_>) -> Result<(u64, u64)> {
     let mut audit = String::new();
     let mut newest = 0;
     let mut first = 1;
     while first <= head {
         let last = head.min(first + limit::VAULT_SEGMENT_EVENTS - 1);
-        let (lines, told) = read_lines(keeper, first, last)?;
+        let (lines, told) = read_lines(open, first, last)?;
         newest = lines.len() as u64;
         audit.push_str(&told);
         pen.put(path(&artifact::segment_of(first))?, lines.into_bytes())?;
@@ -298,7 +297,7 @@ fn lines(keeper: &Keeper, head: Seq, pen: &mut Pen<'_>) -> Result<(u64, u64)> {
 }
 
 /// The lines of a stretch, and what the audit log says of it.
-fn read_lines(keeper: &Keeper, first: Seq, last: Seq) -> Result<(String, String)> {
+fn read_lines(open: &OpenMemory, first: Seq, last: Seq) -> Result<(String, String)> {
     let (mut lines, mut audit) = (String::new(), String::new());
     let mut fault = None;
     let mut take = |event: &SealedEvent| -> Result<()> {
@@ -310,7 +309,7 @@ fn read_lines(keeper: &Keeper, first: Seq, last: Seq) -> Result<(String, String)
         audit.push_str(&artifact::audit_line(&ledger::open_header(event)?, &event.hash));
         Ok(())
     };
-    keeper.writer().ledger.read(first..=last, &mut |event| match take(&event) {
+    open.writer()?.ledger.read(first..=last, &mut |event| match take(&event) {
         Ok(()) => true,
         Err(error) => {
             fault = Some(error);
@@ -344,14 +343,14 @@ fn surplus(vault: &mut dyn UserVault, named: &BTreeSet<VaultPath>) -> Result<Vec
 }
 
 /// What came since; `None` if that is not enough and everything must be made anew.
-fn added(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<Option<VaultReport>> {
+fn added(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<Option<VaultReport>> {
     let Some(was) = standing_of(user, vault)? else { return Ok(None) };
     let (head, hash) = {
-        let state = keeper.read();
+        let state = open.read();
         (state.memory.seq(), state.memory.head())
     };
-    let controls = || keeper.writer().ledger.controls(head);
-    let known = was.head_seq <= head && hash_at(keeper, was.head_seq)?.as_deref() == Some(was.head_hash.as_str());
+    let controls = || -> Result<Vec<SealedEvent>> { Ok(open.writer()?.ledger.controls(head)?) };
+    let known = was.head_seq <= head && hash_at(open, was.head_seq)?.as_deref() == Some(was.head_hash.as_str());
     if !known || controls()?.last().is_some_and(|control| control.seq > was.head_seq) {
         return Ok(None);
     }
@@ -361,12 +360,12 @@ fn added(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<Op
     }
     vault.write(&[(path(UNFINISHED)?, Vec::new())])?;
     let mut pen = Pen::new(vault, head, false);
-    let Some((lines_bytes, audit_bytes)) = append_lines(keeper, &was, head, &mut pen)? else { return Ok(None) };
+    let Some((lines_bytes, audit_bytes)) = append_lines(open, &was, head, &mut pen)? else { return Ok(None) };
     let mut topics = BTreeSet::new();
     let opened = open_files(pen.vault)?;
     let mut open_from = was.open_from;
     let mut still_open = BTreeSet::new();
-    days::each(keeper, user, was.open_from, head, &mut |day, before, memory, closed| {
+    days::each(open, user, was.open_from, head, &mut |day, before, memory, closed| {
         open_from = day.first();
         let vault = &mut *pen.vault;
         let mut fault = None;
@@ -398,9 +397,9 @@ fn added(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<Op
 }
 
 /// True if nothing was recorded since the folder was written.
-fn is_level(keeper: &Keeper, user: &UserId, vault: &mut dyn UserVault) -> Result<bool> {
+fn is_level(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<bool> {
     let was = standing_of(user, vault)?;
-    let state = keeper.read();
+    let state = open.read();
     let head = state.memory.head().to_hex();
     Ok(was.is_some_and(|was| was.head_seq == state.memory.seq() && was.head_hash == head.as_str()))
 }
@@ -417,9 +416,9 @@ fn standing_of(user: &UserId, vault: &mut dyn UserVault) -> Result<Option<Standi
     Ok(standing.filter(fits))
 }
 
-fn hash_at(keeper: &Keeper, seq: Seq) -> Result<Option<String>> {
+fn hash_at(open: &OpenMemory, seq: Seq) -> Result<Option<String>> {
     let mut found = None;
-    keeper.writer().ledger.read(seq..=seq, &mut |event| {
+    open.writer()?.ledger.read(seq..=seq, &mut |event| {
         found = Some(event.hash.to_hex().to_string());
         false
     })?;
@@ -427,7 +426,7 @@ fn hash_at(keeper: &Keeper, seq: Seq) -> Result<Option<String>> {
 }
 
 /// Adds the lines of new events; none if the files are not as long as they should be.
-fn append_lines(keeper: &Keeper, was: &Standing, head: Seq, pen: &mut Pen<'_>) -> Result<Option<(u64, u64)>> {
+fn append_lines(open: &OpenMemory, was: &Standing, head: Seq, pen: &mut Pen<'_>) -> Result<Option<(u64, u64)>> {
     let mut newest = was.lines_bytes;
     let mut audit = String::new();
     let mut first = was.head_seq + 1;
@@ -435,7 +434,7 @@ fn append_lines(keeper: &Keeper, was: &Standing, head: Seq, pen: &mut Pen<'_>) -
         let segment = artifact::segment_of(first);
         let begins = segment != artifact::segment_of(first - 1) || first == 1;
         let last = head.min(first + limit::VAULT_SEGMENT_EVENTS - 1 - (first - 1) % limit::VAULT_SEGMENT_EVENTS);
-        let (lines, told) = read_lines(keeper, first, last)?;
+        let (lines, told) = read_lines(open, first, last)?;
         audit.push_str(&told);
         let at = path(&segment)?;
         if begins {

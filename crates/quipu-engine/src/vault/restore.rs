@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{missing, path};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::ports::UserVault;
-use crate::upkeep::{Progress, Watch};
+use crate::memory::{Progress, Watch};
+use crate::ports::{StoreError, UserVault};
 use crate::verify;
 
 /// Events made durable in one step.
@@ -76,9 +76,9 @@ pub(crate) fn receive(
         let why = first.map(|damage| format!("event {}: {}", damage.seq, damage.reason)).unwrap_or_default();
         return Err(Error::Corrupt(format!("these are not the whole ledger of {user}, nothing was restored: {why}")));
     }
-    if engine.store.users()?.contains(user) {
-        let text = format!("user {user} has a memory here; only one that has none is restored");
-        return Err(Error::Refused(text));
+    let taken = || Error::Refused(format!("user {user} has a memory here; only one that has none is restored"));
+    if !engine.open(user)?.is_absent() {
+        return Err(taken());
     }
     let restored = RestoredFolder {
         user_id: user.clone(),
@@ -89,16 +89,21 @@ pub(crate) fn receive(
     if dry_run {
         return Ok(restored);
     }
-    engine.forget_open(user);
-    let mut ledger = engine.store.open(user, true)?;
-    let mut done: Seq = 0;
-    for batch in events.chunks(BATCH) {
-        ledger.append(done, batch)?;
-        done += batch.len() as Seq;
-        watch(Progress::Events(done, verdict.head_seq));
-    }
-    drop(ledger);
+    let built = engine.store.build(user, false, &mut |ledger| {
+        let mut done: Seq = 0;
+        for batch in events.chunks(BATCH) {
+            ledger.append(done, batch)?;
+            done += batch.len() as Seq;
+            watch(Progress::Events(done, verdict.head_seq));
+        }
+        Ok(())
+    });
+    match built {
+        Err(StoreError::Exists(_)) => return Err(taken()),
+        outcome => outcome?,
+    };
     // Folds it once, so that a ledger that cannot be read is noticed now.
-    engine.keeper(user, false)?;
+    engine.forget_open(user);
+    engine.open_existing(user)?;
     Ok(restored)
 }

@@ -66,7 +66,8 @@ fn fill(door: &Door) {
         let options = RememberOptions { durable_only: !last, ..RememberOptions::default() };
         remember(&door.engine, &user, &Utterance::of_user(words), &options).unwrap();
     }
-    quipu_engine::read_unread(&door.engine, &user).unwrap();
+    quipu_engine::process(&door.engine, &user, quipu_engine::Until::Extracted, &quipu_engine::Budget::default())
+        .unwrap();
 }
 
 /// A request late in a conversation; another question each time.

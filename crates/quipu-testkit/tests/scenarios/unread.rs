@@ -11,8 +11,8 @@ use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    ContextOptions, Engine, FactOptions, IngestOptions, LogOptions, RememberOptions, Utterance, context, erase, facts,
-    ingest, log, read_unread, remember, revert, status, verify,
+    Budget, ContextOptions, Engine, FactOptions, IngestOptions, LogOptions, RememberOptions, Until, Utterance, context,
+    erase, facts, ingest, log, process, remember, revert, status, verify,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{FailingExtractor, MemoryStore, Rig};
@@ -83,7 +83,7 @@ fn the_next_turn_reads_what_a_dead_process_did_not() {
         assert_eq!(house.read(), ["I live in Lyon.", "I like jazz."], "{before:?}");
         assert!(known(&engine).contains(&"User lives in Lyon".to_owned()), "{before:?}");
         // and nothing again, by whomever
-        read_unread(&engine, &me()).unwrap();
+        process(&engine, &me(), Until::Extracted, &Budget::default()).unwrap();
         let engine = house.start();
         said(&engine, &["I like tea."]);
         assert_eq!(house.read(), ["I like tea."], "{before:?}");
@@ -99,12 +99,12 @@ fn a_reading_is_an_effect_of_the_words_it_is_of() {
     let house = House::new();
     house.dies(0, |engine| said(engine, &["I live in Lyon."]));
     let engine = house.start();
-    assert_eq!(read_unread(&engine, &me()).unwrap().sources, 1);
+    assert_eq!(process(&engine, &me(), Until::Extracted, &Budget::default()).unwrap().read.sources, 1);
     let events = log(&engine, &me(), &LogOptions { before: None, limit: 9, reference: None }).unwrap();
     assert_eq!(events.len(), 2);
     assert_eq!(events[0].actor, Actor::System);
     // and a second look finds nothing to do
-    assert_eq!(read_unread(&engine, &me()).unwrap().sources, 0);
+    assert_eq!(process(&engine, &me(), Until::Extracted, &Budget::default()).unwrap().read.sources, 0);
     assert_eq!(status(&engine, &me()).unwrap().version, 2);
 }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use quipu_core::id::{ItemKind, UserId};
 use quipu_core::recall::Verdict;
 use quipu_engine::{
-    ContextOptions, Engine, Error, RememberOptions, Result, Utterance, follow_up, judged_context, remember_all,
+    Budget, ContextOptions, Engine, Error, RememberOptions, Result, Until, Utterance, judged_context, process,
+    remember_all,
 };
 use reqwest::StatusCode;
 use reqwest::blocking::{Client, RequestBuilder};
@@ -118,7 +119,10 @@ impl Door {
     /// Has what was recorded read; a server does that by itself.
     pub(super) fn follow(&self, user: &UserId, session: &str) -> Result<()> {
         match self {
-            Self::Folder(engine) => follow_up(engine, user, Some(session)).map(drop),
+            Self::Folder(engine) => {
+                let budget = Budget { session: Some(session.to_owned()), ..Budget::default() };
+                process(engine, user, Until::Extracted, &budget).map(drop)
+            }
             Self::Server { .. } => Ok(()),
         }
     }

@@ -106,7 +106,7 @@ fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Shown<Receipt>, Fault> {
         Error::Invalid(why) => Error::Refused(why),
         other => other,
     };
-    call.writing(&user, || edit_core(call.engine, &user, &edit, &options).map_err(refused)).map(Shown)
+    call.writing(&user, |memory| edit_core(call.engine, memory, &edit, &options).map_err(refused)).map(Shown)
 }
 
 /// Which episodes.

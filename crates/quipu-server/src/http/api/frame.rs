@@ -15,7 +15,7 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, expecting};
+use quipu_engine::{Engine, Error, MemoryRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -281,13 +281,13 @@ impl Call<'_> {
         self.caller.must_see_all()
     }
 
-    /// Runs a verb that appends, on the condition the request came with.
-    pub(super) fn writing<T>(&self, user: &UserId, verb: impl FnOnce() -> Result<T, Error>) -> Result<T, Fault> {
-        let done = match self.expected {
-            Some(version) => expecting(user, version, verb),
-            None => verb(),
-        };
-        Ok(done?)
+    /// Runs an operation that appends, on the condition the request came with.
+    pub(super) fn writing<'u, T>(
+        &self,
+        user: &'u UserId,
+        operation: impl FnOnce(MemoryRef<'u>) -> Result<T, Error>,
+    ) -> Result<T, Fault> {
+        Ok(operation(MemoryRef::of(user).at_version(self.expected))?)
     }
 }
 

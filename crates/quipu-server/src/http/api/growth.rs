@@ -51,7 +51,7 @@ fn promoted(call: &Call<'_>, asked: Promote) -> Result<Shown<PromoteReport>, Fau
         idempotency_key: call.idempotency_key.clone(),
         dry_run: asked.dry_run,
     };
-    call.writing(&user, || promote(call.engine, &user, &request)).map(Shown)
+    call.writing(&user, |memory| promote(call.engine, memory, &request)).map(Shown)
 }
 
 /// Whose memory is compacted.
@@ -69,5 +69,5 @@ struct Compact {
 fn compacted(call: &Call<'_>, asked: Compact) -> Result<Shown<CompactReport>, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let options = GrowOptions { dry_run: asked.dry_run, ..GrowOptions::default() };
-    call.writing(&user, || compact(call.engine, &user, &options)).map(Shown)
+    call.writing(&user, |memory| compact(call.engine, memory, &options)).map(Shown)
 }

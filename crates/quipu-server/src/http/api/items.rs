@@ -1,7 +1,7 @@
 //! Single items.
 
 use axum::http::Method;
-use quipu_engine::{Error, Look, Receipt, Story, history, look, mark, reword, score_fact};
+use quipu_engine::{Error, Look, MemoryRef, Receipt, Story, history, look, mark, reword, score_fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,16 +67,18 @@ fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
             let why = "a text makes a new item of it: mark that one afterwards";
             return Err(Fault::invalid(why).at("text"));
         }
-        let receipts = call.writing(&user, || reword(call.engine, &user, name, &text))?;
+        let receipts = call.writing(&user, |memory| reword(call.engine, memory, name, &text))?;
         return Ok(Changed { receipts: receipts.into_iter().map(Shown).collect() });
     }
     if !is_marked && user_fact_score.is_none() {
         return Err(Fault::invalid("nothing to change: give pinned, rating, user_fact_score or text"));
     }
-    let changed = || -> Result<Vec<Receipt>, Error> {
+    let changed = |memory: MemoryRef<'_>| -> Result<Vec<Receipt>, Error> {
         // What can be refused comes first: a score that does not fit leaves the marks alone.
-        let scored = user_fact_score.map(|score| score_fact(call.engine, &user, name, score)).transpose()?;
-        let marked = is_marked.then(|| mark(call.engine, &user, name, pinned, rating)).transpose()?;
+        let scored = user_fact_score.map(|score| score_fact(call.engine, memory, name, score)).transpose()?;
+        // What comes second follows from what came first.
+        let memory = if scored.is_some() { MemoryRef::of(&user) } else { memory };
+        let marked = is_marked.then(|| mark(call.engine, memory, name, pinned, rating)).transpose()?;
         Ok(scored.into_iter().chain(marked).collect())
     };
     if rating.is_some_and(|rating| !(-2..=2).contains(&rating)) {

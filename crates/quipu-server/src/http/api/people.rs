@@ -91,9 +91,9 @@ fn decide(call: &Call<'_>, asked: Decide) -> Result<Shown<Receipt>, Fault> {
         (Action::Undo, None) => None,
     };
     let rationale = asked.rationale.as_deref();
-    call.writing(&user, || match &decision {
-        Some(decision) => decide_review(call.engine, &user, id, decision, Actor::User, rationale),
-        None => undo_review(call.engine, &user, id),
+    call.writing(&user, |memory| match &decision {
+        Some(decision) => decide_review(call.engine, memory, id, decision, Actor::User, rationale),
+        None => undo_review(call.engine, memory, id),
     })
     .map(Shown)
 }
@@ -112,7 +112,7 @@ struct Merge {
 
 fn merged(call: &Call<'_>, asked: Merge) -> Result<Shown<Receipt>, Fault> {
     let user = call.user()?;
-    call.writing(&user, || merge(call.engine, &user, &asked.from, &asked.into)).map(Shown)
+    call.writing(&user, |memory| merge(call.engine, memory, &asked.from, &asked.into)).map(Shown)
 }
 
 /// What is taken back.
@@ -129,7 +129,7 @@ struct Retract {
 fn retracted(call: &Call<'_>, asked: Retract) -> Result<Shown<Receipt>, Fault> {
     let user = call.user()?;
     let reason = asked.reason.as_deref().unwrap_or("taken back");
-    call.writing(&user, || retract(call.engine, &user, &asked.item_id, reason)).map(Shown)
+    call.writing(&user, |memory| retract(call.engine, memory, &asked.item_id, reason)).map(Shown)
 }
 
 /// What is destroyed.
@@ -152,14 +152,14 @@ fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault>
     let targets: Vec<EraseTarget> =
         asked.targets.iter().map(|text| parsed(text, "targets")).collect::<Result<_, _>>()?;
     let reason = asked.reason.as_deref().unwrap_or("asked for");
-    call.writing(&user, || erase(call.engine, &user, &targets, reason, &mut |_| {})).map(Shown)
+    call.writing(&user, |memory| erase(call.engine, memory, &targets, reason, &mut |_| {})).map(Shown)
 }
 
 fn deleted(call: &Call<'_>) -> Result<Shown<UserErasure>, Fault> {
     let user = call.user()?;
     let mut tries = 0..DELETION_TRIES;
     loop {
-        match call.writing(&user, || delete_user_with_keys(call.engine, &call.app.keys, &user)) {
+        match call.writing(&user, |memory| delete_user_with_keys(call.engine, &call.app.keys, memory)) {
             // A request or a reading that has the memory in hand lets go of it soon.
             Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE && tries.next().is_some() => {
                 std::thread::sleep(DELETION_PAUSE);

@@ -228,7 +228,7 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
         let rejected = rejected.into_iter().map(Shown).collect();
         return Ok(Written { accepted: Vec::new(), rejected, source: None, replayed: false });
     }
-    let report = call.writing(&user, || write(call.engine, &user, &request, kind))?;
+    let report = call.writing(&user, |memory| write(call.engine, memory, &request, kind))?;
     let rejected = report.rejected.into_iter().chain(rejected).map(Shown).collect();
     Ok(Written { accepted: report.accepted, rejected, source: Some(report.source), replayed: report.replayed })
 }
@@ -248,6 +248,5 @@ struct Close {
 
 fn close(call: &Call<'_>, asked: Close) -> Result<Shown<Receipt>, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
-    let closed = || -> Result<Receipt, Error> { close_fact(call.engine, &user, &asked.fact_id, asked.valid_to) };
-    call.writing(&user, closed).map(Shown)
+    call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, asked.valid_to)).map(Shown)
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::source::Role;
-use quipu_engine::{CatchUpOptions, Receipt, RememberOptions, Utterance, catch_up, follow_up, remember_all};
+use quipu_engine::{Budget, Receipt, RememberOptions, Until, Utterance, process, remember_all};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -182,7 +182,7 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
         durable_only: true,
         ..RememberOptions::default()
     };
-    let receipts = call.writing(&user, || remember_all(call.engine, &user, said, kind, &options))?;
+    let receipts = call.writing(&user, |memory| remember_all(call.engine, memory, said, kind, &options))?;
     let session = said.first().and_then(|first| first.session.clone());
     let lag = follow(call, &user, session, wait);
     let last = receipts.last().ok_or_else(|| quipu_engine::Error::Bug("nothing was recorded".to_owned()))?;
@@ -200,16 +200,14 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
 /// Does what the caller waits for; the rest is done when nobody waits. The words are safe whatever comes of it.
 pub(super) fn follow(call: &Call<'_>, user: &UserId, session: Option<String>, wait: Wait) -> Option<String> {
     let engine = call.engine;
-    let done = match wait {
-        Wait::Durable => Ok(None),
-        Wait::Indexed => follow_up(engine, user, session.as_deref()),
-        Wait::Extracted => follow_up(engine, user, session.as_deref()).and_then(|lag| {
-            let options = CatchUpOptions { session: session.clone(), ..CatchUpOptions::default() };
-            let report = catch_up(engine, user, &options)?;
-            let fault = report.faults().next().map(str::to_owned);
-            Ok(lag.or(fault))
-        }),
+    let budget = Budget { session: session.clone(), ..Budget::default() };
+    let until = match wait {
+        Wait::Durable => None,
+        Wait::Indexed => Some(Until::Extracted),
+        Wait::Extracted => Some(Until::Everything),
     };
+    let done = until.map(|until| process(engine, user, until, &budget)).transpose();
+    let done = done.map(|done| done.and_then(|done| done.faults().next().map(str::to_owned)));
     if wait != Wait::Extracted {
         call.app.queue.study(user, session);
     }

@@ -211,7 +211,7 @@ fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
         let preview = preview_revert(call.engine, &user, &selection, &options)?;
         return Ok(Reverted::Preview(Box::new(Shown(preview))));
     }
-    let done = call.writing(&user, || revert(call.engine, &user, &selection, &options, &mut |_| {}));
+    let done = call.writing(&user, |memory| revert(call.engine, memory, &selection, &options, &mut |_| {}));
     let (receipt, difference) = done?;
     Ok(Reverted::Done { receipt: Box::new(Shown(receipt)), difference: Box::new(Shown(difference)) })
 }

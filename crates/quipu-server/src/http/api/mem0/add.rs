@@ -194,7 +194,7 @@ fn add(call: &Call<'_>, asked: Add) -> Result<Added, Fault> {
         ..RememberOptions::default()
     };
     let kind = if infer { ItemKind::Turn } else { ItemKind::Entry };
-    let receipts = call.writing(&user, || remember_all(call.engine, &user, &said, kind, &options))?;
+    let receipts = call.writing(&user, |memory| remember_all(call.engine, memory, &said, kind, &options))?;
     let lag = follow(call, &user, ids.run_id, Wait::Indexed);
     let items: Vec<ItemId> = receipts.iter().flat_map(|receipt| receipt.items.clone()).collect();
     let seqs = || receipts.iter().map(|receipt| receipt.seq);

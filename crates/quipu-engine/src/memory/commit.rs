@@ -1,7 +1,5 @@
 //! Appending: decide on what is there, seal, make durable, fold in. The only way into a ledger.
 
-use std::sync::Arc;
-
 use quipu_core::event::{Actor, Change, Draft, Hash, Idempotency, SourceKind};
 use quipu_core::guard;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
@@ -16,10 +14,13 @@ use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::expected;
-use crate::keeper::{self, Keeper, State, Writer};
+use crate::memory::index;
+use crate::memory::precondition;
+use crate::memory::{MemoryRef, OpenMemory, SharedMemory, State, Writer, fold};
 use crate::ports::StoreError;
-use crate::upkeep;
+
+/// How many times its stored size an event takes in memory, about.
+const GROWN_BY: usize = 4;
 
 /// Proof that an event is durable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -85,19 +86,19 @@ pub(crate) fn idempotency(key: Option<&str>, request: &[&[u8]]) -> Option<Idempo
 /// Returns once the events are durable and readers see them. All drafts become durable together or not at all.
 pub(crate) fn commit(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     request: Option<&Idempotency>,
     decide: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
 ) -> Result<Vec<Receipt>> {
-    let mut writer = keeper.writer();
-    // A request answered before is not judged again: it may no longer fit the memory, and need not.
-    if let Some(receipt) = answered_before(&mut writer, request)? {
-        return Ok(vec![receipt]);
-    }
-    let expected = expected::of(keeper.read().memory.user());
+    let mut writer = open.writer()?;
     for _ in 0..=limit::CONFLICT_RETRIES_MAX {
-        expected::check(expected, keeper.read().memory.seq())?;
-        let mut drafts = decide(&keeper.read())?;
+        // A request answered before is not judged again: it may no longer fit the memory, and need not.
+        if let Some(receipt) = answered_before(&mut writer, request)? {
+            open.catch_up(engine, &mut writer)?;
+            return Ok(vec![receipt]);
+        }
+        precondition::check(open.expected(), open.read().memory.seq())?;
+        let mut drafts = decide(&open.read())?;
         if let Some(first) = drafts.first_mut() {
             first.idempotency = request.cloned();
         }
@@ -106,17 +107,18 @@ pub(crate) fn commit(
         }
         drafts.iter_mut().try_for_each(scrub)?;
         let sealed = {
-            let state = keeper.read();
+            let state = open.read();
             drafts.iter().try_for_each(|draft| check(&state, draft))?;
             seal_all(engine, &state, &drafts)?
         };
         match writer.ledger.append(sealed.first().map_or(0, |event| event.seq - 1), &sealed) {
             Ok(()) => {
-                expected::met(keeper.read().memory.user());
-                fold_in(engine, keeper, &mut writer, &sealed)?;
+                open.note_appended(sealed.last().map_or(0, |event| event.seq));
+                open.met();
+                fold_in(engine, open, &mut writer, &sealed)?;
                 return sealed.iter().map(|event| Receipt::of(event, false)).collect();
             }
-            Err(StoreError::Conflict { .. }) => reload(engine, keeper, &mut writer)?,
+            Err(StoreError::Conflict { .. }) => open.catch_up(engine, &mut writer)?,
             Err(other) => return Err(other.into()),
         }
     }
@@ -127,37 +129,38 @@ pub(crate) fn commit(
 /// is refused makes no memory.
 pub(crate) fn open_or_create(
     engine: &Engine,
-    user: &UserId,
+    of: MemoryRef<'_>,
     decide: &mut dyn FnMut(&State) -> Result<Draft>,
-) -> Result<Arc<Keeper>> {
-    match engine.keeper(user, false) {
-        Err(Error::NotFound(_)) => {
-            let empty = State::empty(engine, user);
-            expected::check(expected::of(user), 0)?;
-            check(&empty, &decide(&empty)?)?;
-            engine.keeper(user, true)
-        }
-        outcome => outcome,
+) -> Result<OpenMemory> {
+    let open = engine.open(of)?;
+    if !open.is_absent() {
+        return Ok(open);
     }
+    {
+        let empty = open.read();
+        precondition::check(of.version, 0)?;
+        check(&empty, &decide(&empty)?)?;
+    }
+    engine.open_or_create(of)
 }
 
 /// The receipts of `count` events that one request recorded, of which the first is known.
-pub(crate) fn of_request(keeper: &Keeper, first: Receipt, count: usize) -> Result<Vec<Receipt>> {
-    let mut writer = keeper.writer();
+pub(crate) fn of_request(open: &OpenMemory, first: Receipt, count: usize) -> Result<Vec<Receipt>> {
+    let mut writer = open.writer()?;
     let rest = (first.seq + 1..).take(count.saturating_sub(1));
     let rest: Result<Vec<Receipt>> =
-        rest.map(|seq| Receipt::of(&keeper::sealed_at(writer.ledger.as_mut(), seq)?, true)).collect();
+        rest.map(|seq| Receipt::of(&fold::sealed_at(writer.ledger.as_mut(), seq)?, true)).collect();
     Ok(std::iter::once(first).chain(rest?).collect())
 }
 
 /// Appends one event.
 pub(crate) fn commit_one(
     engine: &Engine,
-    keeper: &Keeper,
+    open: &OpenMemory,
     request: Option<&Idempotency>,
     decide: &mut dyn FnMut(&State) -> Result<Draft>,
 ) -> Result<Receipt> {
-    let mut receipts = commit(engine, keeper, request, &mut |state| Ok(vec![decide(state)?]))?;
+    let mut receipts = commit(engine, open, request, &mut |state| Ok(vec![decide(state)?]))?;
     receipts.pop().ok_or_else(|| Error::Bug("a commit returned no receipt".to_owned()))
 }
 
@@ -166,17 +169,13 @@ pub(crate) fn commit_one(
 /// # Errors
 /// `Unavailable` and `Corrupt` as the store says.
 pub fn recorded_at(engine: &Engine, user: &UserId, key: &str) -> Result<Option<Seq>> {
-    match engine.keeper(user, false) {
-        Ok(keeper) => Ok(keeper.writer().ledger.key_use(key)?.map(|used| used.seq)),
-        Err(Error::NotFound(_)) => Ok(None),
-        Err(other) => Err(other),
-    }
+    Ok(engine.open(user)?.writer()?.ledger.key_use(key)?.map(|used| used.seq))
 }
 
 fn answered_before(writer: &mut Writer, request: Option<&Idempotency>) -> Result<Option<Receipt>> {
     let Some(used) = request else { return Ok(None) };
     let Some(earlier) = writer.ledger.key_use(&used.key)? else { return Ok(None) };
-    let event = keeper::sealed_at(writer.ledger.as_mut(), earlier.seq)?;
+    let event = fold::sealed_at(writer.ledger.as_mut(), earlier.seq)?;
     let refused = |why| {
         let (key, seq) = (&used.key, earlier.seq);
         Err(Error::Refused(format!("the idempotency key {key:?} was used {why} event {seq}; choose a new key")))
@@ -204,15 +203,35 @@ fn check(state: &State, draft: &Draft) -> Result<()> {
 }
 
 fn seal_all(engine: &Engine, state: &State, drafts: &[Draft]) -> Result<Vec<SealedEvent>> {
-    let mut prev: Hash = state.memory.head();
-    let first = state.memory.seq() + 1;
+    seal_after(engine, state.memory.user(), (state.memory.seq(), state.memory.head()), drafts)
+}
+
+/// Seals one draft as the event after a position of a ledger that is being made.
+pub(crate) fn seal_at(engine: &Engine, user: &UserId, after: Seq, head: Hash, draft: &Draft) -> Result<SealedEvent> {
+    ledger::check_draft(draft)?;
+    let mut sealed = seal_after(engine, user, (after, head), std::slice::from_ref(draft))?;
+    sealed.pop().ok_or_else(|| Error::Bug("sealing one draft gave no event".to_owned()))
+}
+
+/// The receipt of an event that is there.
+pub(crate) fn receipt_at(open: &OpenMemory, seq: Seq) -> Result<Receipt> {
+    Receipt::of(&fold::sealed_at(open.writer()?.ledger.as_mut(), seq)?, false)
+}
+
+fn seal_after(
+    engine: &Engine,
+    user: &UserId,
+    (after, head): (Seq, Hash),
+    drafts: &[Draft],
+) -> Result<Vec<SealedEvent>> {
+    let mut prev: Hash = head;
+    let first = after + 1;
     let mut sealed = Vec::with_capacity(drafts.len());
     let recorded_at = quipu_core::time::to_micros(engine.clock.now());
     for (seq, draft) in (first..).zip(drafts) {
         let mut salts = vec![[0u8; 32]; draft.changes.len()];
         salts.iter_mut().for_each(|salt| engine.entropy.fill(salt));
-        let position =
-            Position { user: state.memory.user().clone(), seq, id: engine.new_event_id(), recorded_at, prev };
+        let position = Position { user: user.clone(), seq, id: engine.new_event_id(), recorded_at, prev };
         let (event, _) = ledger::seal(draft, position, &salts)?;
         prev = event.hash;
         sealed.push(event);
@@ -221,11 +240,11 @@ fn seal_all(engine: &Engine, state: &State, drafts: &[Draft]) -> Result<Vec<Seal
 }
 
 /// Brings readers level with what was appended.
-fn fold_in(engine: &Engine, keeper: &Keeper, writer: &mut Writer, sealed: &[SealedEvent]) -> Result<()> {
+pub(crate) fn fold_in(engine: &Engine, open: &SharedMemory, writer: &mut Writer, sealed: &[SealedEvent]) -> Result<()> {
     if sealed.iter().any(|event| event.control) {
-        return reload(engine, keeper, writer);
+        return reload(engine, open, writer);
     }
-    let mut state = keeper.write();
+    let mut state = open.write();
     let known = state.memory.sources().len();
     let mut touched = Vec::new();
     for event in sealed {
@@ -235,21 +254,27 @@ fn fold_in(engine: &Engine, keeper: &Keeper, writer: &mut Writer, sealed: &[Seal
         state.memory.apply(event);
     }
     let State { memory, index, derived, .. } = &mut *state;
-    upkeep::index_new(index, memory, known);
+    index::add_new(index, memory, known);
     derived.refresh(memory.items(), touched);
+    // Words are kept in the memory, in the index and in what is drawn from them; the next checkpoint counts exactly.
+    let added: usize = sealed
+        .iter()
+        .flat_map(|event| &event.changes)
+        .map(|change| change.bytes.as_ref().map_or(0, Vec::len) * GROWN_BY)
+        .sum();
+    open.grown(memory.seq(), added);
     Ok(())
 }
 
 /// Reads the memory again, as it is on disk; vectors of what is still there are kept.
-pub(crate) fn reload(engine: &Engine, keeper: &Keeper, writer: &mut Writer) -> Result<()> {
-    let user = keeper.read().memory.user().clone();
-    let history = keeper::read_history(writer.ledger.as_mut())?;
+pub(crate) fn reload(engine: &Engine, open: &SharedMemory, writer: &mut Writer) -> Result<()> {
+    let history = fold::read_history(writer.ledger.as_mut())?;
     let head = writer.ledger.head()?.seq;
-    let memory = keeper::fold_to(writer.ledger.as_mut(), &user, &history, head)?;
-    let index = upkeep::rebuild_index(engine, &memory, &keeper.read().index);
-    *keeper.write() = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
+    let memory = fold::fold_to(writer.ledger.as_mut(), open.user(), &history, head)?;
+    let index = index::rebuilt(engine, &memory, &open.read().index);
+    open.publish(State { derived: DerivedIndex::of(memory.items()), memory, history, index });
     writer.snapshot_seq = writer.ledger.snapshots()?.last().copied().unwrap_or(0);
-    keeper.sessions.forget();
+    open.sessions.forget();
     Ok(())
 }
 
@@ -303,12 +328,12 @@ fn scrubbed(mut value: Value) -> Option<Value> {
 
 /// Brings the core document level with the facts: an erasure or a revert may have taken a patch and left its fact, or a fact
 /// and left what stood in the document for it.
-pub(crate) fn level(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result<()> {
+pub(crate) fn level(engine: &Engine, open: &OpenMemory, before: &Memory) -> Result<()> {
     let untouched = |memory: &Memory| memory.items().is_empty() && memory.schema().is_empty();
-    if untouched(&keeper.read().memory) && untouched(before) {
+    if untouched(&open.read().memory) && untouched(before) {
         return Ok(());
     }
-    commit(engine, keeper, None, &mut |state| {
+    commit(engine, open, None, &mut |state| {
         let patch = engine.desk(&state.memory).level(before);
         let draft = |patch| Draft {
             rationale: Some("the core document follows the facts".to_owned()),
@@ -320,9 +345,10 @@ pub(crate) fn level(engine: &Engine, keeper: &Keeper, before: &Memory) -> Result
 }
 
 /// Seals one checked draft as the next event, for a store call that appends it together with something else.
-pub(crate) fn seal_checked(engine: &Engine, state: &State, draft: &Draft) -> Result<SealedEvent> {
-    expected::check(expected::of(state.memory.user()), state.memory.seq())?;
-    check(state, draft)?;
-    let mut sealed = seal_all(engine, state, std::slice::from_ref(draft))?;
+pub(crate) fn seal_checked(engine: &Engine, open: &OpenMemory, draft: &Draft) -> Result<SealedEvent> {
+    let state = open.read();
+    precondition::check(open.expected(), state.memory.seq())?;
+    check(&state, draft)?;
+    let mut sealed = seal_all(engine, &state, std::slice::from_ref(draft))?;
     sealed.pop().ok_or_else(|| Error::Bug("sealing one draft gave no event".to_owned()))
 }

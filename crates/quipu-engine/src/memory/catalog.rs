@@ -1,0 +1,211 @@
+//! The open memories of an engine: which are open, which was used last, and which is let go.
+//!
+//! Eviction never waits. What a memory takes is kept in atomics, a memory that is in use is passed over, and what is let go is
+//! dropped after the lock of the table is.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use quipu_core::id::UserId;
+use quipu_core::limit;
+
+use crate::lock::{Mutex, MutexGuard, Rank};
+use crate::memory::open::SharedMemory;
+
+/// How much an engine keeps open. Beyond it, what was not used for longest is let go and read again when it is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenLimits {
+    /// Folded memories. Default 100,000.
+    pub memories_max: usize,
+    /// Bytes of folded memories, estimated. Default 4 GiB.
+    pub bytes_max: usize,
+    /// Memories whose ledger is open, each with a few file handles. Default 64.
+    pub ledgers_max: usize,
+}
+
+impl Default for OpenLimits {
+    fn default() -> Self {
+        Self {
+            memories_max: limit::OPEN_MEMORIES_MAX,
+            bytes_max: limit::ACTIVE_BYTES_MAX,
+            ledgers_max: limit::OPEN_LEDGERS_MAX,
+        }
+    }
+}
+
+/// What all open memories take together.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    /// Bytes, estimated.
+    pub(crate) bytes: AtomicUsize,
+    /// Memories with an open ledger.
+    pub(crate) connected: AtomicUsize,
+}
+
+/// The open memories of an engine.
+pub(crate) struct Catalog {
+    table: Mutex<Table>,
+    totals: Arc<Totals>,
+    limits: OpenLimits,
+}
+
+#[derive(Default)]
+struct Table {
+    open: HashMap<UserId, Entry>,
+    /// Users by the turn at which each was last asked for, oldest first.
+    by_turn: BTreeMap<u64, UserId>,
+    turn: u64,
+    /// Memories that are being opened: who wants one of them waits for its lock, and for no other.
+    opening: HashMap<UserId, Arc<Mutex<()>>>,
+}
+
+struct Entry {
+    memory: Arc<SharedMemory>,
+    turn: u64,
+}
+
+impl Table {
+    fn touch(&mut self, user: &UserId) -> Option<Arc<SharedMemory>> {
+        let entry = self.open.get_mut(user)?;
+        self.turn += 1;
+        self.by_turn.remove(&entry.turn);
+        entry.turn = self.turn;
+        self.by_turn.insert(self.turn, user.clone());
+        Some(entry.memory.clone())
+    }
+
+    fn insert(&mut self, user: &UserId, memory: Arc<SharedMemory>) -> Arc<SharedMemory> {
+        if let Some(first) = self.touch(user) {
+            return first;
+        }
+        self.turn += 1;
+        self.by_turn.insert(self.turn, user.clone());
+        self.open.insert(user.clone(), Entry { memory: memory.clone(), turn: self.turn });
+        memory
+    }
+
+    fn remove(&mut self, user: &UserId) -> Option<Arc<SharedMemory>> {
+        let entry = self.open.remove(user)?;
+        self.by_turn.remove(&entry.turn);
+        Some(entry.memory)
+    }
+
+    /// Takes out the least recently used memories beyond the bound on bytes that nobody uses.
+    fn evict(&mut self, totals: &Totals, limits: &OpenLimits, keep: &UserId) -> Vec<Arc<SharedMemory>> {
+        let mut total = totals.bytes.load(Ordering::Relaxed);
+        let mut gone = Vec::new();
+        if total <= limits.bytes_max && self.open.len() <= limits.memories_max {
+            return gone;
+        }
+        let oldest: Vec<UserId> = self.by_turn.values().filter(|user| *user != keep).cloned().collect();
+        for user in oldest {
+            if total <= limits.bytes_max && self.open.len() <= limits.memories_max {
+                break;
+            }
+            let is_idle = self.open.get(&user).is_some_and(|entry| Arc::strong_count(&entry.memory) == 1);
+            if let Some(memory) = is_idle.then(|| self.remove(&user)).flatten() {
+                total = total.saturating_sub(memory.bytes());
+                gone.push(memory);
+            }
+        }
+        gone
+    }
+}
+
+impl Catalog {
+    pub(crate) fn new(limits: OpenLimits) -> Self {
+        Self { table: Mutex::new(Rank::Catalog, Table::default()), totals: Arc::default(), limits }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock()
+    }
+
+    pub(crate) fn totals(&self) -> &Arc<Totals> {
+        &self.totals
+    }
+
+    /// The memory of a user, if it is open.
+    pub(crate) fn get(&self, user: &UserId) -> Option<Arc<SharedMemory>> {
+        self.table().touch(user)
+    }
+
+    /// The memory of a user; reads it with `open` if it is not open yet. Only who wants the same memory waits meanwhile.
+    pub(crate) fn get_or_open<E>(
+        &self,
+        user: &UserId,
+        open: impl FnOnce() -> Result<SharedMemory, E>,
+    ) -> Result<Arc<SharedMemory>, E> {
+        if let Some(memory) = self.get(user) {
+            return Ok(memory);
+        }
+        let opening = {
+            let mut table = self.table();
+            table.opening.entry(user.clone()).or_insert_with(|| Arc::new(Mutex::new(Rank::Opening, ()))).clone()
+        };
+        let _first = opening.lock();
+        if let Some(memory) = self.get(user) {
+            return Ok(memory);
+        }
+        let opened = open().map(Arc::new);
+        let (memory, gone) = {
+            let mut table = self.table();
+            table.opening.remove(user);
+            // Who waited behind a failure may have been as fast: there is one open memory of a user, the first.
+            let memory = table.insert(user, opened?);
+            (memory, table.evict(&self.totals, &self.limits, user))
+        };
+        // Closing a ledger may take a while: not with the table in hand.
+        drop(gone);
+        Ok(memory)
+    }
+
+    /// Closes ledgers of the memories that were not used for longest, until few enough are open. One that is in use is passed
+    /// over.
+    pub(crate) fn disconnect_surplus(&self, keep: &UserId) {
+        let surplus = || self.totals.connected.load(Ordering::Relaxed).saturating_sub(self.limits.ledgers_max);
+        if surplus() == 0 {
+            return;
+        }
+        let oldest: Vec<Arc<SharedMemory>> = {
+            let table = self.table();
+            let entries = table.by_turn.values().filter(|user| *user != keep).filter_map(|user| table.open.get(user));
+            entries.filter(|entry| entry.memory.is_connected()).map(|entry| entry.memory.clone()).collect()
+        };
+        for memory in oldest {
+            if surplus() == 0 {
+                return;
+            }
+            memory.disconnect_if_idle();
+        }
+    }
+
+    /// Lets go of one memory, if it is the one that is open.
+    pub(crate) fn forget(&self, memory: &Arc<SharedMemory>) {
+        let mut table = self.table();
+        let user = memory.user();
+        let same = table.open.get(user).is_some_and(|entry| Arc::ptr_eq(&entry.memory, memory));
+        let gone = same.then(|| table.remove(user)).flatten();
+        drop(table);
+        drop(gone);
+    }
+
+    /// Lets go of a user's memory; the next operation reads it again.
+    pub(crate) fn forget_user(&self, user: &UserId) {
+        let gone = self.table().remove(user);
+        drop(gone);
+    }
+
+    /// The memories that are open now.
+    pub(crate) fn all(&self) -> Vec<Arc<SharedMemory>> {
+        self.table().open.values().map(|entry| entry.memory.clone()).collect()
+    }
+
+    /// Users whose memory is open, in order of id.
+    pub(crate) fn users(&self) -> Vec<UserId> {
+        let mut users: Vec<UserId> = self.table().open.keys().cloned().collect();
+        users.sort();
+        users
+    }
+}

@@ -1,0 +1,450 @@
+//! One user's open memory: its ledger, what readers see, and how it follows what other processes append.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use quipu_core::event::{Change, Event};
+use quipu_core::guard::Echo;
+use quipu_core::id::{Seq, UserId};
+use quipu_core::ledger;
+use quipu_core::limit;
+use quipu_core::recall::DerivedIndex;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::hits::Shown;
+use crate::lock::{Mutex, MutexGuard, Rank, ReadGuard, RwLock, WriteGuard};
+use crate::memory::absent::AbsentLedger;
+use crate::memory::catalog::Totals;
+use crate::memory::{State, Writer, commit, fold, index};
+use crate::novelty::Values;
+use crate::origins::Origins;
+use crate::ports::{LedgerStore, LedgerWatch, Look, StoreError};
+use crate::reflect::Reflected;
+use crate::study::Studied;
+use crate::summarize::Desk;
+use crate::unread::Unread;
+use crate::vault::Glanced;
+
+/// Events applied at once when another process has appended.
+const FOLLOWED_AT_ONCE: Seq = 1024;
+
+/// What came of following a ledger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Followed {
+    /// Readers see everything that was acknowledged.
+    Level,
+    /// The ledger was removed: this memory is no more.
+    Removed,
+}
+
+/// The watch on a ledger, and the newest event it has told of.
+#[derive(Default)]
+struct Watched {
+    watch: Option<Box<dyn LedgerWatch>>,
+    head: Seq,
+}
+
+/// What was recalled lately, oldest first.
+#[derive(Default)]
+struct ShownTexts {
+    texts: VecDeque<String>,
+    generation: u64,
+}
+
+/// One user's open memory, shared by all operations on it. [`crate::lock`] says in which order its locks are taken.
+pub(crate) struct SharedMemory {
+    user: UserId,
+    store: Arc<dyn LedgerStore>,
+    /// True for the memory of a user who has none: it is empty, and nothing can be appended to it.
+    is_absent: bool,
+    writer: Mutex<Writer>,
+    state: RwLock<State>,
+    watched: Mutex<Watched>,
+    /// The version readers see.
+    level: AtomicU64,
+    /// The newest event that this process has appended itself.
+    appended: AtomicU64,
+    /// What it takes, in bytes, estimated.
+    bytes: AtomicUsize,
+    is_connected: AtomicBool,
+    totals: Arc<Totals>,
+    /// What was recalled lately, oldest first: its echo is not read as news.
+    shown: Mutex<ShownTexts>,
+    /// What was shown and is not written down.
+    pub(crate) shown_items: Shown,
+    /// Vectors of values, for novelty.
+    pub(crate) values: Values,
+    /// How far what was said has been read.
+    pub(crate) unread: Unread,
+    /// How far the second reader has come.
+    pub(crate) studied: Studied,
+    /// How far a model has looked back.
+    pub(crate) reflected: Reflected,
+    /// Whose turn it is to tell a session's exchanges.
+    pub(crate) sessions: Desk,
+    /// Which events came with what.
+    pub(crate) origins: Origins,
+    /// What its pages say.
+    pub(crate) glanced: Glanced,
+    /// Held while plain files are written.
+    pub(crate) files: Mutex<()>,
+    /// Held by whoever asks a model about this memory.
+    pub(crate) turns: Turns,
+}
+
+/// One thread at a time asks a model for each of these.
+pub(crate) struct Turns {
+    pub(crate) extract: Mutex<()>,
+    pub(crate) reflect: Mutex<()>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { extract: Mutex::new(Rank::Turn, ()), reflect: Mutex::new(Rank::Turn, ()) }
+    }
+}
+
+/// A user's memory in the hands of one operation, with the version its caller wants it to be at.
+pub(crate) struct OpenMemory {
+    shared: Arc<SharedMemory>,
+    expected: Cell<Option<Seq>>,
+}
+
+impl Deref for OpenMemory {
+    type Target = SharedMemory;
+
+    fn deref(&self) -> &SharedMemory {
+        &self.shared
+    }
+}
+
+impl OpenMemory {
+    pub(crate) fn new(shared: Arc<SharedMemory>, expected: Option<Seq>) -> Self {
+        Self { shared, expected: Cell::new(expected) }
+    }
+
+    /// The version at which the memory has to be when the operation appends for the first time.
+    pub(crate) fn expected(&self) -> Option<Seq> {
+        self.expected.get()
+    }
+
+    /// The operation has appended: what it appends from here on follows from that.
+    pub(crate) fn met(&self) {
+        self.expected.set(None);
+    }
+}
+
+impl SharedMemory {
+    /// Reads a user's memory from the store.
+    pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Self> {
+        let mut ledger = engine.store.open(user, create).map_err(|error| match error {
+            StoreError::NotFound(_) => missing(user),
+            other => other.into(),
+        })?;
+        let mut watch = engine.store.watch(user)?;
+        // Looked at before the ledger is read: what is appended meanwhile is noticed at the next look.
+        watch.look()?;
+        let history = fold::read_history(ledger.as_mut())?;
+        let head = ledger.head()?.seq;
+        let memory = fold::fold_to(ledger.as_mut(), user, &history, head)?;
+        let index = index::load(engine, ledger.as_mut(), &memory)?;
+        let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
+        let details = Details {
+            unread: Unread::load(ledger.as_mut(), head)?,
+            studied: Studied::load(ledger.as_mut(), head)?,
+            shown_items: Shown::load(ledger.as_mut(), head)?,
+            reflected: Reflected::load(ledger.as_mut(), head)?,
+        };
+        let state = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
+        let writer = Writer { ledger, snapshot_seq };
+        let watched = Watched { watch: Some(watch), head };
+        Ok(Self::new(engine, user, state, writer, watched, details))
+    }
+
+    /// The memory of a user who has none.
+    pub(crate) fn absent(engine: &Engine, user: &UserId) -> Self {
+        let writer = Writer { ledger: Box::new(AbsentLedger::new(user)), snapshot_seq: 0 };
+        Self::new(engine, user, State::empty(engine, user), writer, Watched::default(), Details::default())
+    }
+
+    fn new(engine: &Engine, user: &UserId, state: State, writer: Writer, watched: Watched, details: Details) -> Self {
+        let (level, bytes) = (state.memory.seq(), state.bytes());
+        let is_absent = watched.watch.is_none();
+        let totals = engine.totals().clone();
+        totals.bytes.fetch_add(bytes, Ordering::Relaxed);
+        totals.connected.fetch_add(usize::from(!is_absent), Ordering::Relaxed);
+        Self {
+            user: user.clone(),
+            store: engine.store.clone(),
+            is_absent,
+            writer: Mutex::new(Rank::Writer, writer),
+            state: RwLock::new(Rank::State, state),
+            watched: Mutex::new(Rank::Watch, watched),
+            level: AtomicU64::new(level),
+            appended: AtomicU64::new(0),
+            bytes: AtomicUsize::new(bytes),
+            is_connected: AtomicBool::new(!is_absent),
+            totals,
+            shown: Mutex::new(Rank::Detail, ShownTexts::default()),
+            shown_items: details.shown_items,
+            values: Values::default(),
+            unread: details.unread,
+            studied: details.studied,
+            reflected: details.reflected,
+            sessions: Desk::default(),
+            origins: Origins::default(),
+            glanced: Glanced::default(),
+            files: Mutex::new(Rank::Files, ()),
+            turns: Turns::default(),
+        }
+    }
+
+    pub(crate) fn user(&self) -> &UserId {
+        &self.user
+    }
+
+    /// True for the memory of a user who has none.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.is_absent
+    }
+
+    /// The ledger, for one step; opens it again if it was closed.
+    ///
+    /// # Errors
+    /// `NotFound` if the user was deleted meanwhile; else as the store says.
+    pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        let mut writer = self.writer.lock();
+        if !self.is_absent && !self.is_connected.load(Ordering::Acquire) {
+            writer.ledger = self.store.open(&self.user, false).map_err(|error| self.gone(error))?;
+            self.is_connected.store(true, Ordering::Release);
+            self.totals.connected.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(writer)
+    }
+
+    fn gone(&self, error: StoreError) -> Error {
+        match error {
+            StoreError::NotFound(_) | StoreError::Removed(_) => missing(&self.user),
+            other => other.into(),
+        }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.is_connected.load(Ordering::Acquire)
+    }
+
+    /// Closes the ledger and its watch, unless either is in use. They are opened again when they are needed.
+    pub(crate) fn disconnect_if_idle(&self) {
+        let (Some(mut writer), Some(mut watched)) = (self.writer.try_lock(), self.watched.try_lock()) else { return };
+        self.disconnect(&mut writer, &mut watched);
+    }
+
+    fn disconnect(&self, writer: &mut Writer, watched: &mut Watched) {
+        watched.watch = None;
+        writer.ledger = Box::new(AbsentLedger::new(&self.user));
+        if self.is_connected.swap(false, Ordering::AcqRel) {
+            self.totals.connected.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Closes the ledger of a user who is being deleted: no operation appends to it any more.
+    pub(crate) fn close(&self, writer: &mut Writer) {
+        self.disconnect(writer, &mut self.watched.lock());
+    }
+
+    /// What readers see. Nothing slow is done while it is held.
+    pub(crate) fn read(&self) -> ReadGuard<'_, State> {
+        self.state.read()
+    }
+
+    /// To be called with the writer in hand, so that nothing is lost between two changes.
+    pub(crate) fn write(&self) -> WriteGuard<'_, State> {
+        self.state.write()
+    }
+
+    /// Lets readers see another state.
+    pub(crate) fn publish(&self, state: State) {
+        let (seq, bytes) = (state.memory.seq(), state.bytes());
+        *self.write() = state;
+        self.level.store(seq, Ordering::Release);
+        self.set_bytes(bytes);
+    }
+
+    /// Readers see `seq`, and the memory has grown by so many bytes.
+    pub(crate) fn grown(&self, seq: Seq, by: usize) {
+        self.level.store(seq, Ordering::Release);
+        self.set_bytes(self.bytes() + by);
+    }
+
+    /// This process has appended up to here.
+    pub(crate) fn note_appended(&self, seq: Seq) {
+        self.appended.fetch_max(seq, Ordering::AcqRel);
+    }
+
+    /// What it takes, in bytes, estimated.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn set_bytes(&self, bytes: usize) {
+        let before = self.bytes.swap(bytes, Ordering::Relaxed);
+        if bytes >= before {
+            self.totals.bytes.fetch_add(bytes - before, Ordering::Relaxed);
+        } else {
+            self.totals.bytes.fetch_sub(before - bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// Looks whether another process has appended, and applies what it has.
+    ///
+    /// A quiet look costs some microseconds and waits for no append: events of this process are folded in by whoever
+    /// appends them, and are acknowledged only after that.
+    pub(crate) fn follow(&self, engine: &Engine) -> Result<Followed> {
+        if self.is_absent {
+            return Ok(Followed::Level);
+        }
+        let head = match self.look() {
+            Ok(Some(head)) => head,
+            Ok(None) | Err(StoreError::NotFound(_) | StoreError::Removed(_)) => return Ok(Followed::Removed),
+            Err(other) => return Err(other.into()),
+        };
+        if head <= self.level.load(Ordering::Acquire) || head <= self.appended.load(Ordering::Acquire) {
+            return Ok(Followed::Level);
+        }
+        let mut writer = match self.writer() {
+            Err(Error::NotFound(_)) => return Ok(Followed::Removed),
+            outcome => outcome?,
+        };
+        match self.catch_up(engine, &mut writer) {
+            Ok(()) => Ok(Followed::Level),
+            Err(Error::NotFound(_)) => Ok(Followed::Removed),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The newest event anybody has appended; none if the ledger was removed.
+    fn look(&self) -> std::result::Result<Option<Seq>, StoreError> {
+        let mut watched = self.watched.lock();
+        if watched.watch.is_none() {
+            watched.watch = Some(self.store.watch(&self.user)?);
+        }
+        let Some(watch) = &mut watched.watch else { return Ok(None) };
+        match watch.look()? {
+            Look::Same => {}
+            Look::Changed(head) => watched.head = head.seq,
+            Look::Removed => return Ok(None),
+        }
+        Ok(Some(watched.head))
+    }
+
+    /// Applies what the ledger has beyond what readers see. The memory is read anew only if one of the events says something
+    /// about earlier ones.
+    pub(crate) fn catch_up(&self, engine: &Engine, writer: &mut Writer) -> Result<()> {
+        loop {
+            let head = writer.ledger.head().map_err(|error| self.gone(error))?.seq;
+            let (seq, hash) = {
+                let state = self.read();
+                (state.memory.seq(), state.memory.head())
+            };
+            if head == seq {
+                return Ok(());
+            }
+            let mut events = Vec::new();
+            let mut is_plain = head > seq;
+            let last = head.min(seq + FOLLOWED_AT_ONCE);
+            writer.ledger.read(seq + 1..=last, &mut |event| {
+                is_plain &= !event.control && ledger::is_intact(&event) && event.seq == seq + 1 + events.len() as Seq;
+                events.push(event);
+                is_plain
+            })?;
+            is_plain &= events.len() as Seq == last.saturating_sub(seq);
+            let opened: Vec<Event> = if is_plain {
+                events.iter().map(ledger::open).collect::<std::result::Result<_, _>>()?
+            } else {
+                Vec::new()
+            };
+            if !is_plain || opened.first().is_none_or(|first| first.header.prev != hash) {
+                self.forget_texts();
+                return commit::reload(engine, self, writer);
+            }
+            let unread = opened.iter().find(|event| records_words(event)).map(|event| event.header.seq);
+            commit::fold_in(engine, self, writer, &events)?;
+            index::adopt_saved(engine, self, writer)?;
+            if let Some(first) = unread {
+                self.unread.owe(first - 1);
+            }
+        }
+    }
+
+    /// How often every text kept beside the memory was let go of. Who keeps one says how often that was when the memory was looked
+    /// at: what was read before an erasure is not kept after it.
+    pub(crate) fn texts_generation(&self) -> u64 {
+        self.shown.lock().generation
+    }
+
+    /// Notes what was recalled, unless texts were let go of since `generation`.
+    pub(crate) fn note_shown(&self, generation: u64, text: &str) {
+        let mut shown = self.shown.lock();
+        if shown.generation != generation || shown.texts.iter().any(|known| known == text) {
+            return;
+        }
+        if shown.texts.len() == limit::SHOWN_TEXTS_MAX {
+            shown.texts.pop_front();
+        }
+        shown.texts.push_back(text.to_owned());
+    }
+
+    /// Lets go of every text kept beside the memory: one of them may have been erased.
+    pub(crate) fn forget_texts(&self) {
+        {
+            let mut shown = self.shown.lock();
+            shown.texts.clear();
+            shown.generation += 1;
+        }
+        self.values.clear();
+        self.glanced.forget();
+    }
+
+    /// Every text kept beside the memory, for a test that looks for what was erased.
+    pub(crate) fn texts_kept(&self) -> Vec<String> {
+        let shown: Vec<String> = self.shown.lock().texts.iter().cloned().collect();
+        shown.into_iter().chain(self.values.texts()).chain(self.glanced.texts()).collect()
+    }
+
+    /// What was recalled lately, to be compared with.
+    pub(crate) fn echo(&self) -> Echo {
+        let shown = self.shown.lock();
+        Echo::new(shown.texts.iter().map(String::as_str))
+    }
+}
+
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        self.set_bytes(0);
+        if self.is_connected.swap(false, Ordering::AcqRel) {
+            self.totals.connected.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The cursors beside a ledger.
+#[derive(Default)]
+struct Details {
+    unread: Unread,
+    studied: Studied,
+    shown_items: Shown,
+    reflected: Reflected,
+}
+
+/// True if an event records something that may have to be read.
+fn records_words(event: &Event) -> bool {
+    event.changes.iter().flatten().any(|change| matches!(change, Change::SourceRecorded(_)))
+}
+
+fn missing(user: &UserId) -> Error {
+    Error::NotFound(format!("there is no memory of user {user} yet; `quipu add` or `quipu import` starts one"))
+}
