@@ -185,6 +185,14 @@ pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
     Ok(all.into_iter().filter(|due| due.count > 0).collect())
 }
 
+/// When this process last did what was due for a user, if it did since the memory was opened.
+///
+/// # Errors
+/// What the store said.
+pub fn maintained_at(engine: &Engine, user: &UserId) -> Result<Option<Timestamp>> {
+    Ok(engine.open(user)?.maintained_at())
+}
+
 fn count(engine: &Engine, open: &OpenMemory, step: TendStep, taken_back: &TakenBack) -> Result<usize> {
     // These ask the ledger or the files, which nobody does who holds the memory.
     match step {
