@@ -47,7 +47,7 @@ impl Ballast {
         }
         let partial = disk::beside(&self.path, ".partial");
         disk::remove_if_there(&partial)?;
-        let written = self.write(&partial).and_then(|()| fs::rename(&partial, &self.path));
+        let written = self.write(&partial).and_then(|()| disk::rename(&partial, &self.path));
         if written.is_err() {
             disk::remove_if_there(&partial)?;
         }

@@ -6,7 +6,7 @@ use quipu_engine::ports::StoreError;
 use rusqlite::Connection;
 
 use crate::rows::Position;
-use crate::{erase, fault};
+use crate::{derived, erase, fault};
 
 /// Faults of one kind reported at most: a damaged disk makes thousands of lines that say the same.
 const FAULTS_MAX: i64 = 100;
@@ -17,7 +17,7 @@ const FAULTS_MAX: i64 = 100;
 /// `Unavailable` if the checks cannot be run. Damage that stops a check is a line, not an error.
 pub(crate) fn ledger(connection: &Connection, path: &Path) -> Result<Vec<String>, StoreError> {
     let mut faults = Vec::new();
-    for check in [pages, references, positions, changes, pending] {
+    for check in [pages, references, positions, changes, derived::damage, pending] {
         match check(connection, &mut faults) {
             Ok(()) => {}
             Err(error) => match fault::of_sqlite(path, "check", &error) {

@@ -42,7 +42,11 @@ const SETTINGS: [(&str, i64); 9] = [
 pub(crate) enum Access {
     /// Write to a file that is there.
     Write,
-    /// Read only.
+    /// Read beside others who may write: SQLite makes and removes its files beside the database as for a writer.
+    Share,
+    /// Read beside others who may write, in a folder where nothing can be made.
+    Watch,
+    /// Read what nobody writes to.
     Read,
 }
 
@@ -59,18 +63,22 @@ pub(crate) fn check_sqlite_version() -> Result<(), StoreError> {
 
 /// Opens a database file that exists, without changing it and without saying whose it is.
 pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
+    disk::note("connect", path);
+    let uri = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
     let opened = match access {
-        Access::Write => {
+        Access::Write | Access::Share => {
             Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         }
-        Access::Read => {
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(reading_uri(path), flags)
-        }
+        Access::Watch => Connection::open_with_flags(uri_of(path, "mode=ro"), uri),
+        Access::Read if is_one_file(path) => Connection::open_with_flags(uri_of(path, "immutable=1"), uri),
+        Access::Read => Connection::open_with_flags(uri_of(path, "mode=ro"), uri),
     };
     opened
         .and_then(|connection| {
             harden(&connection)?;
+            if access != Access::Write {
+                connection.execute_batch("PRAGMA query_only = 1")?;
+            }
             Ok(connection)
         })
         .map_err(|error| fault::of_sqlite(path, "open", &error))
@@ -78,13 +86,16 @@ pub(crate) fn connect(path: &Path, access: Access) -> Result<Connection, StoreEr
 
 /// A database that was closed cleanly is one file, and is read as such: reading a WAL database the usual way would have
 /// to create files beside it, which a read-only folder does not allow. If SQLite left files beside it, they count.
-fn reading_uri(path: &Path) -> String {
+fn is_one_file(path: &Path) -> bool {
     let bytes_of = |end| fs::metadata(disk::beside(path, end)).ok().map(|found| found.len());
-    let one_file = bytes_of("-journal").is_none()
+    bytes_of("-journal").is_none()
         && match bytes_of("-wal") {
             None => true,
             Some(bytes) => bytes == 0 && bytes_of("-shm").is_none(),
-        };
+        }
+}
+
+fn uri_of(path: &Path, parameter: &str) -> String {
     let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
     for byte in path.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-_.".contains(byte) {
@@ -93,7 +104,8 @@ fn reading_uri(path: &Path) -> String {
             let _ = write!(uri, "%{byte:02X}");
         }
     }
-    uri.push_str(if one_file { "?immutable=1" } else { "?mode=ro" });
+    uri.push('?');
+    uri.push_str(parameter);
     uri
 }
 
@@ -162,6 +174,10 @@ pub(crate) mod meta {
     pub(crate) const VECTOR_TAG: &str = "vector_tag";
     /// Present while an erasure is committed but the write-ahead log may still hold what was erased.
     pub(crate) const SCRUB: &str = "scrub";
+    /// Present from the moment on at which the ledger is given up: removed, or replaced by another.
+    pub(crate) const GIVEN_UP: &str = "given_up";
+    /// Before the name of a lease: who has it, and until when.
+    pub(crate) const LEASE: &str = "lease:";
 }
 
 /// Makes commits of this connection durable, and proves that the settings took.

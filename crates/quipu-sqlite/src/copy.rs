@@ -9,7 +9,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::connection::{Access, connect, identify};
-use crate::{disk, fault, migration, rows};
+use crate::{disk, fault, mark, migration, rows};
 
 /// Copies an open ledger to a path where nothing is yet, durable and read back when it returns.
 pub(crate) fn backup(from: &Connection, path: &Path, to: &Path) -> Result<BackupFile, StoreError> {
@@ -107,6 +107,8 @@ pub(crate) fn take_in(from: &Path, user: &UserId, to: &Path) -> Result<(), Store
         )));
     }
     copy_database(&source, from, to)?;
+    // What was set aside says that another took its place.
+    mark::clear(to)?;
     let (_, copied) = inspect(to)?;
     if copied != head {
         return Err(StoreError::Unavailable(format!(

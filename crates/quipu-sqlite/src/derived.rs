@@ -1,8 +1,11 @@
 //! Snapshots, projections and vectors: whatever can be rebuilt from the ledger.
+//!
+//! Each ends with a checksum over its bytes and all that is said of them, and is looked at only if that fits. What does not
+//! fit counts as absent, so that it is made again.
 
 use quipu_core::id::Seq;
-use quipu_engine::ports::{Checkpoint, Projection, StoreError, VectorKey};
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use quipu_engine::ports::{Checkpoint, Projection, VectorKey};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
 use crate::connection::meta;
 use crate::fault::Failure;
@@ -10,6 +13,28 @@ use crate::rows::{Position, stored};
 
 /// Large blobs are kept in pieces of this size. It bounds the room a full disk must have for cleaning up.
 const PIECE_BYTES: usize = 1 << 20;
+const CHECKSUM_BYTES: usize = 32;
+/// Before the tag of vectors that end with a checksum. Those of other tags are none of this layout.
+const VECTOR_LAYOUT: &str = "checked:";
+
+/// What a read found.
+enum Found<T> {
+    /// As it was written.
+    Whole(T),
+    /// Nothing, or something from before there were checksums.
+    Nothing,
+    /// Something else than was written.
+    Damaged,
+}
+
+impl<T> Found<T> {
+    fn whole(self) -> Option<T> {
+        match self {
+            Self::Whole(value) => Some(value),
+            Self::Nothing | Self::Damaged => None,
+        }
+    }
+}
 
 pub(crate) fn snapshots(connection: &Connection) -> rusqlite::Result<Vec<Seq>> {
     let mut query = connection.prepare_cached(include_str!("sql/snapshots.sql"))?;
@@ -19,32 +44,80 @@ pub(crate) fn snapshots(connection: &Connection) -> rusqlite::Result<Vec<Seq>> {
 pub(crate) fn snapshot(connection: &mut Connection, seq: Seq) -> Result<Option<Vec<u8>>, Failure> {
     // One view of both tables, also if another handle replaces the blob meanwhile.
     let view = connection.transaction()?;
+    Ok(find_snapshot(&view, seq)?.whole())
+}
+
+fn find_snapshot(view: &Connection, seq: Seq) -> rusqlite::Result<Found<Vec<u8>>> {
     let mut query = view.prepare_cached(include_str!("sql/snapshot_length.sql"))?;
-    let length = query.query_row([stored(seq)], |row| row.get(0)).optional()?;
-    length.map(|length| blob(&view, &snapshot_owner(seq), length)).transpose()
+    let Some(length) = query.query_row([stored(seq)], |row| Ok(number(row, 0))).optional()? else {
+        return Ok(Found::Nothing);
+    };
+    let owner = snapshot_owner(seq);
+    blob(view, &owner, length, |bytes| blob_checksum(&owner, seq, "", bytes))
 }
 
 pub(crate) fn projection(connection: &mut Connection, name: &str) -> Result<Option<Projection>, Failure> {
     let view = connection.transaction()?;
+    Ok(find_projection(&view, name)?.whole())
+}
+
+fn find_projection(view: &Connection, name: &str) -> rusqlite::Result<Found<Projection>> {
     let mut query = view.prepare_cached(include_str!("sql/projection.sql"))?;
-    let found =
-        query.query_row([name], |row| Ok((row.get::<_, Position>(0)?.0, row.get(1)?, row.get(2)?))).optional()?;
-    let Some((seq, tag, length)) = found else { return Ok(None) };
-    let bytes = blob(&view, &projection_owner(name), length)?;
-    Ok(Some(Projection { seq, tag, bytes }))
+    let tag = |row: &Row<'_>| row.get::<_, String>(1).ok();
+    let found = query.query_row([name], |row| Ok((number(row, 0), tag(row), number(row, 2)))).optional()?;
+    let Some((seq, tag, length)) = found else { return Ok(Found::Nothing) };
+    let (Some(seq), Some(tag)) = (seq.and_then(|seq| Seq::try_from(seq).ok()), tag) else { return Ok(Found::Damaged) };
+    let owner = projection_owner(name);
+    Ok(match blob(view, &owner, length, |bytes| blob_checksum(&owner, seq, &tag, bytes))? {
+        Found::Whole(bytes) => Found::Whole(Projection { seq, tag, bytes }),
+        Found::Nothing => Found::Nothing,
+        Found::Damaged => Found::Damaged,
+    })
+}
+
+/// A number as it stands; `None` if it is none any more.
+fn number(row: &Row<'_>, column: usize) -> Option<i64> {
+    row.get(column).ok()
+}
+
+/// One line for each snapshot and projection that is not as it was written, and one for all such vectors.
+pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusqlite::Result<()> {
+    // One view: another process may replace what is looked at.
+    let view = connection.unchecked_transaction()?;
+    for seq in snapshots(&view)? {
+        if matches!(find_snapshot(&view, seq)?, Found::Damaged) {
+            faults.push(format!("the snapshot of version {seq} is damaged: it is not used, and made again"));
+        }
+    }
+    let mut query = view.prepare_cached(include_str!("sql/projections.sql"))?;
+    let names: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    for name in names {
+        if matches!(find_projection(&view, &name)?, Found::Damaged) {
+            faults.push(format!("the projection {name} is damaged: it is not used, and made again"));
+        }
+    }
+    let Some(tag) = vector_tag(&view)? else { return Ok(()) };
+    let Some(tag) = tag.strip_prefix(VECTOR_LAYOUT) else { return Ok(()) };
+    let (_, damaged) = checked_vectors(&view, tag)?;
+    if damaged > 0 {
+        faults.push(format!("{damaged} vectors are damaged: they are not used, and made again"));
+    }
+    Ok(())
 }
 
 /// Everything of a checkpoint, in the transaction of the caller.
 pub(crate) fn write_checkpoint(transaction: &Transaction<'_>, checkpoint: &Checkpoint) -> Result<(), Failure> {
     if let Some((seq, bytes)) = &checkpoint.snapshot {
-        put_blob(transaction, &snapshot_owner(*seq), bytes)?;
+        let owner = snapshot_owner(*seq);
+        put_blob(transaction, &owner, bytes, &blob_checksum(&owner, *seq, "", bytes))?;
         transaction
             .prepare_cached(include_str!("sql/put_snapshot.sql"))?
             .execute(params![stored(*seq), bytes.len() as i64])?;
         keep_snapshots(transaction, checkpoint.snapshots_kept.max(1))?;
     }
     for (name, projection) in &checkpoint.projections {
-        put_blob(transaction, &projection_owner(name), &projection.bytes)?;
+        let (owner, Projection { seq, tag, bytes }) = (projection_owner(name), projection);
+        put_blob(transaction, &owner, bytes, &blob_checksum(&owner, *seq, tag, bytes))?;
         transaction.prepare_cached(include_str!("sql/put_projection.sql"))?.execute(params![
             name,
             stored(projection.seq),
@@ -79,24 +152,58 @@ pub(crate) fn put_vectors(
     tag: &str,
     vectors: &[(VectorKey, Vec<u8>)],
 ) -> rusqlite::Result<()> {
-    if vector_tag(transaction)?.as_deref() != Some(tag) {
+    let layout = format!("{VECTOR_LAYOUT}{tag}");
+    if vector_tag(transaction)?.as_ref() != Some(&layout) {
         transaction.prepare_cached(include_str!("sql/clear_vectors.sql"))?.execute([])?;
-        transaction.prepare_cached(include_str!("sql/put_meta.sql"))?.execute([meta::VECTOR_TAG, tag])?;
+        transaction.prepare_cached(include_str!("sql/put_meta.sql"))?.execute([meta::VECTOR_TAG, &layout])?;
     }
     let mut put = transaction.prepare_cached(include_str!("sql/put_vector.sql"))?;
     for (key, bytes) in vectors {
-        put.execute(params![key, bytes])?;
+        put.execute(params![key, [bytes.as_slice(), &vector_checksum(tag, key, bytes)].concat()])?;
     }
     Ok(())
 }
 
 pub(crate) fn vectors(connection: &mut Connection, tag: &str) -> rusqlite::Result<Vec<(VectorKey, Vec<u8>)>> {
     let view = connection.transaction()?;
-    if vector_tag(&view)?.as_deref() != Some(tag) {
+    if vector_tag(&view)? != Some(format!("{VECTOR_LAYOUT}{tag}")) {
         return Ok(Vec::new());
     }
+    Ok(checked_vectors(&view, tag)?.0)
+}
+
+/// The vectors that are as they were written, and how many are not.
+fn checked_vectors(view: &Connection, tag: &str) -> rusqlite::Result<(Vec<(VectorKey, Vec<u8>)>, usize)> {
     let mut query = view.prepare_cached(include_str!("sql/vectors.sql"))?;
-    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+    let mut rows = query.query([])?;
+    let (mut whole, mut damaged) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let found = row.get::<_, VectorKey>(0).ok().zip(row.get::<_, Vec<u8>>(1).ok());
+        let checked = found.and_then(|(key, mut bytes)| {
+            let checksum = bytes.split_off(bytes.len().checked_sub(CHECKSUM_BYTES)?);
+            (checksum == vector_checksum(tag, &key, &bytes)).then_some((key, bytes))
+        });
+        match checked {
+            Some(vector) => whole.push(vector),
+            None => damaged += 1,
+        }
+    }
+    Ok((whole, damaged))
+}
+
+fn vector_checksum(tag: &str, key: &VectorKey, bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let mut hasher = blake3::Hasher::new_derive_key("quipu stored vector v1");
+    hasher.update(&(tag.len() as u64).to_le_bytes()).update(tag.as_bytes()).update(key).update(bytes);
+    hasher.finalize().into()
+}
+
+fn blob_checksum(owner: &str, seq: Seq, tag: &str, bytes: &[u8]) -> [u8; CHECKSUM_BYTES] {
+    let mut hasher = blake3::Hasher::new_derive_key("quipu stored projection v1");
+    for part in [owner, tag] {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.update(&seq.to_le_bytes()).update(bytes);
+    hasher.finalize().into()
 }
 
 fn vector_tag(connection: &Connection) -> rusqlite::Result<Option<String>> {
@@ -111,36 +218,52 @@ fn projection_owner(name: &str) -> String {
     format!("projection:{name}")
 }
 
-/// Replaces a blob. Pieces of the same size are overwritten where they are.
-fn put_blob(transaction: &Transaction<'_>, owner: &str, bytes: &[u8]) -> rusqlite::Result<()> {
+/// Replaces a blob and its checksum. Pieces of the same size are overwritten where they are.
+fn put_blob(
+    transaction: &Transaction<'_>,
+    owner: &str,
+    bytes: &[u8],
+    checksum: &[u8; CHECKSUM_BYTES],
+) -> rusqlite::Result<()> {
     let mut put = transaction.prepare_cached(include_str!("sql/put_piece.sql"))?;
     let mut parts = 0;
     for (part, piece) in bytes.chunks(PIECE_BYTES).enumerate() {
         put.execute(params![owner, part as i64, piece])?;
         parts = part as i64 + 1;
     }
-    drop_pieces_from(transaction, owner, parts)
+    put.execute(params![owner, parts, checksum])?;
+    drop_pieces_from(transaction, owner, parts + 1)
 }
 
 fn drop_pieces_from(transaction: &Transaction<'_>, owner: &str, part: i64) -> rusqlite::Result<()> {
     transaction.prepare_cached(include_str!("sql/drop_pieces_from.sql"))?.execute(params![owner, part]).map(|_| ())
 }
 
-fn blob(connection: &Connection, owner: &str, length: i64) -> Result<Vec<u8>, Failure> {
+/// The bytes of a blob if its checksum is what `checksum` makes of them.
+fn blob(
+    connection: &Connection,
+    owner: &str,
+    length: Option<i64>,
+    checksum: impl FnOnce(&[u8]) -> [u8; CHECKSUM_BYTES],
+) -> rusqlite::Result<Found<Vec<u8>>> {
     // A damaged length must not reserve memory: the pieces decide how much there is.
     let mut bytes = Vec::new();
     let mut query = connection.prepare_cached(include_str!("sql/pieces.sql"))?;
     let mut rows = query.query([owner])?;
+    let mut pieces = 0;
     while let Some(row) = rows.next()? {
-        bytes.extend_from_slice(row.get_ref(0)?.as_blob().map_err(rusqlite::Error::from)?);
+        let Ok(piece) = row.get_ref(0)?.as_blob() else { return Ok(Found::Damaged) };
+        bytes.extend_from_slice(piece);
+        pieces += 1;
     }
-    if bytes.len() as i64 == length {
-        return Ok(bytes);
+    if length == i64::try_from(bytes.len()).ok() && pieces == bytes.len().div_ceil(PIECE_BYTES) {
+        // Written before there were checksums: without a piece for one.
+        return Ok(Found::Nothing);
     }
-    Err(StoreError::Corrupt(format!(
-        "{owner} has {} of {length} bytes. The ledger itself is not touched by this: drop the projections, they are \
-         rebuilt",
-        bytes.len()
-    ))
-    .into())
+    let Some(body) = bytes.len().checked_sub(CHECKSUM_BYTES) else { return Ok(Found::Damaged) };
+    let written = bytes.split_off(body);
+    if length == i64::try_from(body).ok() && written == checksum(&bytes) {
+        return Ok(Found::Whole(bytes));
+    }
+    Ok(Found::Damaged)
 }

@@ -35,10 +35,10 @@ pub(crate) fn erase(
         let room = make_room(ledger);
         done = room.and_then(|()| erase_once(ledger, expected, targets, event));
     }
-    done.map_err(|failure| failure.tell(&ledger.path, "erase from"))?;
+    done.map_err(|failure| failure.tell(ledger.path(), "erase from"))?;
     let scrubbed = scrub(ledger);
     // Whether the ballast came back shows in `examine`.
-    let _ = ledger.folder.ballast.restore();
+    let _ = ledger.folder().ballast.restore();
     scrubbed
 }
 
@@ -70,8 +70,8 @@ fn overwrite(transaction: &Transaction<'_>, target: ChangeRef) -> Result<(), Fai
 
 /// On a full disk: gives up the ballast, then what can be rebuilt, step by step because each step needs room itself.
 fn make_room(ledger: &mut SqliteLedger) -> Result<(), Failure> {
-    let released = ledger.folder.ballast.release();
-    released.map_err(|error| fault::of_disk(&ledger.folder.root, "release the ballast of", &error))?;
+    let released = ledger.folder().ballast.release();
+    released.map_err(|error| fault::of_disk(&ledger.folder().root, "release the ballast of", &error))?;
     truncate_log(ledger)?;
     ledger.write(|transaction| Ok(transaction.execute_batch(include_str!("sql/drop_derived_names.sql"))?))?;
     for (sql, step) in
@@ -86,7 +86,7 @@ fn make_room(ledger: &mut SqliteLedger) -> Result<(), Failure> {
 
 /// Finishes an erasure that was interrupted after its commit.
 pub(crate) fn scrub_if_pending(ledger: &mut SqliteLedger) -> Result<(), StoreError> {
-    let pending = is_pending(&ledger.connection).map_err(|error| fault::of_sqlite(&ledger.path, "read", &error))?;
+    let pending = is_pending(&ledger.connection).map_err(|error| fault::of_sqlite(ledger.path(), "read", &error))?;
     if pending { scrub(ledger) } else { Ok(()) }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn is_pending(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 fn scrub(ledger: &mut SqliteLedger) -> Result<(), StoreError> {
-    let cleaned = truncate_log(ledger).map_err(|failure| failure.tell(&ledger.path, "clean the log of"));
+    let cleaned = truncate_log(ledger).map_err(|failure| failure.tell(ledger.path(), "clean the log of"));
     cleaned.and_then(|()| clean_copies(ledger)).map_err(|error| {
         StoreError::Unavailable(format!(
             "the erasure is recorded, but a file still holds a copy of what was erased: {error}. It is cleaned when the \
@@ -114,7 +114,7 @@ fn scrub(ledger: &mut SqliteLedger) -> Result<(), StoreError> {
 /// Empties the write-ahead log, and makes sure that it is empty.
 fn truncate_log(ledger: &SqliteLedger) -> Result<(), Failure> {
     let busy = ledger.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-    let log = disk::beside(&ledger.path, "-wal");
+    let log = disk::beside(ledger.path(), "-wal");
     if busy == 0 && fs::metadata(&log).map_or(0, |found| found.len()) == 0 {
         return Ok(());
     }
@@ -127,7 +127,7 @@ fn truncate_log(ledger: &SqliteLedger) -> Result<(), Failure> {
 
 /// Does to the user's copies set aside what was ever done to the ledger.
 fn clean_copies(ledger: &SqliteLedger) -> Result<(), StoreError> {
-    for copy in ledger.folder.copies_of(&ledger.path)? {
+    for copy in ledger.folder().copies_of(ledger.path())? {
         clean_copy(&ledger.connection, &copy).map_err(|error| {
             StoreError::Unavailable(format!(
                 "{} cannot be cleaned ({error}). Delete it if you do not need it",
@@ -141,7 +141,7 @@ fn clean_copies(ledger: &SqliteLedger) -> Result<(), StoreError> {
 fn clean_copy(ledger: &Connection, path: &Path) -> Result<(), StoreError> {
     if fs::symlink_metadata(path).is_err() {
         // A log without its database: nothing can read it, and nothing can clean it.
-        return disk::remove_database(path).map_err(|error| fault::of_disk(path, "remove", &error));
+        return disk::remove_database(path).map(drop).map_err(|error| fault::of_disk(path, "remove", &error));
     }
     let mut copy = connect(path, Access::Write)?;
     identify(&copy, path)?;

@@ -10,20 +10,20 @@ use crate::{disk, ledger_store};
 
 type Finding = Result<String, String>;
 
-pub(crate) fn store(folder: &Folder, users: Result<Vec<UserId>, StoreError>) -> Vec<Finding> {
+pub(crate) fn store(folder: &Folder, users: &[Result<UserId, StoreError>]) -> Vec<Finding> {
     let mut findings = vec![Ok(format!("SQLite {}", rusqlite::version())), lock(folder), permissions(folder)];
     findings.extend(space(folder));
-    findings.push(match &users {
-        Ok(users) => Ok(format!("{} ledgers in {}", users.len(), folder.users.display())),
-        Err(error) => Err(error.to_string()),
-    });
-    if let (Some(user), false) = (users.unwrap_or_default().first(), folder.options.read_only) {
+    let owners: Vec<&UserId> = users.iter().flatten().collect();
+    findings.push(Ok(format!("{} ledgers in {}", owners.len(), folder.users.display())));
+    findings.extend(users.iter().filter_map(|user| user.as_ref().err()).map(|error| Err(error.to_string())));
+    if let (Some(user), false) = (owners.first(), folder.options.read_only) {
         findings.push(match ledger_store::settings_of(folder, &folder.path_of(user)) {
             Ok((all, None)) => Ok(format!("settings: {all}")),
             Ok((_, Some(wrong))) => Err(format!("settings: {wrong}")),
             Err(error) => Err(format!("settings: {error}")),
         });
     }
+    findings.extend(folder.told().into_iter().map(Ok));
     findings.extend(copies(folder));
     for name in folder.strangers() {
         findings.push(Err(format!("{} does not belong there: move it away", folder.users.join(name).display())));
@@ -33,9 +33,17 @@ pub(crate) fn store(folder: &Folder, users: Result<Vec<UserId>, StoreError>) -> 
 
 fn lock(folder: &Folder) -> Finding {
     let root = folder.root.display();
-    match (folder.options.read_only, folder.is_locked()) {
-        (false, _) => Ok(format!("{root} is locked by this process (pid {})", std::process::id())),
-        (true, true) => Ok(format!("{root} is open for reading, and no process can write to it")),
+    let others: Vec<String> = folder.lock.others().iter().map(u32::to_string).collect();
+    let beside = match others.as_slice() {
+        [] => "no other process".to_owned(),
+        pids => format!("the processes {}", pids.join(", ")),
+    };
+    match (folder.options.read_only, folder.lock.is_held()) {
+        (false, _) => Ok(format!("{root} is open in this process (pid {}) and {beside}", std::process::id())),
+        (true, true) => Ok(format!("{root} is open for reading in this process, and open in {beside}")),
+        (true, false) if disk::is_read_only(&folder.root) => {
+            Ok(format!("{root} is open for reading, and nobody can write to its disk"))
+        }
         (true, false) => {
             Err(format!("{root} is open for reading without a lock: make sure that no other process writes to it"))
         }

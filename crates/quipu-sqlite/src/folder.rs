@@ -1,78 +1,110 @@
-//! A data folder: which file is whose, and moving closed databases into and out of their place.
+//! A data folder: which file is whose.
 //!
 //! ```text
-//! quipu.lock        held while a process has the folder open; its pid
-//! ballast           space in reserve
-//! registry.db       keys; held by nobody in particular (`key_store.rs`)
-//! users/u-me.db     one database a user; -wal and -shm beside it while it is open
-//! aside/u-me.db.1   what a restore or an upgrade replaced
+//! quipu.lock           shared by every process that has the folder open (`lock.rs`)
+//! processes/1234-0     a note of each of them
+//! locks/07             turns at a ledger's file (`stripe.rs`)
+//! ballast              space in reserve
+//! registry.db          keys; held by nobody in particular (`key_store.rs`)
+//! users/u-me.db        one database a user; -wal and -shm beside it while it is open
+//! unfinished/          what is not complete yet (`steps.rs`)
+//! aside/u-me.db.1      what a restore or an upgrade replaced (`copies.rs`)
 //! ```
-//! Three endings mark a step that a crash interrupted; the next opening finishes or undoes it: `.partial` is unfinished
-//! and dropped, `.incoming` is complete and waits for the old ledger to be set aside, `.removing` is on its way out.
 
-use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::StoreError;
 
 use crate::ballast::Ballast;
-use crate::lock::OpenLedgers;
-use crate::{Options, disk, fault, lock, migration};
+use crate::connection::Access;
+use crate::lock::{FolderLock, Reading};
+use crate::stripe::Stripes;
+use crate::{Options, disk, fault};
 
-const PARTIAL: &str = ".partial";
-const INCOMING: &str = ".incoming";
-const REMOVING: &str = ".removing";
 /// Longest user id that stands in a file name as it is.
 const PLAIN_NAME_MAX: usize = 64;
 
-/// A data folder that this process holds.
+/// A data folder that this process has open.
 #[derive(Debug)]
 pub(crate) struct Folder {
     pub(crate) root: PathBuf,
     pub(crate) users: PathBuf,
+    pub(crate) aside: PathBuf,
+    pub(crate) unfinished: PathBuf,
     pub(crate) options: Options,
     pub(crate) ballast: Ballast,
-    pub(crate) ledgers: OpenLedgers,
-    aside: PathBuf,
-    lock: Option<File>,
+    pub(crate) stripes: Stripes,
+    pub(crate) lock: FolderLock,
+    /// How connections that write nothing are opened.
+    pub(crate) reading: Access,
+    /// Ledgers this process has begun to build.
+    pub(crate) built: AtomicU64,
+    /// Whose the hashed file names are: what was read in one file holds for its name for good.
+    pub(crate) hashed: Mutex<HashMap<String, UserId>>,
+    finished: Mutex<Vec<String>>,
 }
 
 impl Folder {
     pub(crate) fn open(root: &Path, options: Options) -> Result<Self, StoreError> {
-        let lock = if options.read_only {
+        let (lock, reading) = if options.read_only {
             if !root.is_dir() {
                 return Err(StoreError::NotFound(format!("there is no memory folder at {}", root.display())));
             }
-            lock::for_reading(root)?
+            FolderLock::for_reading(root)?
         } else {
             make(root)?;
-            Some(lock::for_writing(root)?)
+            (FolderLock::for_writing(root)?, Reading::Shared)
         };
         let folder = Self {
             root: root.to_owned(),
             users: root.join("users"),
             aside: root.join("aside"),
+            unfinished: root.join("unfinished"),
             ballast: Ballast::new(root, options.ballast_bytes),
-            ledgers: OpenLedgers::default(),
-            options,
+            stripes: Stripes::new(root, options.read_only),
             lock,
+            reading: match reading {
+                Reading::Shared => Access::Share,
+                Reading::Bystander => Access::Watch,
+                Reading::Frozen => Access::Read,
+            },
+            built: AtomicU64::default(),
+            hashed: Mutex::default(),
+            finished: Mutex::default(),
+            options,
         };
         if !folder.options.read_only {
-            make(&folder.users)?;
-            make(&folder.aside)?;
-            folder.sweep().map_err(|error| fault::of_disk(&folder.users, "finish an interrupted step in", &error))?;
+            for path in [&folder.users, &folder.aside, &folder.unfinished, folder.stripes.folder()] {
+                make(path)?;
+            }
+            folder.sweep()?;
             // Whether it is there shows in `examine`; a full disk must not keep anyone out.
             let _ = folder.ballast.restore();
+        } else if reading == Reading::Shared {
+            // Where it cannot be made, a reader goes without turns.
+            let _ = disk::create_folder(folder.stripes.folder());
         }
         Ok(folder)
     }
 
-    /// True while no other process can write to the folder.
-    pub(crate) fn is_locked(&self) -> bool {
-        self.lock.is_some()
+    /// How the connections of this folder's ledgers are opened.
+    pub(crate) fn access(&self) -> Access {
+        if self.options.read_only { self.reading } else { Access::Write }
+    }
+
+    /// Keeps a line about an interrupted step for [`examine`](crate::examine).
+    pub(crate) fn tell(&self, line: String) {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    }
+
+    /// What was told of interrupted steps since the folder was opened.
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Stops writing while there is still room to erase and to checkpoint.
@@ -119,124 +151,11 @@ impl Folder {
     pub(crate) fn strangers(&self) -> Vec<String> {
         let mut names = disk::names(&self.users).unwrap_or_default();
         names.retain(|name| {
-            let known = std::iter::once("").chain(disk::SIDECARS).chain([PARTIAL, INCOMING, REMOVING]);
-            !known.into_iter().any(|end| name.ends_with(&format!(".db{end}")))
+            let mut known = std::iter::once("").chain(disk::SIDECARS);
+            !known.any(|end| name.ends_with(&format!(".db{end}")))
         });
         names
     }
-
-    /// Every database set aside.
-    pub(crate) fn all_copies(&self) -> Vec<PathBuf> {
-        let names = disk::names(&self.aside).unwrap_or_default();
-        names.iter().filter(|name| split_copy(name).is_some()).map(|name| self.aside.join(name)).collect()
-    }
-
-    /// What was set aside of the database at a path. Of a damaged one that may be only the files beside it.
-    pub(crate) fn copies_of(&self, path: &Path) -> Result<Vec<PathBuf>, StoreError> {
-        let numbers = self.copy_numbers(path)?;
-        Ok(numbers.into_iter().map(|number| self.copy_path(path, number)).collect())
-    }
-
-    /// A name in `aside` for the database at a path, not in use yet.
-    pub(crate) fn new_copy_path(&self, path: &Path) -> Result<PathBuf, StoreError> {
-        let last = self.copy_numbers(path)?.last().copied().unwrap_or(0);
-        Ok(self.copy_path(path, last + 1))
-    }
-
-    fn copy_path(&self, path: &Path, number: u64) -> PathBuf {
-        disk::beside(&self.aside.join(path.file_name().unwrap_or_default()), &format!(".{number}"))
-    }
-
-    fn copy_numbers(&self, path: &Path) -> Result<BTreeSet<u64>, StoreError> {
-        let names = disk::names(&self.aside).map_err(|error| fault::of_disk(&self.aside, "list", &error))?;
-        let file = path.file_name().and_then(|name| name.to_str());
-        let bare = |name: &str| disk::SIDECARS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned();
-        let copies = names.iter().map(|name| bare(name));
-        Ok(copies
-            .filter_map(|name| split_copy(&name).filter(|(base, _)| Some(*base) == file).map(|(_, number)| number))
-            .collect())
-    }
-
-    /// Where a database is built before it gets its name.
-    pub(crate) fn partial(&self, path: &Path) -> PathBuf {
-        disk::beside(path, PARTIAL)
-    }
-
-    /// Puts a complete database in place. A closed one that is there is set aside first; returns where.
-    pub(crate) fn replace(&self, complete: &Path, path: &Path) -> Result<Option<PathBuf>, StoreError> {
-        let incoming = disk::beside(path, INCOMING);
-        // From here on the new ledger is named and durable: a crash in the middle can no longer leave none at all.
-        migration::place(complete, &incoming)?;
-        let old = self.set_aside(path)?;
-        migration::place(&incoming, path)?;
-        Ok(old)
-    }
-
-    /// Moves a closed database, or what is left of one, out of the way. The new name is durable when it returns.
-    pub(crate) fn set_aside(&self, path: &Path) -> Result<Option<PathBuf>, StoreError> {
-        let copy = self.new_copy_path(path)?;
-        let mut moved = false;
-        // A log left behind would be taken for the log of whatever database comes next.
-        for end in std::iter::once("").chain(disk::SIDECARS) {
-            match fs::rename(disk::beside(path, end), disk::beside(&copy, end)) {
-                Ok(()) => moved = true,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(fault::of_disk(path, "set aside", &error)),
-            }
-        }
-        for folder in [&self.aside, &self.users] {
-            disk::sync_folder(folder).map_err(|error| fault::of_disk(folder, "write", &error))?;
-        }
-        Ok(moved.then_some(copy))
-    }
-
-    /// Deletes a closed database and its copies. Once the first step is done, a crash only delays the others.
-    pub(crate) fn remove(&self, path: &Path) -> io::Result<()> {
-        fs::rename(path, disk::beside(path, REMOVING))?;
-        disk::sync_folder(&self.users)?;
-        self.finish_removing(path)
-    }
-
-    fn finish_removing(&self, path: &Path) -> io::Result<()> {
-        for copy in self.copies_of(path).unwrap_or_default() {
-            disk::remove_database(&copy)?;
-        }
-        disk::sync_folder(&self.aside)?;
-        disk::remove_database(path)?;
-        disk::remove_if_there(&disk::beside(path, REMOVING))?;
-        disk::sync_folder(&self.users)
-    }
-
-    /// Finishes or undoes what a crash interrupted. Only this process is in the folder, and nothing is open yet.
-    fn sweep(&self) -> io::Result<()> {
-        for name in disk::names(&self.users)? {
-            let path = self.users.join(&name);
-            if let Some(base) = name.strip_suffix(INCOMING) {
-                let target = self.users.join(base);
-                if fs::symlink_metadata(&target).is_ok() {
-                    // The ledger was not replaced yet, and the caller was not told that it was.
-                    disk::remove_if_there(&path)?;
-                } else {
-                    self.set_aside(&target).map_err(io::Error::other)?;
-                    fs::rename(&path, &target)?;
-                }
-            } else if let Some(base) = name.strip_suffix(REMOVING) {
-                self.finish_removing(&self.users.join(base))?;
-            } else if name.contains(&format!(".db{PARTIAL}")) {
-                disk::remove_if_there(&path)?;
-            } else {
-                continue;
-            }
-            disk::sync_folder(&self.users)?;
-        }
-        Ok(())
-    }
-}
-
-/// `u-me.db.2` is copy 2 of `u-me.db`.
-fn split_copy(name: &str) -> Option<(&str, u64)> {
-    let (base, number) = name.rsplit_once('.')?;
-    if base.ends_with(".db") { Some((base, number.parse().ok()?)) } else { None }
 }
 
 /// Makes a folder and its name durable.
@@ -267,6 +186,12 @@ pub(crate) fn file_name(user: &UserId) -> String {
     format!("h-{}.db", hash.get(..32).unwrap_or(&hash))
 }
 
+/// The user whose file has a name, where the name says so.
+pub(crate) fn user_of(name: &str) -> Option<UserId> {
+    let user = UserId::parse(name.strip_prefix("u-")?.strip_suffix(".db")?).ok()?;
+    (file_name(&user) == name).then_some(user)
+}
+
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
@@ -276,6 +201,10 @@ mod tests {
     fn file_names_tell_users_apart_on_any_file_system() {
         let name = |id: &str| file_name(&UserId::parse(id).unwrap());
         assert_eq!(name("me"), "u-me.db");
+        assert_eq!(user_of("u-me.db"), UserId::parse("me").ok());
+        for none in ["u-Me.db", "u-.db", "h-me.db", "u-me", "u-me.db.1", "u--.db"] {
+            assert_eq!(user_of(none), None, "{none}");
+        }
         assert_eq!(name("7_a-b"), "u-7_a-b.db");
         assert_eq!(name("con"), "u-con.db");
         assert_eq!(name(&"a".repeat(64)), format!("u-{}.db", "a".repeat(64)));
@@ -284,13 +213,5 @@ mod tests {
             assert!(name.starts_with("h-") && name.len() == 37, "{hashed} became {name}");
         }
         assert_ne!(name("Me"), name("mE"));
-    }
-
-    #[test]
-    fn names_of_copies_are_read_back() {
-        assert_eq!(split_copy("u-me.db.12"), Some(("u-me.db", 12)));
-        for other in ["u-me.db", "u-me.db.1-wal", "u-me.db.x", "notes.1"] {
-            assert_eq!(split_copy(other), None, "{other}");
-        }
     }
 }

@@ -2,28 +2,33 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use quipu_core::id::UserId;
-use quipu_engine::ports::{LedgerStore, StoreError, UserLedger};
+use quipu_core::id::{Seq, UserId};
+use quipu_engine::ports::{LedgerStore, LedgerWatch, StoreError, UserLedger};
 use rusqlite::Connection;
 
 use crate::connection::{self, Access, check_sqlite_version, connect, identify, settle};
-use crate::folder::{Folder, file_name};
-use crate::lock::{OpenMark, turn};
+use crate::folder::{Folder, file_name, user_of};
+use crate::mark::{self, Mark};
+use crate::open::OpenConnection;
 use crate::user_ledger::SqliteLedger;
-use crate::{copy, erase, examine, fault, migration};
+use crate::watch::SqliteWatch;
+use crate::{copy, disk, erase, examine, fault, migration};
 
+/// How often opening starts over when others remove and make the same ledger meanwhile.
+const ROUNDS_MAX: u32 = 8;
 /// Smallest page of any SQLite database.
 const PAGE_BYTES_MIN: u64 = 512;
 
 /// How a [`SqliteStore`] is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Open for reading only; default off. No ledger is changed. Where the folder is writable, the lock file is made,
-    /// and SQLite's files beside a ledger that was not closed cleanly. Where it is not, no lock is taken unless the lock
-    /// file can be read: make sure that no writer with other rights is at it; and a ledger that was not closed cleanly
-    /// opens only if its `-shm` file is there too.
+    /// Open for reading only; default off. No ledger is changed, and others may write meanwhile. Where the folder is
+    /// writable, this process notes there that it is in the folder, and SQLite makes its files beside a ledger while it is
+    /// open. Where it is not, nobody can write while this process reads, if it was there first; if a writer was, only the
+    /// ledgers open there can be read. Where there is no lock file that can be read either, make sure that no writer with
+    /// other rights is at it; a ledger that was not closed cleanly opens then only if its `-shm` file is there too.
     pub read_only: bool,
     /// Space kept in reserve for erasing on a full disk, in bytes; 0 for none. Default 16 MiB.
     pub ballast_bytes: u64,
@@ -47,12 +52,12 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a data folder, and creates it if it is missing. It stays locked until the store and every ledger opened
-    /// from it are dropped.
+    /// Opens a data folder, and creates it if it is missing. Any number of processes may have it open. What a process left
+    /// behind that died within a step is finished or undone.
     ///
     /// # Errors
-    /// - `Unavailable`: another process, or another store in this one, has the folder open; the folder is not writable;
-    ///   or the SQLite this was built with has a known way to lose data.
+    /// - `Unavailable`: another process has the folder alone for a step that must be so, and for long; the folder is not
+    ///   writable; or the SQLite this was built with has a known way to lose data.
     /// - `NotFound`: the folder is missing and `read_only` is on.
     pub fn open(folder: &Path, options: Options) -> Result<Self, StoreError> {
         check_sqlite_version()?;
@@ -70,58 +75,172 @@ impl SqliteStore {
         released.map_err(|error| fault::of_disk(&self.folder.root, "release the ballast of", &error))
     }
 
-    /// An open connection to a ledger of `user`, ready to be used.
-    fn connect(&self, user: &UserId, path: &Path) -> Result<Connection, StoreError> {
-        let read_only = self.folder.options.read_only;
-        let mut connection = connect(path, if read_only { Access::Read } else { Access::Write })?;
+    /// A connection to the ledger of `user`; `None` if there is none. It is opened while no file of the ledger moves, and a
+    /// step that was interrupted there is finished first.
+    fn connection(&self, user: &UserId, access: Access) -> Result<Option<OpenConnection>, StoreError> {
+        let folder = &self.folder;
+        let path = folder.path_of(user);
+        for _ in 0..ROUNDS_MAX {
+            let turn = folder.stripes.shared(&path)?;
+            if folder.options.read_only || !folder.is_interrupted(&path) {
+                if !is_database_file(&path)? {
+                    return Ok(None);
+                }
+                let connection = OpenConnection::new(self.connect(user, &path, access)?, &path, folder);
+                match mark::read(&connection).map_err(|error| fault::of_sqlite(&path, "open", &error))? {
+                    None => return Ok(Some(connection)),
+                    Some(Mark::Removed) if folder.options.read_only => return Ok(None),
+                    Some(Mark::Replaced) if folder.options.read_only => return Ok(Some(connection)),
+                    Some(_) => {}
+                }
+            }
+            drop(turn);
+            let _turn = folder.stripes.alone(&path)?;
+            folder.finish_interrupted(&path)?;
+        }
+        Err(StoreError::Unavailable(format!(
+            "the ledger of {user} is made and removed again and again by others. Nothing was changed. Try again"
+        )))
+    }
+
+    fn connect(&self, user: &UserId, path: &Path, access: Access) -> Result<Connection, StoreError> {
+        let mut connection = connect(path, access)?;
         let owner = identify(&connection, path)?;
         if owner != *user {
             return Err(misplaced(path, &owner));
         }
-        if !read_only {
-            migration::upgrade(&mut connection, path, || self.folder.new_copy_path(path))?;
+        if access == Access::Write {
+            if migration::is_older(&connection, path)? {
+                let _alone = self.folder.lock.alone("upgrade a ledger")?;
+                let partial = self.folder.building(path);
+                migration::upgrade(&mut connection, path, &partial, || self.folder.new_copy_path(path))?;
+            }
             settle(&connection, path, self.folder.options.pages_max)?;
         }
         Ok(connection)
+    }
+
+    /// Makes an empty ledger if there is none.
+    fn make(&self, user: &UserId) -> Result<(), StoreError> {
+        self.folder.writable("create a ledger")?;
+        let path = self.folder.path_of(user);
+        let _turn = self.folder.stripes.alone(&path)?;
+        if self.folder.is_interrupted(&path) {
+            self.folder.finish_interrupted(&path)?;
+        }
+        if is_database_file(&path)? {
+            return Ok(());
+        }
+        let partial = self.folder.partial(&path);
+        migration::create(&partial, user)?;
+        self.folder.place(&partial, &path)
+    }
+
+    /// Puts the closed ledger that `make` writes to a path nobody else sees in place.
+    fn put(
+        &self,
+        user: &UserId,
+        replace: bool,
+        make: impl FnOnce(&Path) -> Result<(), StoreError>,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        let folder = &self.folder;
+        let path = folder.path_of(user);
+        let is_there = || {
+            if folder.is_interrupted(&path) {
+                let _turn = folder.stripes.alone(&path)?;
+                folder.finish_interrupted(&path)?;
+            }
+            Ok(disk::exists(&path))
+        };
+        let there = is_there()?;
+        if there && !replace {
+            return Err(kept(user));
+        }
+        // Asked for first: nobody waits long for something that is then refused.
+        let _alone = if there { Some(folder.lock.alone("replace a ledger")?) } else { None };
+        let built = folder.building(&path);
+        let put = make(&built).and_then(|()| {
+            let _turn = folder.stripes.alone(&path)?;
+            match disk::exists(&path) {
+                true if there => folder.replace(&built, &path, user),
+                // Made by another while this one was built.
+                true => Err(kept(user)),
+                false => folder.place(&built, &path).map(|()| None),
+            }
+        });
+        if put.is_err() {
+            // The reason matters more than the leftover, which the next opening drops.
+            let _ = disk::remove_database(&built);
+        }
+        put
+    }
+
+    /// Every user, each database looked into.
+    pub(crate) fn checked_users(&self) -> Vec<Result<UserId, StoreError>> {
+        let databases = self.folder.databases();
+        let paths = match databases {
+            Ok(paths) => paths,
+            Err(error) => return vec![Err(error)],
+        };
+        paths.iter().filter_map(|path| self.owner_of(path).transpose()).collect()
+    }
+
+    /// Whose database is at a path, read from inside; `None` if it is gone.
+    fn owner_of(&self, path: &Path) -> Result<Option<UserId>, StoreError> {
+        let _turn = self.folder.stripes.shared(path)?;
+        if !is_database_file(path)? {
+            return Ok(None);
+        }
+        let user = identify(&connect(path, self.folder.reading)?, path)?;
+        if path.file_name().and_then(|name| name.to_str()) != Some(&file_name(&user)) {
+            return Err(misplaced(path, &user));
+        }
+        Ok(Some(user))
+    }
+
+    fn owner_of_hashed(&self, path: &Path, name: &str) -> Result<Option<UserId>, StoreError> {
+        let known = |folder: &Folder| folder.hashed.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        if let Some(user) = known(&self.folder) {
+            return Ok(Some(user));
+        }
+        let found = self.owner_of(path)?;
+        if let Some(user) = &found {
+            let mut hashed = self.folder.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+            hashed.insert(name.to_owned(), user.clone());
+        }
+        Ok(found)
     }
 }
 
 impl LedgerStore for SqliteStore {
     fn users(&self) -> Result<Vec<UserId>, StoreError> {
+        if !self.folder.options.read_only {
+            self.folder.sweep()?;
+        }
         let mut users = Vec::new();
         for path in self.folder.databases()? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let slot = self.folder.ledgers.of(name);
-            let _turn = turn(&slot);
-            if !is_database_file(&path)? {
-                continue; // removed since the folder was listed
+            // What a file is worth shows when it is opened; here its name is enough, where the name says whose it is.
+            match user_of(name) {
+                Some(user) => users.push(user),
+                None => users.extend(self.owner_of_hashed(&path, name)?),
             }
-            let access = if self.folder.options.read_only { Access::Read } else { Access::Write };
-            let user = identify(&connect(&path, access)?, &path)?;
-            if file_name(&user) != name {
-                return Err(misplaced(&path, &user));
-            }
-            users.push(user);
         }
         users.sort();
         Ok(users)
     }
 
     fn open(&self, user: &UserId, create: bool) -> Result<Box<dyn UserLedger>, StoreError> {
-        let path = self.folder.path_of(user);
-        let slot = self.folder.ledgers.of(&file_name(user));
-        let count = turn(&slot);
-        if !is_database_file(&path)? {
-            if !create {
-                return Err(no_ledger(user));
+        let mut found = self.connection(user, self.folder.access())?;
+        for _ in 0..ROUNDS_MAX {
+            if found.is_some() || !create {
+                break;
             }
-            self.folder.writable("create a ledger")?;
-            self.folder.set_aside(&path)?;
-            migration::create(&path, user)?;
+            self.make(user)?;
+            found = self.connection(user, self.folder.access())?;
         }
-        let connection = self.connect(user, &path)?;
-        let mark = OpenMark::new(&slot, count);
-        let mut ledger = SqliteLedger { connection, path, folder: Arc::clone(&self.folder), _mark: mark };
+        let connection = found.ok_or_else(|| no_ledger(user))?;
+        let mut ledger = SqliteLedger::new(connection);
         if !self.folder.options.read_only {
             // If something is still in the way, the ledger can be used all the same, and `check` keeps telling.
             let _ = erase::scrub_if_pending(&mut ledger);
@@ -129,49 +248,48 @@ impl LedgerStore for SqliteStore {
         Ok(Box::new(ledger))
     }
 
-    fn remove(&self, user: &UserId) -> Result<(), StoreError> {
+    fn watch(&self, user: &UserId) -> Result<Box<dyn LedgerWatch>, StoreError> {
+        let connection = self.connection(user, self.folder.reading)?.ok_or_else(|| no_ledger(user))?;
+        Ok(Box::new(SqliteWatch::new(connection)))
+    }
+
+    fn remove(&self, user: &UserId, expected: Option<Seq>) -> Result<(), StoreError> {
         self.folder.writable("remove a ledger")?;
         let path = self.folder.path_of(user);
-        let slot = self.folder.ledgers.of(&file_name(user));
-        let count = turn(&slot);
-        if fs::symlink_metadata(&path).is_err() {
+        let _turn = self.folder.stripes.alone(&path)?;
+        if self.folder.is_interrupted(&path) {
+            self.folder.finish_interrupted(&path)?;
+        }
+        if !disk::exists(&path) {
             return Err(no_ledger(user));
         }
-        closed(*count, user, "removed")?;
-        self.folder.remove(&path).map_err(|error| fault::of_disk(&path, "remove", &error))
+        self.folder.remove(&path, user, expected)
+    }
+
+    fn build(
+        &self,
+        user: &UserId,
+        replace: bool,
+        fill: &mut dyn FnMut(&mut dyn UserLedger) -> Result<(), StoreError>,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        self.folder.writable("build a ledger")?;
+        self.put(user, replace, |at| {
+            migration::create(at, user)?;
+            let connection = connect(at, Access::Write)?;
+            settle(&connection, at, self.folder.options.pages_max)?;
+            let mut ledger = SqliteLedger::new(OpenConnection::new(connection, at, &self.folder));
+            fill(&mut ledger)?;
+            ledger.into_one_file()
+        })
     }
 
     fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError> {
         self.folder.writable("restore a backup")?;
-        let path = self.folder.path_of(user);
-        let slot = self.folder.ledgers.of(&file_name(user));
-        let count = turn(&slot);
-        let there = fs::symlink_metadata(&path).is_ok();
-        if there && !replace {
-            return Err(StoreError::Exists(format!(
-                "{user} has a ledger, and it is kept. Restore with `replace` to set it aside first"
-            )));
-        }
-        closed(*count, user, "replaced")?;
-        let partial = self.folder.partial(&path);
-        copy::take_in(from, user, &partial)?;
-        if there {
-            merge_log(&path);
-        }
-        let aside = self.folder.replace(&partial, &path)?;
-        Ok(aside.filter(|_| there))
+        self.put(user, replace, |at| copy::take_in(from, user, at))
     }
 
     fn examine(&self) -> Vec<Result<String, String>> {
-        examine::store(&self.folder, self.users())
-    }
-}
-
-/// Before a database is set aside: brings everything into its one file. One that is too damaged for that is set aside
-/// with the files beside it.
-fn merge_log(path: &Path) {
-    if let Ok(connection) = connect(path, Access::Write) {
-        let _ = connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()));
+        examine::store(&self.folder, &self.checked_users())
     }
 }
 
@@ -195,20 +313,17 @@ fn is_database_file(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-fn closed(open: usize, user: &UserId, done: &str) -> Result<(), StoreError> {
-    if open == 0 {
-        return Ok(());
-    }
-    Err(StoreError::Unavailable(format!(
-        "the ledger of {user} is open and cannot be {done}. Nothing was changed. Close it, then try again"
-    )))
+fn kept(user: &UserId) -> StoreError {
+    StoreError::Exists(format!(
+        "{user} has a ledger, and it is kept. Put another in its place with `replace` to set it aside"
+    ))
 }
 
 fn no_ledger(user: &UserId) -> StoreError {
     StoreError::NotFound(format!("{user} has no ledger here"))
 }
 
-fn misplaced(path: &Path, owner: &UserId) -> StoreError {
+pub(crate) fn misplaced(path: &Path, owner: &UserId) -> StoreError {
     StoreError::Corrupt(format!(
         "{} is the ledger of {owner}, which belongs into the file {}. Nothing was changed. Rename it back, or move it away \
          and restore it as a backup",
@@ -219,6 +334,7 @@ fn misplaced(path: &Path, owner: &UserId) -> StoreError {
 
 /// The settings of one ledger's connection as SQLite reports them: for [`examine`].
 pub(crate) fn settings_of(folder: &Folder, path: &Path) -> Result<(String, Option<String>), StoreError> {
+    let _turn = folder.stripes.shared(path)?;
     let connection = connect(path, Access::Write)?;
     settle(&connection, path, folder.options.pages_max)?;
     connection::read_back(&connection).map_err(|error| fault::of_sqlite(path, "read", &error))

@@ -1,7 +1,7 @@
 //! Ledgers on the local disk: one folder, one SQLite database a user.
 //!
 //! [`SqliteStore`] implements the port [`LedgerStore`](quipu_engine::ports::LedgerStore). A commit is on the disk when
-//! it returns; one process has a folder at a time; what is erased is in no file of the folder afterwards, copies set
+//! it returns; any number of processes of one machine have a folder open; what is erased is in no file of the folder afterwards, copies set
 //! aside by a restore included.
 //!
 //! What it is *not*: it does not verify hashes or understand events (`quipu-core` does), it does not search, and it does
@@ -34,12 +34,18 @@ mod user_ledger;
 
 mod derived;
 mod erase;
+mod lease;
+mod mark;
 mod rows;
+mod watch;
 
 mod connection;
+mod copies;
 mod copy;
 mod folder;
 mod migration;
+mod open;
+mod steps;
 
 mod ballast;
 mod checks;
@@ -47,6 +53,11 @@ mod disk;
 mod examine;
 mod fault;
 mod lock;
+mod stripe;
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests;
 
 pub use key_store::SqliteKeys;
 pub use ledger_store::{Options, SqliteStore};

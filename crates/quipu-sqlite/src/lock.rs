@@ -1,10 +1,10 @@
-//! One process a data folder, and inside it one count of open ledgers a user.
+//! Who is in a data folder: every process that has it open shares one lock, and says so with its pid; some steps need the
+//! folder alone.
 
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, Write};
-use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quipu_engine::ports::StoreError;
@@ -12,114 +12,249 @@ use quipu_engine::ports::StoreError;
 use crate::{disk, fault};
 
 const NAME: &str = "quipu.lock";
+const PROCESSES: &str = "processes";
 
 /// A process that is being started holds what its parent holds, until its own program begins: a lock that was just given
 /// back may be held a moment longer.
 const TRIES: u32 = 20;
+/// How often a shared lock is asked for: about five seconds. Who has the folder alone at opening needs milliseconds.
+const TRIES_SHARED: u32 = 500;
 const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
-/// Locks a folder for one writer. The lock goes with the process, however it ends; the file stays and is reused.
-///
-/// # Errors
-/// `Unavailable` names the folder and the process that holds it, or says that the folder is not writable.
-pub(crate) fn for_writing(folder: &Path) -> Result<File, StoreError> {
-    let path = folder.join(NAME);
-    let open = disk::private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(&path);
-    let mut file = open.map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::IsADirectory => {
-            StoreError::Unavailable(format!(
-                "cannot write in the memory folder {}: {error}. Make it writable for this user, choose another folder, or \
-                 open it for reading only",
-                folder.display()
-            ))
-        }
-        _ => fault::of_disk(&path, "create", &error),
-    })?;
-    taken(folder, &mut file, File::try_lock)?;
-    let note = |file: &mut File| {
-        file.set_len(0)?;
-        file.rewind()?;
-        writeln!(file, "{}", std::process::id())?;
-        file.sync_data()
-    };
-    // The note only helps the message of the next one who asks: a full disk must not keep anyone out.
-    let _ = note(&mut file);
-    Ok(file)
-}
-
-/// Keeps writers out while reading; several readers may share a folder. `None` when the folder cannot hold a lock,
-/// because it is not writable: then nothing keeps a writer with other rights out.
-///
-/// # Errors
-/// `Unavailable` when a writer holds the folder.
-pub(crate) fn for_reading(folder: &Path) -> Result<Option<File>, StoreError> {
-    let path = folder.join(NAME);
-    let made = disk::private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(&path);
-    let Ok(mut file) = made.or_else(|_| File::open(&path)) else { return Ok(None) };
-    taken(folder, &mut file, File::try_lock_shared)?;
-    Ok(Some(file))
-}
-
-fn taken(folder: &Path, file: &mut File, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<(), StoreError> {
-    let mut tries = 1;
-    let outcome = loop {
-        match lock(file) {
-            Err(TryLockError::WouldBlock) if tries < TRIES => std::thread::sleep(BETWEEN_TRIES),
-            outcome => break outcome,
-        }
-        tries += 1;
-    };
-    match outcome {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            let _ = file.take(20).read_to_string(&mut holder);
-            let holder = holder.trim();
-            let holder = if holder.is_empty() { String::new() } else { format!(" (pid {holder})") };
-            Err(StoreError::Unavailable(format!(
-                "the memory folder {} is in use by another quipu process{holder}. Stop that process, or send the request \
-                 to it; the folder is free as soon as it ends",
-                folder.display()
-            )))
-        }
-        Err(TryLockError::Error(error)) => Err(StoreError::Unavailable(format!(
-            "cannot lock the memory folder {}: {error}. Put it on a local disk: network file systems may not lock",
-            folder.display()
-        ))),
-    }
-}
-
-/// How many ledgers of each user this process has open.
-#[derive(Debug, Default)]
-pub(crate) struct OpenLedgers(Mutex<HashMap<String, Arc<Mutex<usize>>>>);
-
-impl OpenLedgers {
-    /// The count of one file; whoever opens, places or removes the file holds its lock meanwhile.
-    pub(crate) fn of(&self, file: &str) -> Arc<Mutex<usize>> {
-        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(files.entry(file.to_owned()).or_default())
-    }
-}
-
-/// Waits for the turn at a count.
-pub(crate) fn turn(count: &Mutex<usize>) -> MutexGuard<'_, usize> {
-    count.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Counts one open ledger for as long as it lives.
+/// The hold of a data folder. It goes with the process, however that ends; the file stays and is used again.
 #[derive(Debug)]
-pub(crate) struct OpenMark(Arc<Mutex<usize>>);
+pub(crate) struct FolderLock {
+    root: PathBuf,
+    /// Without one, nothing keeps anybody out: the folder cannot hold a lock, because this user cannot write there.
+    file: Option<File>,
+    presence: Option<Presence>,
+    /// One of this process's threads at a time has the folder alone.
+    turn: Mutex<()>,
+}
 
-impl OpenMark {
-    /// Counts one more; `count` is the locked value of `slot`.
-    pub(crate) fn new(slot: &Arc<Mutex<usize>>, mut count: MutexGuard<'_, usize>) -> Self {
-        *count += 1;
-        Self(Arc::clone(slot))
+/// How far a reader's hold goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// Others may write meanwhile, and this process may make the files SQLite needs to see that.
+    Shared,
+    /// Others may write meanwhile, and nothing may be made in the folder.
+    Bystander,
+    /// Nobody writes meanwhile: kept out, or not able to.
+    Frozen,
+}
+
+impl FolderLock {
+    /// Shares a folder with every other process that has it open for writing or reading.
+    ///
+    /// # Errors
+    /// `Unavailable` if the folder is not writable, or another process has it alone for long.
+    pub(crate) fn for_writing(root: &Path) -> Result<Self, StoreError> {
+        let path = root.join(NAME);
+        let file = open(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::IsADirectory => {
+                StoreError::Unavailable(format!(
+                    "cannot write in the memory folder {}: {error}. Make it writable for this user, choose another folder, \
+                     or open it for reading only",
+                    root.display()
+                ))
+            }
+            _ => fault::of_disk(&path, "create", &error),
+        })?;
+        disk::create_folder(&root.join(PROCESSES))
+            .map_err(|error| fault::of_disk(root, "create a folder in", &error))?;
+        if file.try_lock().is_ok() {
+            // Alone: nobody can be entering, so every note nobody holds is left over.
+            drop_stale_notes(root);
+            let _ = file.unlock();
+        }
+        share(root, &file)?;
+        let presence = Presence::enter(root).map_err(|error| fault::of_disk(root, "create a file in", &error))?;
+        Ok(Self { root: root.to_owned(), file: Some(file), presence: Some(presence), turn: Mutex::default() })
+    }
+
+    /// Enters a folder to read in it.
+    ///
+    /// # Errors
+    /// `Unavailable` when another process has it alone for long.
+    pub(crate) fn for_reading(root: &Path) -> Result<(Self, Reading), StoreError> {
+        let path = root.join(NAME);
+        let hold = |file, presence| Self { root: root.to_owned(), file, presence, turn: Mutex::default() };
+        if disk::is_read_only(root) {
+            return Ok((hold(File::open(&path).ok(), None), Reading::Frozen));
+        }
+        if let Ok(file) = open(&path) {
+            share(root, &file)?;
+            let presence = disk::create_folder(&root.join(PROCESSES)).and_then(|()| Presence::enter(root)).ok();
+            return Ok((hold(Some(file), presence), Reading::Shared));
+        }
+        let Ok(file) = File::open(&path) else { return Ok((hold(None, None), Reading::Frozen)) };
+        let alone = file.try_lock().is_ok();
+        let hold = hold(Some(file), None);
+        if alone && hold.others().is_empty() {
+            return Ok((hold, Reading::Frozen));
+        }
+        if let Some(file) = &hold.file {
+            let _ = file.unlock();
+            share(root, file)?;
+        }
+        Ok((hold, Reading::Bystander))
+    }
+
+    /// True if other processes can see that this one is here.
+    pub(crate) fn is_held(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The name of this process among those in the folder: no other that is alive has it.
+    pub(crate) fn name(&self) -> &str {
+        self.presence.as_ref().map_or("", |presence| presence.name.as_str())
+    }
+
+    /// True while the process of this [`name`](Self::name) has the folder open.
+    pub(crate) fn is_present(&self, name: &str) -> bool {
+        is_held(&self.root.join(PROCESSES).join(name))
+    }
+
+    /// The pids of the other processes in the folder, as far as they say.
+    pub(crate) fn others(&self) -> Vec<u32> {
+        let folder = self.root.join(PROCESSES);
+        let names = disk::names(&folder).unwrap_or_default();
+        let others = names.iter().filter(|name| *name != self.name() && is_held(&folder.join(name)));
+        let mut pids: Vec<u32> = others.filter_map(|name| name.split('-').next()?.parse().ok()).collect();
+        pids.dedup();
+        pids
+    }
+
+    /// Keeps every other process out until the guard is dropped.
+    ///
+    /// # Errors
+    /// `Unavailable`, with their pids, if there are others in the folder.
+    pub(crate) fn alone(&self, doing: &str) -> Result<Alone<'_>, StoreError> {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = &self.file else { return Err(self.in_use(doing, &[])) };
+        // A shared lock becomes an exclusive one by giving it up first. Whoever comes in between finds the note of this
+        // process, and does not take the folder for its own.
+        let _ = file.unlock();
+        let got = retry(TRIES, || file.try_lock());
+        let others = self.others();
+        if got.is_ok() && others.is_empty() {
+            return Ok(Alone { file, _turn: turn });
+        }
+        let _ = file.unlock();
+        share(&self.root, file)?;
+        match got {
+            Err(TryLockError::Error(error)) => Err(cannot_lock(&self.root, &error)),
+            _ => Err(self.in_use(doing, &others)),
+        }
+    }
+
+    fn in_use(&self, doing: &str, others: &[u32]) -> StoreError {
+        let pids: Vec<String> = others.iter().map(u32::to_string).collect();
+        let who = if pids.is_empty() { String::new() } else { format!(" (pid {})", pids.join(", ")) };
+        StoreError::Unavailable(format!(
+            "cannot {doing} in the memory folder {} while it is in use by another quipu process{who}. Nothing was changed. \
+             Stop the others, then try again; they may be started again afterwards",
+            self.root.display()
+        ))
     }
 }
 
-impl Drop for OpenMark {
+/// Holds a folder alone; shares it again when dropped.
+#[derive(Debug)]
+pub(crate) struct Alone<'a> {
+    file: &'a File,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl Drop for Alone<'_> {
     fn drop(&mut self) {
-        *turn(&self.0) -= 1;
+        let _ = self.file.unlock();
+        // Others hold the folder alone for moments only, unless they are alone in it, and this process is there.
+        let _ = self.file.lock_shared();
     }
+}
+
+/// A note that a process is in the folder, locked as long as it is.
+#[derive(Debug)]
+struct Presence {
+    path: PathBuf,
+    name: String,
+    /// Locked; closed after the note is gone.
+    _file: File,
+}
+
+impl Presence {
+    /// Called with the folder's lock shared, so that nobody takes the new note for a stale one before it is locked.
+    fn enter(root: &Path) -> io::Result<Self> {
+        let pid = std::process::id();
+        let mut number = 0;
+        loop {
+            let name = format!("{pid}-{number}");
+            let path = root.join(PROCESSES).join(&name);
+            match disk::create_file(&path) {
+                Ok(file) => {
+                    file.lock()?;
+                    return Ok(Self { path, name, _file: file });
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        let _ = disk::remove_if_there(&self.path);
+    }
+}
+
+fn drop_stale_notes(root: &Path) {
+    let folder = root.join(PROCESSES);
+    for name in disk::names(&folder).unwrap_or_default() {
+        let path = folder.join(name);
+        if !is_held(&path) {
+            let _ = disk::remove_if_there(&path);
+        }
+    }
+}
+
+/// True if somebody holds the lock of a file.
+fn is_held(path: &Path) -> bool {
+    match File::open(path) {
+        Ok(file) => matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    disk::private(OpenOptions::new().read(true).write(true).create(true).truncate(false)).open(path)
+}
+
+fn retry(tries: u32, lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    for _ in 1..tries {
+        match lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_TRIES),
+            outcome => return outcome,
+        }
+    }
+    lock()
+}
+
+fn share(root: &Path, file: &File) -> Result<(), StoreError> {
+    retry(TRIES_SHARED, || file.try_lock_shared()).map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::Unavailable(format!(
+            "the memory folder {} is in use by another quipu process that needs it alone, to put a ledger in another's \
+             place, to upgrade one, or to read where it cannot write. Try again when that process has ended",
+            root.display()
+        )),
+        TryLockError::Error(error) => cannot_lock(root, &error),
+    })
+}
+
+fn cannot_lock(root: &Path, error: &io::Error) -> StoreError {
+    StoreError::Unavailable(format!(
+        "cannot lock the memory folder {}: {error}. Put it on a local disk: network file systems may not lock",
+        root.display()
+    ))
 }

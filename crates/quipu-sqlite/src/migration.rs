@@ -1,6 +1,5 @@
 //! Making an empty ledger, and bringing an older one up to date.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use quipu_core::id::UserId;
@@ -20,14 +19,12 @@ pub(crate) const VERSION: i64 = STEPS.len() as i64;
 /// but each of those then puts twice the bytes into the log. Small commits are what a person waits for.
 const PAGE_BYTES: u32 = 4096;
 
-/// Makes an empty ledger of a user at a path where nothing is yet. It appears there whole or not at all.
+/// Makes an empty, closed ledger of a user at a path nobody else looks at.
 pub(crate) fn create(path: &Path, user: &UserId) -> Result<(), StoreError> {
-    let partial = disk::beside(path, ".partial");
     let on_disk = |error| fault::of_disk(path, "create", &error);
-    disk::remove_database(&partial).map_err(on_disk)?;
-    disk::create_file(&partial).map_err(on_disk)?;
-    build(&partial, user).map_err(|error| fault::of_sqlite(path, "create", &error))?;
-    place(&partial, path)
+    disk::remove_database(path).map_err(on_disk)?;
+    disk::create_file(path).map_err(on_disk)?;
+    build(path, user).map_err(|error| fault::of_sqlite(path, "create", &error))
 }
 
 fn build(path: &Path, user: &UserId) -> rusqlite::Result<()> {
@@ -45,32 +42,43 @@ fn build(path: &Path, user: &UserId) -> rusqlite::Result<()> {
 pub(crate) fn place(complete: &Path, path: &Path) -> Result<(), StoreError> {
     let on_disk = |error| fault::of_disk(path, "put in place", &error);
     disk::sync_file(complete).map_err(on_disk)?;
-    fs::rename(complete, path).map_err(on_disk)?;
-    disk::sync_folder(path.parent().unwrap_or(path)).map_err(on_disk)
+    disk::rename(complete, path).map_err(on_disk)?;
+    for folder in [path.parent(), complete.parent()].into_iter().flatten() {
+        disk::sync_folder(folder).map_err(on_disk)?;
+    }
+    Ok(())
 }
 
-/// Brings a ledger of an older format up to date. `keep_at` is where a copy of it goes first.
+/// True if a ledger has an older format than this Quipu writes.
+pub(crate) fn is_older(connection: &Connection, path: &Path) -> Result<bool, StoreError> {
+    let found = version(connection).map_err(|error| fault::of_sqlite(path, "read", &error))?;
+    Ok(found < STEPS.len())
+}
+
+/// Brings a ledger of an older format up to date. A copy of it goes first to `partial`, and complete to where `keep_at` says.
 pub(crate) fn upgrade(
     connection: &mut Connection,
     path: &Path,
+    partial: &Path,
     keep_at: impl FnOnce() -> Result<PathBuf, StoreError>,
 ) -> Result<(), StoreError> {
-    upgrade_by(connection, path, &STEPS, keep_at)
+    upgrade_by(connection, path, &STEPS, partial, keep_at)
 }
 
 fn upgrade_by(
     connection: &mut Connection,
     path: &Path,
     steps: &[&str],
+    partial: &Path,
     keep_at: impl FnOnce() -> Result<PathBuf, StoreError>,
 ) -> Result<(), StoreError> {
     let fail = |error: rusqlite::Error| fault::of_sqlite(path, "upgrade", &error);
     if version(connection).map_err(fail)? >= steps.len() {
         return Ok(());
     }
-    let (kept, partial) = (keep_at()?, disk::beside(path, ".partial"));
-    copy::copy_database(connection, path, &partial)?;
-    place(&partial, &kept)?;
+    let kept = keep_at()?;
+    copy::copy_database(connection, path, partial)?;
+    place(partial, &kept)?;
     climb(connection, steps, |_| Ok(())).map_err(fail)
 }
 
@@ -104,6 +112,10 @@ mod tests {
 
     const NEXT: &str = "ALTER TABLE event ADD COLUMN colour TEXT";
 
+    fn partial(path: &Path) -> PathBuf {
+        disk::beside(path, ".partial")
+    }
+
     fn ledger(folder: &Path) -> PathBuf {
         let path = folder.join("u-me.db");
         create(&path, &UserId::parse("me").unwrap()).unwrap();
@@ -115,7 +127,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, kept) = (ledger(folder.path()), folder.path().join("kept.db"));
         let mut connection = connect(&path, Access::Write).unwrap();
-        upgrade_by(&mut connection, &path, &[STEPS[0], NEXT], || Ok(kept.clone())).unwrap();
+        upgrade_by(&mut connection, &path, &[STEPS[0], NEXT], &partial(&path), || Ok(kept.clone())).unwrap();
         assert_eq!(version(&connection), Ok(2));
         connection.prepare("SELECT colour FROM event").unwrap();
         let old = connect(&kept, Access::Read).unwrap();
@@ -128,7 +140,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, kept) = (ledger(folder.path()), folder.path().join("kept.db"));
         let mut connection = connect(&path, Access::Write).unwrap();
-        let failed = upgrade_by(&mut connection, &path, &[STEPS[0], NEXT, "SELECT no_such_function()"], || Ok(kept));
+        let steps = [STEPS[0], NEXT, "SELECT no_such_function()"];
+        let failed = upgrade_by(&mut connection, &path, &steps, &partial(&path), || Ok(kept));
         assert!(failed.is_err());
         assert_eq!(version(&connection), Ok(1));
         assert!(connection.prepare("SELECT colour FROM event").is_err());
@@ -139,6 +152,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = ledger(folder.path());
         let mut connection = connect(&path, Access::Write).unwrap();
-        upgrade(&mut connection, &path, || panic!("asked for a place for a copy")).unwrap();
+        upgrade(&mut connection, &path, &partial(&path), || panic!("asked for a place for a copy")).unwrap();
     }
 }

@@ -2,46 +2,69 @@
 
 use std::fs;
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use jiff::Timestamp;
 use quipu_core::event::ChangeRef;
 use quipu_core::id::{EventId, Seq};
 use quipu_core::ledger::SealedEvent;
-use quipu_engine::ports::{BackupFile, Checkpoint, Head, KeyUse, Projection, StoreError, UserLedger, VectorKey};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use quipu_engine::ports::{
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, Projection, StoreError, UserLedger, VectorKey,
+};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::fault::{self, Failure};
 use crate::folder::Folder;
-use crate::lock::OpenMark;
+use crate::open::OpenConnection;
 use crate::rows::{self, Position, StoredHash};
-use crate::{checks, copy, derived, disk, erase};
+use crate::{checks, copy, derived, disk, erase, lease, mark};
 
 /// The open ledger of one user.
 #[derive(Debug)]
 pub(crate) struct SqliteLedger {
-    // Closed before the mark says so: fields drop in this order.
-    pub(crate) connection: Connection,
-    pub(crate) path: PathBuf,
-    pub(crate) folder: Arc<Folder>,
-    pub(crate) _mark: OpenMark,
+    pub(crate) connection: OpenConnection,
 }
 
 impl SqliteLedger {
-    /// Runs `work` in one durable transaction, or not at all.
+    pub(crate) fn new(connection: OpenConnection) -> Self {
+        Self { connection }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.connection.path
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.connection.folder
+    }
+
+    /// Closes a ledger nobody else has open, and leaves nothing beside its file.
+    pub(crate) fn into_one_file(self) -> Result<(), StoreError> {
+        let mode = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0));
+        match mode.map_err(self.fail("close"))?.as_str() {
+            "delete" => Ok(()),
+            _ => {
+                Err(StoreError::Unavailable(format!("{} is still in use and cannot be closed", self.path().display())))
+            }
+        }
+    }
+
+    /// Runs `work` in one durable transaction, or not at all; never in a ledger that is given up.
     ///
     /// It takes the write lock first: one that only later turns out to write would fail at once when another writer
     /// was faster, whatever the busy timeout.
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        let path = self.path().to_owned();
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        mark::refuse(&transaction)?;
         let done = work(&transaction)?;
+        disk::note("commit", &path);
         transaction.commit()?;
         Ok(done)
     }
 
     fn fail(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
-        let path = self.path.clone();
+        let path = self.path().to_owned();
         move |error| fault::of_sqlite(&path, doing, &error)
     }
 
@@ -76,6 +99,16 @@ pub(crate) fn append(transaction: &Transaction<'_>, expected: Seq, events: &[Sea
     Ok(())
 }
 
+/// Refuses what was made from a memory of version `level` if an erasure, a revert or a fork came after it.
+fn not_before_control(transaction: &Transaction<'_>, level: Seq) -> Result<(), Failure> {
+    let mut query = transaction.prepare_cached(include_str!("sql/last_control.sql"))?;
+    let last = query.query_row([], |row| row.get::<_, Option<Position>>(0))?.map_or(0, |last| last.0);
+    if last > level {
+        return Err(StoreError::Conflict { expected: level, head: rows::head(transaction)?.seq }.into());
+    }
+    Ok(())
+}
+
 fn taken(event: &SealedEvent, error: rusqlite::Error) -> Failure {
     let text = match (fault::taken_column(&error), &event.idempotency) {
         (Some("event.idempotency_key"), Some((key, _))) => format!("the idempotency key {key:?} was used before"),
@@ -91,9 +124,9 @@ impl UserLedger for SqliteLedger {
     }
 
     fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
-        self.folder.has_room()?;
+        self.folder().has_room()?;
         let done = self.write(|transaction| append(transaction, expected, events));
-        done.map_err(|failure| failure.tell(&self.path, "append to"))
+        done.map_err(|failure| failure.tell(self.path(), "append to"))
     }
 
     fn read(
@@ -105,7 +138,7 @@ impl UserLedger for SqliteLedger {
         // write-ahead log from shrinking, and an erasure from finishing.
         let (mut first, last) = range.into_inner();
         while first <= last {
-            let events = rows::batch(&self.connection, &self.path, include_str!("sql/read_events.sql"), first, last)?;
+            let events = rows::batch(&self.connection, self.path(), include_str!("sql/read_events.sql"), first, last)?;
             let Some(end) = events.last().map(|event| event.seq) else { return Ok(()) };
             for event in events {
                 if !each(event) {
@@ -122,7 +155,7 @@ impl UserLedger for SqliteLedger {
         loop {
             let first = all.last().map_or(1, |event: &SealedEvent| event.seq + 1);
             let events =
-                rows::batch(&self.connection, &self.path, include_str!("sql/read_controls.sql"), first, up_to)?;
+                rows::batch(&self.connection, self.path(), include_str!("sql/read_controls.sql"), first, up_to)?;
             if events.is_empty() {
                 return Ok(all);
             }
@@ -156,33 +189,49 @@ impl UserLedger for SqliteLedger {
     }
 
     fn snapshot(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
-        derived::snapshot(&mut self.connection, seq).map_err(|failure| failure.tell(&self.path, "read"))
+        derived::snapshot(&mut self.connection, seq).map_err(|failure| failure.tell(self.path(), "read"))
     }
 
     fn projection(&mut self, name: &str) -> Result<Option<Projection>, StoreError> {
-        derived::projection(&mut self.connection, name).map_err(|failure| failure.tell(&self.path, "read"))
+        derived::projection(&mut self.connection, name).map_err(|failure| failure.tell(self.path(), "read"))
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-        self.folder.has_room()?;
-        let done = self.write(|transaction| derived::write_checkpoint(transaction, checkpoint));
-        done.map_err(|failure| failure.tell(&self.path, "write a checkpoint to"))?;
+        self.folder().has_room()?;
+        let done = self.write(|transaction| {
+            not_before_control(transaction, checkpoint.level)?;
+            derived::write_checkpoint(transaction, checkpoint)
+        });
+        done.map_err(|failure| failure.tell(self.path(), "write a checkpoint to"))?;
         // The transaction is durable already; what follows is housekeeping that the next checkpoint repeats.
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         let _ = erase::scrub_if_pending(self);
-        let _ = self.folder.ballast.restore();
+        let _ = self.folder().ballast.restore();
         Ok(())
     }
 
     fn drop_projections(&mut self) -> Result<(), StoreError> {
         let done = self.write(|transaction| Ok(derived::drop_all(transaction)?));
-        done.map_err(|failure| failure.tell(&self.path, "drop the projections of"))
+        done.map_err(|failure| failure.tell(self.path(), "drop the projections of"))
     }
 
-    fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
-        self.folder.has_room()?;
-        let done = self.write(|transaction| Ok(derived::put_vectors(transaction, tag, vectors)?));
-        done.map_err(|failure| failure.tell(&self.path, "add vectors to"))
+    fn put_vectors(&mut self, level: Seq, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+        self.folder().has_room()?;
+        let done = self.write(|transaction| {
+            not_before_control(transaction, level)?;
+            Ok(derived::put_vectors(transaction, tag, vectors)?)
+        });
+        done.map_err(|failure| failure.tell(self.path(), "add vectors to"))
+    }
+
+    fn lease(&mut self, request: &LeaseRequest<'_>) -> Result<bool, StoreError> {
+        let done = self.write(|transaction| lease::take(transaction, request));
+        done.map_err(|failure| failure.tell(self.path(), "take a lease of"))
+    }
+
+    fn release(&mut self, name: &str, holder: u64) -> Result<(), StoreError> {
+        let done = self.write(|transaction| lease::release(transaction, name, holder));
+        done.map_err(|failure| failure.tell(self.path(), "give back a lease of"))
     }
 
     fn vectors(&mut self, tag: &str) -> Result<Vec<(VectorKey, Vec<u8>)>, StoreError> {
@@ -190,16 +239,17 @@ impl UserLedger for SqliteLedger {
     }
 
     fn backup(&mut self, to: &Path) -> Result<BackupFile, StoreError> {
-        copy::backup(&self.connection, &self.path, to)
+        mark::refuse(&self.connection).map_err(|failure| failure.tell(self.path(), "copy"))?;
+        copy::backup(&self.connection, self.path(), to)
     }
 
     fn check(&mut self) -> Result<Vec<String>, StoreError> {
-        checks::ledger(&self.connection, &self.path)
+        checks::ledger(&self.connection, self.path())
     }
 
     fn bytes(&mut self) -> Result<u64, StoreError> {
         let size = |path: &Path| fs::metadata(path).map(|found| found.len());
-        let file = size(&self.path).map_err(|error| fault::of_disk(&self.path, "look at", &error))?;
-        Ok(disk::SIDECARS.iter().fold(file, |sum, end| sum + size(&disk::beside(&self.path, end)).unwrap_or(0)))
+        let file = size(self.path()).map_err(|error| fault::of_disk(self.path(), "look at", &error))?;
+        Ok(disk::SIDECARS.iter().fold(file, |sum, end| sum + size(&disk::beside(self.path(), end)).unwrap_or(0)))
     }
 }

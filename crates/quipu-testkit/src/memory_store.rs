@@ -11,10 +11,14 @@ use quipu_core::event::{ChangeRef, NO_HASH};
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreError, UserLedger,
+    VectorKey,
 };
 
 mod file;
+mod sharing;
+
+use sharing::MemoryWatch;
 
 /// Ledgers in memory. "Durable" here means: still there for the next engine over the same store.
 #[derive(Debug, Clone, Default)]
@@ -30,6 +34,12 @@ struct Held {
     projections: BTreeMap<String, Projection>,
     vector_tag: String,
     vectors: BTreeMap<VectorKey, Vec<u8>>,
+    /// Holder and end of each lease, by its name.
+    leases: BTreeMap<String, (u64, Timestamp)>,
+    /// Counts what was done, for those who watch.
+    changes: u64,
+    /// Set when the ledger is removed or replaced: those who still have it open find it so.
+    given_up: bool,
 }
 
 impl MemoryStore {
@@ -41,8 +51,28 @@ impl MemoryStore {
     /// Exchanges a user's events behind every engine's back, as a forger at the medium would.
     pub fn tamper(&self, user: &UserId, with: impl FnOnce(&mut Vec<SealedEvent>)) {
         if let Some(held) = lock(&self.0).get(user) {
-            with(&mut lock(held).events);
+            let mut held = lock(held);
+            with(&mut held.events);
+            held.changes += 1;
         }
+    }
+
+    /// Puts a ledger in place; one that is there is written to a file with a name like `beside` first.
+    fn put(&self, user: &UserId, replace: bool, new: &Shared, beside: &Path) -> Result<Option<PathBuf>, StoreError> {
+        let mut users = lock(&self.0);
+        let mut aside = None;
+        if let Some(held) = users.get(user) {
+            if !replace {
+                return Err(StoreError::Exists(format!("{user} has a ledger, and it is kept")));
+            }
+            let path = beside.with_extension(format!("aside-{user}"));
+            let mut held = lock(held);
+            file::write(user, &held.events, &path)?;
+            held.give_up();
+            aside = Some(path);
+        }
+        users.insert(user.clone(), Arc::clone(new));
+        Ok(aside)
     }
 }
 
@@ -64,27 +94,52 @@ impl LedgerStore for MemoryStore {
         Ok(Box::new(MemoryLedger { user: user.clone(), held }))
     }
 
-    fn remove(&self, user: &UserId) -> Result<(), StoreError> {
-        let removed = lock(&self.0).remove(user);
-        removed.map(drop).ok_or_else(|| StoreError::NotFound(format!("{user} has no ledger here")))
+    fn watch(&self, user: &UserId) -> Result<Box<dyn LedgerWatch>, StoreError> {
+        match lock(&self.0).get(user) {
+            Some(held) => Ok(Box::new(MemoryWatch::new(Arc::clone(held)))),
+            None => Err(StoreError::NotFound(format!("{user} has no ledger here"))),
+        }
+    }
+
+    fn remove(&self, user: &UserId, expected: Option<Seq>) -> Result<(), StoreError> {
+        let mut users = lock(&self.0);
+        let Some(shared) = users.get(user) else {
+            return Err(StoreError::NotFound(format!("{user} has no ledger here")));
+        };
+        {
+            let mut held = lock(shared);
+            let head = held.head().seq;
+            if let Some(expected) = expected.filter(|expected| *expected != head) {
+                return Err(StoreError::Conflict { expected, head });
+            }
+            held.give_up();
+        }
+        users.remove(user);
+        Ok(())
+    }
+
+    fn build(
+        &self,
+        user: &UserId,
+        replace: bool,
+        fill: &mut dyn FnMut(&mut dyn UserLedger) -> Result<(), StoreError>,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        if !replace && lock(&self.0).contains_key(user) {
+            return Err(StoreError::Exists(format!("{user} has a ledger, and it is kept")));
+        }
+        let held = Shared::default();
+        // Nobody else has it, and the store may be used while it is filled.
+        fill(&mut MemoryLedger { user: user.clone(), held: Arc::clone(&held) })?;
+        let place = std::env::temp_dir().join(format!("quipu-memory-store-{}", std::process::id()));
+        self.put(user, replace, &held, &place)
     }
 
     fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError> {
-        let mut users = lock(&self.0);
-        if !replace && users.contains_key(user) {
+        if !replace && lock(&self.0).contains_key(user) {
             return Err(StoreError::Exists(format!("{user} has a ledger, and it is kept")));
         }
         let events = file::read(user, from)?;
-        let aside = match users.get(user) {
-            Some(held) => {
-                let aside = from.with_extension(format!("aside-{user}"));
-                file::write(user, &lock(held).events, &aside)?;
-                Some(aside)
-            }
-            None => None,
-        };
-        users.insert(user.clone(), Arc::new(Mutex::new(Held { events, ..Held::default() })));
-        Ok(aside)
+        self.put(user, replace, &Arc::new(Mutex::new(Held { events, ..Held::default() })), from)
     }
 
     fn examine(&self) -> Vec<Result<String, String>> {
@@ -100,6 +155,28 @@ struct MemoryLedger {
 impl Held {
     fn head(&self) -> Head {
         self.events.last().map_or(Head { seq: 0, hash: NO_HASH }, |event| Head { seq: event.seq, hash: event.hash })
+    }
+
+    fn give_up(&mut self) {
+        self.given_up = true;
+        self.changes += 1;
+    }
+
+    /// What every call that writes looks at first.
+    fn writable(&mut self) -> Result<(), StoreError> {
+        if self.given_up {
+            return Err(StoreError::Removed("the ledger was removed while it was open here".to_owned()));
+        }
+        self.changes += 1;
+        Ok(())
+    }
+
+    /// Refuses what was made before an erasure, a revert or a fork.
+    fn not_before_control(&self, level: Seq) -> Result<(), StoreError> {
+        if self.events.iter().any(|event| event.control && event.seq > level) {
+            return Err(StoreError::Conflict { expected: level, head: self.head().seq });
+        }
+        Ok(())
     }
 
     fn appendable(&self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
@@ -137,6 +214,7 @@ impl UserLedger for MemoryLedger {
 
     fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
         let mut held = lock(&self.held);
+        held.writable()?;
         held.appendable(expected, events)?;
         held.events.extend_from_slice(events);
         Ok(())
@@ -184,6 +262,7 @@ impl UserLedger for MemoryLedger {
 
     fn erase(&mut self, expected: Seq, targets: &[ChangeRef], event: &SealedEvent) -> Result<(), StoreError> {
         let mut held = lock(&self.held);
+        held.writable()?;
         held.appendable(expected, std::slice::from_ref(event))?;
         let place = |target: &ChangeRef| {
             let at = held.events.iter().position(|event| event.seq == target.seq)?;
@@ -219,6 +298,8 @@ impl UserLedger for MemoryLedger {
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         let mut held = lock(&self.held);
+        held.writable()?;
+        held.not_before_control(checkpoint.level)?;
         if let Some((seq, bytes)) = &checkpoint.snapshot {
             held.snapshots.insert(*seq, bytes.clone());
             while held.snapshots.len() > checkpoint.snapshots_kept.max(1) {
@@ -236,14 +317,30 @@ impl UserLedger for MemoryLedger {
 
     fn drop_projections(&mut self) -> Result<(), StoreError> {
         let mut held = lock(&self.held);
+        held.writable()?;
         held.snapshots.clear();
         held.projections.clear();
         held.vectors.clear();
         Ok(())
     }
 
-    fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+    fn lease(&mut self, request: &LeaseRequest<'_>) -> Result<bool, StoreError> {
         let mut held = lock(&self.held);
+        held.writable()?;
+        Ok(held.lease(request))
+    }
+
+    fn release(&mut self, name: &str, holder: u64) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        held.writable()?;
+        held.release(name, holder);
+        Ok(())
+    }
+
+    fn put_vectors(&mut self, level: Seq, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+        let mut held = lock(&self.held);
+        held.writable()?;
+        held.not_before_control(level)?;
         if held.vector_tag != tag {
             held.vectors.clear();
             held.vector_tag = tag.to_owned();
@@ -261,7 +358,8 @@ impl UserLedger for MemoryLedger {
     }
 
     fn backup(&mut self, to: &Path) -> Result<BackupFile, StoreError> {
-        let held = lock(&self.held);
+        let mut held = lock(&self.held);
+        held.writable()?;
         if to.exists() {
             return Err(StoreError::Exists(format!("{} exists and is kept", to.display())));
         }

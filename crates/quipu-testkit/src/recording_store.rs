@@ -10,7 +10,8 @@ use quipu_core::event::ChangeRef;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LedgerStore, Projection, StoreError, UserLedger, VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Look, Projection, StoreError,
+    UserLedger, VectorKey,
 };
 
 /// How often each call was made, by its name in the port; `event` is each event that was read.
@@ -73,9 +74,25 @@ impl LedgerStore for RecordingStore {
         Ok(Box::new(RecordingLedger { inner, calls: self.calls.clone() }))
     }
 
-    fn remove(&self, user: &UserId) -> Result<(), StoreError> {
+    fn watch(&self, user: &UserId) -> Result<Box<dyn LedgerWatch>, StoreError> {
+        self.calls.note("watch");
+        let inner = self.inner.watch(user)?;
+        Ok(Box::new(RecordingWatch { inner, calls: self.calls.clone() }))
+    }
+
+    fn remove(&self, user: &UserId, expected: Option<Seq>) -> Result<(), StoreError> {
         self.calls.note("remove");
-        self.inner.remove(user)
+        self.inner.remove(user, expected)
+    }
+
+    fn build(
+        &self,
+        user: &UserId,
+        replace: bool,
+        fill: &mut dyn FnMut(&mut dyn UserLedger) -> Result<(), StoreError>,
+    ) -> Result<Option<PathBuf>, StoreError> {
+        self.calls.note("build");
+        self.inner.build(user, replace, fill)
     }
 
     fn restore(&self, user: &UserId, from: &Path, replace: bool) -> Result<Option<PathBuf>, StoreError> {
@@ -86,6 +103,18 @@ impl LedgerStore for RecordingStore {
     fn examine(&self) -> Vec<Result<String, String>> {
         self.calls.note("examine");
         self.inner.examine()
+    }
+}
+
+struct RecordingWatch {
+    inner: Box<dyn LedgerWatch>,
+    calls: Calls,
+}
+
+impl LedgerWatch for RecordingWatch {
+    fn look(&mut self) -> Result<Look, StoreError> {
+        self.calls.note("look");
+        self.inner.look()
     }
 }
 
@@ -167,9 +196,19 @@ impl UserLedger for RecordingLedger {
         self.inner.drop_projections()
     }
 
-    fn put_vectors(&mut self, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
+    fn lease(&mut self, request: &LeaseRequest<'_>) -> Result<bool, StoreError> {
+        self.calls.note("lease");
+        self.inner.lease(request)
+    }
+
+    fn release(&mut self, name: &str, holder: u64) -> Result<(), StoreError> {
+        self.calls.note("release");
+        self.inner.release(name, holder)
+    }
+
+    fn put_vectors(&mut self, level: Seq, tag: &str, vectors: &[(VectorKey, Vec<u8>)]) -> Result<(), StoreError> {
         self.calls.note("put_vectors");
-        self.inner.put_vectors(tag, vectors)
+        self.inner.put_vectors(level, tag, vectors)
     }
 
     fn vectors(&mut self, tag: &str) -> Result<Vec<(VectorKey, Vec<u8>)>, StoreError> {

@@ -32,6 +32,35 @@ fn the_sqlite_store_keeps_the_contract() {
 }
 
 #[test]
+fn the_store_in_memory_keeps_the_contract_of_sharing() {
+    contract::shared_store(&|| {
+        let store = MemoryStore::new();
+        (Box::new(store.clone()), Box::new(store))
+    });
+}
+
+#[test]
+fn a_recording_store_keeps_the_contract_of_sharing() {
+    contract::shared_store(&|| {
+        let store = MemoryStore::new();
+        (Box::new(RecordingStore::new(Box::new(store.clone()))), Box::new(RecordingStore::new(Box::new(store))))
+    });
+}
+
+#[test]
+fn the_sqlite_store_keeps_the_contract_of_sharing() {
+    let folders: RefCell<Vec<TempDir>> = RefCell::default();
+    contract::shared_store(&|| {
+        let folder = TempDir::new().unwrap();
+        let options = Options { ballast_bytes: 1 << 16, ..Options::default() };
+        let open = || Box::new(SqliteStore::open(folder.path(), options.clone()).unwrap());
+        let pair = (open(), open());
+        folders.borrow_mut().push(folder);
+        (pair.0, pair.1)
+    });
+}
+
+#[test]
 fn the_keys_in_memory_keep_the_contract() {
     let keys = MemoryKeys::new();
     contract::key_store(&keys, &keys.clone());

@@ -51,10 +51,10 @@ fn what_a_restore_replaces_is_set_aside() {
     ledger.backup(&to).unwrap();
     fill(&mut *ledger, 4, 9);
     check_error(store.restore(&me(), &to, false), "Exists", &["me", "replace"]);
-    check_error(store.restore(&me(), &to, true), "Unavailable", &["open", "Close it"]);
-    drop(ledger);
 
     let first = store.restore(&me(), &to, true).unwrap().unwrap();
+    check_error(ledger.append(9, &[event(10, "late")]), "Removed", &["replaced", "Open the user again"]);
+    drop(ledger);
     assert_eq!(open(&store).head().unwrap().seq, 3);
     let second = store.restore(&me(), &first, true).unwrap().unwrap();
     assert_ne!(first, second);
@@ -126,4 +126,31 @@ fn a_backup_can_be_made_while_another_handle_writes() {
         }
         going.store(false, std::sync::atomic::Ordering::Relaxed);
     });
+}
+
+/// The log cannot be merged into the file while somebody reads an older state: a copy of the file alone would miss what came
+/// since, also what another process committed.
+#[test]
+fn a_backup_holds_what_only_the_log_holds() {
+    let place = Place::new();
+    let (store, other) = (place.store(), place.store());
+    let mut ledger = open(&store);
+    fill(&mut *ledger, 1, 3);
+    let reader = rusqlite::Connection::open(place.user_file()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM event").unwrap();
+    reader.query_row("SELECT count(*) FROM event", [], |_| Ok(())).unwrap();
+    fill(&mut *ledger, 4, 5);
+    fill(&mut *open(&other), 6, 7);
+    let file = fs::read(place.user_file()).unwrap();
+    assert!(!file.windows(6).any(|window| window == b"said 7"), "it is in the log only");
+    let to = place.temp.path().join("me.backup");
+    assert_eq!(ledger.backup(&to).unwrap().head.seq, 7);
+    let elsewhere = Place::new();
+    let restored = elsewhere.store();
+    restored.restore(&me(), &to, false).unwrap();
+    assert_eq!(
+        read_all(&mut *open(&restored)),
+        (1..=7).map(|seq| event(seq, &format!("said {seq}"))).collect::<Vec<_>>()
+    );
+    drop(reader);
 }

@@ -23,17 +23,40 @@ fn head(place: &Place) -> u64 {
     place.store().open(&me(), false).unwrap().head().unwrap().seq
 }
 
+fn unfinished(place: &Place, name: &str) -> PathBuf {
+    place.folder().join("unfinished").join(name)
+}
+
+/// Asserts that nothing is left of the step.
 fn check_swept(place: &Place) {
-    let left = files(&place.folder().join("users"));
-    assert_eq!(left, [place.user_file()]);
+    assert_eq!(files(&place.folder().join("users")), [place.user_file()]);
+    assert_eq!(files(&place.folder().join("unfinished")), Vec::<PathBuf>::new());
+}
+
+/// Opens the folder again, and asserts that it says what it finished.
+fn check_told(place: &Place, line: &str) {
+    let lines: Vec<String> = place.store().examine().into_iter().flatten().collect();
+    assert!(lines.iter().any(|told| told.contains(line)), "{line:?} is missing in {lines:#?}");
 }
 
 #[test]
-fn while_a_ledger_was_made_or_copied() {
+fn while_a_ledger_was_made() {
     let (place, other) = two_ledgers();
     for end in [".partial", ".partial-journal", ".partial-wal"] {
-        fs::copy(&other, place.folder().join(format!("users/u-me.db{end}"))).unwrap();
+        fs::copy(&other, unfinished(&place, &format!("u-me.db{end}"))).unwrap();
     }
+    check_told(&place, "dropped an unfinished new ledger of me");
+    assert_eq!(head(&place), 3);
+    check_swept(&place);
+}
+
+#[test]
+fn while_a_ledger_was_built() {
+    let (place, other) = two_ledgers();
+    for end in ["", "-wal", "-shm"] {
+        fs::copy(&other, unfinished(&place, &format!("u-me.db.building.4294967295-0.7{end}"))).unwrap();
+    }
+    check_told(&place, "dropped an unfinished copy of the ledger of me");
     assert_eq!(head(&place), 3);
     check_swept(&place);
 }
@@ -41,9 +64,13 @@ fn while_a_ledger_was_made_or_copied() {
 #[test]
 fn before_the_old_ledger_was_set_aside() {
     let (place, other) = two_ledgers();
-    fs::copy(&other, place.folder().join("users/u-me.db.incoming")).unwrap();
+    fs::copy(&other, unfinished(&place, "u-me.db.incoming")).unwrap();
+    give_up(&place, "replaced");
+    check_told(&place, "the one before stays");
     assert_eq!(head(&place), 3, "nobody was told that it was replaced");
     check_swept(&place);
+    let mut ledger = open(&place.store());
+    ledger.append(3, &[event(4, "goes on")]).unwrap();
 }
 
 #[test]
@@ -51,22 +78,77 @@ fn after_the_old_ledger_was_set_aside() {
     let (place, other) = two_ledgers();
     fs::rename(place.user_file(), place.folder().join("aside/u-me.db.1")).unwrap();
     fs::write(place.folder().join("users/u-me.db-wal"), "its log").unwrap();
-    fs::copy(&other, place.folder().join("users/u-me.db.incoming")).unwrap();
+    fs::copy(&other, unfinished(&place, "u-me.db.incoming")).unwrap();
+    check_told(&place, "finished replacing the ledger of me");
     assert_eq!(head(&place), 1);
     check_swept(&place);
     assert!(place.folder().join("aside/u-me.db.2-wal").exists(), "the old log is not applied to the new ledger");
 }
 
 #[test]
+fn before_a_removal_was_decided() {
+    let (place, _) = two_ledgers();
+    fs::write(unfinished(&place, "u-me.db.removing"), "").unwrap();
+    assert_eq!(head(&place), 3, "nobody was told that it was removed");
+    check_swept(&place);
+}
+
+#[test]
+fn after_a_removal_was_decided() {
+    for note in [true, false] {
+        let (place, other) = two_ledgers();
+        if note {
+            fs::write(unfinished(&place, "u-me.db.removing"), "").unwrap();
+        }
+        give_up(&place, "removed");
+        fs::copy(&other, place.folder().join("aside/u-me.db.1")).unwrap();
+        let store = place.store();
+        check_error(store.open(&me(), false), "NotFound", &[]);
+        let told: Vec<String> = store.examine().into_iter().flatten().collect();
+        assert!(told.iter().any(|line| line.contains("finished the removal of me")), "{told:#?}");
+        check_gone(&place);
+    }
+}
+
+#[test]
 fn while_a_ledger_was_removed() {
     let (place, other) = two_ledgers();
-    fs::rename(place.user_file(), place.folder().join("users/u-me.db.removing")).unwrap();
+    fs::rename(place.user_file(), unfinished(&place, "u-me.db.removing")).unwrap();
     fs::write(place.folder().join("users/u-me.db-wal"), "its log").unwrap();
     fs::copy(&other, place.folder().join("aside/u-me.db.1")).unwrap();
     let store = place.store();
     check_error(store.open(&me(), false), "NotFound", &[]);
-    assert_eq!(files(&place.folder().join("users")), Vec::<PathBuf>::new());
-    assert_eq!(files(&place.folder().join("aside")), Vec::<PathBuf>::new());
+    check_gone(&place);
+}
+
+/// A live process finishes at the next opening of a user what another one began there.
+#[test]
+fn in_another_process_while_this_one_goes_on() {
+    let (place, _) = two_ledgers();
+    let store = place.store();
+    fs::write(unfinished(&place, "u-me.db.removing"), "").unwrap();
+    give_up(&place, "removed");
+    assert_eq!(store.users().unwrap(), []);
+    let mut ledger = open(&store);
+    assert_eq!(ledger.head().unwrap().seq, 0, "a user of that name starts afresh");
+    check_gone_but(&place, &[place.user_file()]);
+}
+
+fn give_up(place: &Place, word: &str) {
+    let connection = rusqlite::Connection::open(place.user_file()).unwrap();
+    connection.execute("INSERT INTO meta VALUES ('given_up', ?1)", [word]).unwrap();
+}
+
+fn check_gone(place: &Place) {
+    check_gone_but(place, &[]);
+}
+
+fn check_gone_but(place: &Place, kept: &[PathBuf]) {
+    for folder in ["users", "aside", "unfinished"] {
+        let mut left = files(&place.folder().join(folder));
+        left.retain(|path| !kept.iter().any(|kept| path.to_string_lossy().starts_with(&*kept.to_string_lossy())));
+        assert_eq!(left, Vec::<PathBuf>::new(), "in {folder}");
+    }
 }
 
 #[test]

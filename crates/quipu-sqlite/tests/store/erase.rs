@@ -32,10 +32,11 @@ fn erased_text_is_in_no_file() {
     fill(&mut *ledger, 54, 100);
     let held = || canaries.concat().into_bytes();
     let projections = vec![("passages", Projection { seq: 100, tag: "t".into(), bytes: held() })];
-    let checkpoint = Checkpoint { snapshot: Some((100, held())), snapshots_kept: 2, projections, clear_vectors: false };
+    let checkpoint =
+        Checkpoint { snapshot: Some((100, held())), snapshots_kept: 2, projections, clear_vectors: false, level: 100 };
     ledger.checkpoint(&checkpoint).unwrap();
     ledger.checkpoint(&checkpoint).unwrap();
-    ledger.put_vectors("CANARY-tag-is-no-content", &[([1; 16], held())]).unwrap();
+    ledger.put_vectors(100, "CANARY-tag-is-no-content", &[([1; 16], held())]).unwrap();
     let salts: Vec<_> = canaries.iter().map(|canary| *hash(canary).as_bytes()).collect();
     let mut needles: Vec<&[u8]> = vec![b"CANARY-short", b"CANARY-page", b"CANARY-long", b"yyyyyyyy"];
     needles.extend(salts.iter().map(|salt| salt.as_slice()));

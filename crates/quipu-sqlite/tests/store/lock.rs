@@ -1,72 +1,194 @@
-//! One process a folder.
+//! Several processes, one folder.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
-use quipu_engine::ports::LedgerStore;
+use quipu_core::id::UserId;
+use quipu_engine::ports::{Checkpoint, LedgerStore, Look, StoreError};
 use quipu_sqlite::{Options, SqliteStore};
 
-use crate::fixture::{Place, check_error, fill, me, open, small};
+use crate::fixture::{Place, check_error, event, fill, me, open, read_all, small};
 
 const FOLDER: &str = "QUIPU_TEST_FOLDER";
+const ALONE: &str = "QUIPU_TEST_ALONE";
 
 fn read_only() -> Options {
     Options { read_only: true, ..small() }
 }
 
-#[test]
-fn a_second_store_in_this_process_is_kept_out() {
-    let place = Place::new();
-    let store = place.store();
-    let folder = place.folder();
-    let pid = format!("pid {}", std::process::id());
-    check_error(
-        SqliteStore::open(&folder, small()),
-        "Unavailable",
-        &[folder.to_str().unwrap(), &pid, "Stop that process"],
-    );
-    check_error(SqliteStore::open(&folder, read_only()), "Unavailable", &[&pid]);
-    let ledger = open(&store);
-    drop(store);
-    check_error(SqliteStore::open(&folder, small()), "Unavailable", &[&pid]);
-    drop(ledger);
-    SqliteStore::open(&folder, small()).unwrap();
+/// Another process that has the folder open, with the ledger of `me` in it, until it is killed.
+struct Other(Child);
+
+impl Other {
+    fn start(place: &Place, does: &str) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "lock::child_in_a_folder", "--nocapture"])
+            .env(FOLDER, place.folder())
+            .env(ALONE, does)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().ends_with("held")));
+        Self(child)
+    }
+
+    fn kill(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
 }
 
+/// The other process of these tests; alone it has nothing to do.
 #[test]
-fn a_second_process_is_kept_out_until_the_first_is_killed() {
-    let place = Place::new();
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "lock::child_that_holds_a_folder", "--nocapture"])
-        .env(FOLDER, place.folder())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().ends_with("held")));
-    let pid = format!("pid {}", child.id());
-    check_error(SqliteStore::open(&place.folder(), small()), "Unavailable", &[&pid]);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let store = place.store();
-    let mut ledger = store.open(&me(), false).unwrap();
-    assert_eq!(ledger.head().unwrap().seq, 3, "what was acknowledged outlives the kill");
-}
-
-/// The first process of `a_second_process_is_kept_out_until_the_first_is_killed`; alone it has nothing to do.
-#[test]
-fn child_that_holds_a_folder() {
+fn child_in_a_folder() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
     let store = SqliteStore::open(folder.as_ref(), small()).unwrap();
     let mut ledger = open(&store);
+    let head = ledger.head().unwrap().seq;
+    fill(&mut *ledger, head + 1, head + 3);
+    let held = || {
+        let mut out = std::io::stdout();
+        writeln!(out, "\nheld").unwrap();
+        out.flush().unwrap();
+        // Until the parent kills it; if the parent dies first, the pipe closes.
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+    };
+    if std::env::var_os(ALONE).is_some_and(|does| does == "builds") {
+        store
+            .build(&UserId::parse("built").unwrap(), false, &mut |ledger| {
+                fill(ledger, 1, 3);
+                held();
+                Ok(())
+            })
+            .unwrap();
+    }
+    held();
+}
+
+#[test]
+fn two_processes_write_to_one_ledger() {
+    let place = Place::new();
+    let other = Other::start(&place, "");
+    let store = place.store();
+    let mut ledger = open(&store);
+    assert_eq!(ledger.head().unwrap().seq, 3, "what the other appended");
+    let pid = other.0.id().to_string();
+    assert!(store.examine().iter().flatten().any(|line| line.contains(&format!("the processes {pid}"))));
+    fill(&mut *ledger, 4, 6);
+    other.kill();
+    fill(&mut *ledger, 7, 7);
+    drop((ledger, store));
+    let mut ledger = open(&place.store());
+    assert_eq!(read_all(&mut *ledger).len(), 7, "what was acknowledged outlives the kill");
+    assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_ledger_is_replaced_only_where_no_other_process_is() {
+    let place = Place::new();
+    let backup = place.temp.path().join("me.backup");
+    let other = Other::start(&place, "");
+    let store = place.store();
+    open(&store).backup(&backup).unwrap();
+    let pid = format!("pid {}", other.0.id());
+    let words = [place.folder().to_str().unwrap().to_owned(), pid, "Stop the others".to_owned()];
+    let words = words.each_ref().map(String::as_str);
+    check_error(store.restore(&me(), &backup, true), "Unavailable", &words);
+    check_error(store.build(&me(), true, &mut |_| panic!("is not even begun")), "Unavailable", &words);
+    // What needs no place of another's goes on.
+    store.build(&UserId::parse("you").unwrap(), false, &mut |ledger| ledger.append(0, &[event(1, "x")])).unwrap();
+    fill(&mut *open(&store), 4, 4);
+    other.kill();
+    store.restore(&me(), &backup, true).unwrap().unwrap();
+    assert_eq!(open(&store).head().unwrap().seq, 3);
+    assert!(store.examine().iter().flatten().any(|line| line.contains("no other process")));
+}
+
+#[test]
+fn what_a_live_process_builds_is_not_swept_and_what_a_killed_one_built_is() {
+    let place = Place::new();
+    let other = Other::start(&place, "builds");
+    let built = || crate::fixture::files(&place.folder().join("unfinished"));
+    let before = built();
+    assert!(!before.is_empty());
+    let store = place.store();
+    assert_eq!(store.users().unwrap(), [me()], "nobody sees what is not complete");
+    assert_eq!(built(), before);
+    other.kill();
+    assert_eq!(store.users().unwrap(), [me()]);
+    assert!(built().is_empty(), "{:?}", built());
+    assert!(
+        store.examine().iter().flatten().any(|line| line.contains("dropped an unfinished copy of the ledger of built"))
+    );
+}
+
+/// SQLite removes the log beside a database when its last connection closes: of an old ledger, that must not be the log of
+/// the new one of the same name.
+#[test]
+fn an_old_connection_does_no_harm_to_a_new_ledger_of_the_same_name() {
+    let place = Place::new();
+    let (one, two) = (place.store(), place.store());
+    let mut old = open(&one);
+    fill(&mut *old, 1, 3);
+    let mut watch = one.watch(&me()).unwrap();
+    assert_eq!(watch.look().unwrap(), Look::Changed(old.head().unwrap()));
+    two.remove(&me(), Some(3)).unwrap();
+    let mut new = open(&two);
+    fill(&mut *new, 1, 2);
+    assert!(fs::metadata(place.folder().join("users/u-me.db-wal")).unwrap().len() > 0);
+    check_error(old.append(3, &[event(4, "late")]), "Removed", &[]);
+    check_error(old.checkpoint(&Checkpoint { level: 3, ..Checkpoint::default() }), "Removed", &[]);
+    check_error(old.put_vectors(3, "t", &[]), "Removed", &[]);
+    check_error(old.erase(3, &[], &event(4, "erasure")), "Removed", &[]);
+    assert_eq!(watch.look().unwrap(), Look::Removed);
+    drop((old, watch));
+    fill(&mut *new, 3, 4);
+    // As a kill would: nothing is merged when it goes.
+    let copy = Place::new();
+    fs::create_dir_all(copy.folder().join("users")).unwrap();
+    for name in ["u-me.db", "u-me.db-wal"] {
+        fs::copy(place.folder().join("users").join(name), copy.folder().join("users").join(name)).unwrap();
+    }
+    let mut found = open(&copy.store());
+    assert_eq!(read_all(&mut *found), (1..=4).map(|seq| event(seq, &format!("said {seq}"))).collect::<Vec<_>>());
+    assert_eq!(found.check().unwrap(), Vec::<String>::new());
+}
+
+#[test]
+fn a_removal_expects_the_head_it_was_decided_on() {
+    let place = Place::new();
+    let (one, two) = (place.store(), place.store());
+    let mut ledger = open(&one);
     fill(&mut *ledger, 1, 3);
-    let mut out = std::io::stdout();
-    writeln!(out, "\nheld").unwrap();
-    out.flush().unwrap();
-    // Until the parent kills it; if the parent dies first, the pipe closes.
-    std::io::stdin().read_line(&mut String::new()).unwrap();
+    let refused = two.remove(&me(), Some(2));
+    assert!(matches!(refused, Err(StoreError::Conflict { expected: 2, head: 3 })), "{refused:?}");
+    assert!(crate::fixture::files(&place.folder().join("unfinished")).is_empty());
+    fill(&mut *ledger, 4, 4);
+    two.remove(&me(), Some(4)).unwrap();
+}
+
+#[test]
+fn a_ledger_that_is_closed_holds_no_file() {
+    let place = Place::new();
+    let folder = fs::canonicalize(place.temp.path()).unwrap();
+    let held = || {
+        let links =
+            fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        links.filter(|path| path.starts_with(&folder)).count()
+    };
+    let store = place.store();
+    fill(&mut *open(&store), 1, 3);
+    let before = held();
+    let ledgers: Vec<_> =
+        (0..20).map(|n| store.open(&UserId::parse(&format!("user-{n}")).unwrap(), true).unwrap()).collect();
+    let watches: Vec<_> =
+        (0..20).map(|n| store.watch(&UserId::parse(&format!("user-{n}")).unwrap()).unwrap()).collect();
+    assert!(held() > before + 60, "{} and {before}", held());
+    drop((ledgers, watches));
+    assert_eq!(held(), before);
 }
 
 #[test]
@@ -79,22 +201,48 @@ fn readers_share_a_folder_and_change_nothing() {
     let before = fs::read(place.user_file()).unwrap();
     let one = SqliteStore::open(&place.folder(), read_only()).unwrap();
     let two = SqliteStore::open(&place.folder(), read_only()).unwrap();
-    check_error(SqliteStore::open(&place.folder(), small()), "Unavailable", &["in use"]);
     for store in [&one, &two] {
         assert_eq!(store.users().unwrap(), [me()]);
         let mut ledger = store.open(&me(), true).unwrap();
         assert_eq!(ledger.head().unwrap().seq, 3);
         assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
-        check_error(ledger.append(3, &[crate::fixture::event(4, "x")]), "Unavailable", &["reading only"]);
+        check_error(ledger.append(3, &[event(4, "x")]), "Unavailable", &["reading only"]);
         check_error(ledger.drop_projections(), "Unavailable", &["reading only"]);
-        check_error(store.remove(&me()), "Unavailable", &["reading only"]);
+        check_error(store.remove(&me(), None), "Unavailable", &["reading only"]);
         check_error(store.restore(&me(), &place.user_file(), true), "Unavailable", &["reading only"]);
+        check_error(store.build(&me(), true, &mut |_| Ok(())), "Unavailable", &["reading only"]);
         check_error(store.release_ballast(), "Unavailable", &["reading only"]);
-        check_error(store.open(&quipu_core::id::UserId::parse("new").unwrap(), true), "Unavailable", &["reading only"]);
+        check_error(store.open(&UserId::parse("new").unwrap(), true), "Unavailable", &["reading only"]);
     }
     drop((one, two));
     assert_eq!(fs::read(place.user_file()).unwrap(), before);
     assert!(!place.folder().join("users/u-me.db-wal").exists());
+}
+
+/// A database that is taken for one that never changes is read wrongly as soon as somebody writes to it.
+#[test]
+fn a_reader_sees_what_a_writer_does_beside_it() {
+    let place = Place::new();
+    fill(&mut *open(&place.store()), 1, 3);
+    let reading = SqliteStore::open(&place.folder(), read_only()).unwrap();
+    let mut reader = reading.open(&me(), false).unwrap();
+    assert_eq!(read_all(&mut *reader).len(), 3);
+    let writing = place.store();
+    let mut writer = open(&writing);
+    for seq in 4..=200 {
+        fill(&mut *writer, seq, seq);
+        if seq % 50 == 0 {
+            writer
+                .checkpoint(&Checkpoint { snapshot: Some((seq, vec![7; 100_000])), ..Checkpoint::default() })
+                .unwrap();
+        }
+        assert_eq!(reader.head().unwrap().seq, seq);
+    }
+    assert_eq!(read_all(&mut *reader).len(), 200);
+    assert_eq!(reader.check().unwrap(), Vec::<String>::new());
+    drop(writer);
+    drop(writing);
+    assert_eq!(reader.head().unwrap().seq, 200);
 }
 
 #[test]

@@ -45,14 +45,17 @@ fn a_removed_user_leaves_no_file() {
     fill(&mut *ledger, 1, 3);
     let backup = place.temp.path().join("me.backup");
     ledger.backup(&backup).unwrap();
-    check_error(store.remove(&me()), "Unavailable", &["open", "Close it"]);
     drop(ledger);
     let aside = store.restore(&me(), &backup, true).unwrap().unwrap();
     assert!(aside.is_file());
-    store.remove(&me()).unwrap();
-    let left: Vec<_> = crate::fixture::files(&place.folder());
+    let mut late = open(&store);
+    store.remove(&me(), None).unwrap();
+    check_error(late.append(3, &[event(4, "late")]), "Removed", &["removed", "Open the user again"]);
+    check_error(late.backup(&place.temp.path().join("late")), "Removed", &[]);
+    drop(late);
+    let left = crate::fixture::files(&place.folder());
     assert!(!left.iter().any(|path| path.to_string_lossy().contains("u-me")), "{left:?}");
-    check_error(store.remove(&me()), "NotFound", &["me"]);
+    check_error(store.remove(&me(), None), "NotFound", &["me"]);
     check_error(store.open(&me(), false), "NotFound", &[]);
     assert_eq!(store.users().unwrap(), [other]);
 }
@@ -64,7 +67,23 @@ fn a_renamed_database_is_not_taken_for_another_user() {
     fs::rename(place.user_file(), place.folder().join("users/u-you.db")).unwrap();
     let store = place.store();
     check_error(store.open(&UserId::parse("you").unwrap(), false), "Corrupt", &["u-you.db", "of me", "u-me.db"]);
-    check_error(store.users(), "Corrupt", &["u-you.db", "of me"]);
+    let told: Vec<String> = store.examine().into_iter().filter_map(Result::err).collect();
+    assert!(told.iter().any(|line| line.contains("u-you.db") && line.contains("of me")), "{told:#?}");
+    check_error(store.remove(&UserId::parse("you").unwrap(), None), "Corrupt", &["u-you.db", "of me"]);
+    assert!(place.folder().join("users/u-you.db").exists());
+}
+
+#[test]
+fn a_damaged_ledger_is_removed_by_a_process_that_is_alone() {
+    let place = Place::new();
+    fill(&mut *open(&place.store()), 1, 3);
+    fs::write(place.user_file(), vec![7; 9000]).unwrap();
+    let (store, other) = (place.store(), place.store());
+    check_error(store.remove(&me(), Some(3)), "Corrupt", &["u-me.db"]);
+    check_error(store.remove(&me(), None), "Unavailable", &["in use", "Stop the others"]);
+    drop(other);
+    store.remove(&me(), None).unwrap();
+    assert_eq!(store.users().unwrap(), []);
 }
 
 #[test]
@@ -75,9 +94,15 @@ fn a_healthy_place_needs_no_attention() {
     let lines = store.examine();
     assert!(lines.iter().all(Result::is_ok), "{lines:#?}");
     let text = format!("{lines:?}");
-    for word in
-        ["SQLite 3.", "locked by this process", "MiB free", "ballast", "journal_mode=wal synchronous=2", "1 ledgers"]
-    {
+    for word in [
+        "SQLite 3.",
+        "is open in this process",
+        "no other process",
+        "MiB free",
+        "ballast",
+        "journal_mode=wal synchronous=2",
+        "1 ledgers",
+    ] {
         assert!(text.contains(word), "{word:?} is missing in {lines:#?}");
     }
 }

@@ -86,8 +86,8 @@ fn sorted(ledger: &mut dyn UserLedger, tag: &str) -> Vec<([u8; 16], Vec<u8>)> {
 fn vectors(make: Make<'_>) {
     let store = make();
     let mut ledger = open(&*store, &me());
-    ledger.put_vectors("m", &[([2; 16], vec![2]), ([1; 16], vec![1])]).unwrap();
-    ledger.put_vectors("m", &[([2; 16], vec![3])]).unwrap();
+    ledger.put_vectors(1, "m", &[([2; 16], vec![2]), ([1; 16], vec![1])]).unwrap();
+    ledger.put_vectors(1, "m", &[([2; 16], vec![3])]).unwrap();
     drop(ledger);
     let mut ledger = open(&*store, &me());
     assert_eq!(sorted(&mut *ledger, "m"), [([1; 16], vec![1]), ([2; 16], vec![3])]);
@@ -100,10 +100,10 @@ fn vectors(make: Make<'_>) {
 fn other_model(make: Make<'_>) {
     let store = make();
     let mut ledger = open(&*store, &me());
-    ledger.put_vectors("old", &[([1; 16], vec![1])]).unwrap();
+    ledger.put_vectors(1, "old", &[([1; 16], vec![1])]).unwrap();
     assert_eq!(ledger.vectors("new").unwrap(), []);
     assert_eq!(ledger.vectors("old").unwrap().len(), 1, "asking for others drops nothing");
-    ledger.put_vectors("new", &[([2; 16], vec![2])]).unwrap();
+    ledger.put_vectors(1, "new", &[([2; 16], vec![2])]).unwrap();
     assert_eq!(ledger.vectors("old").unwrap(), []);
     assert_eq!(ledger.vectors("new").unwrap(), [([2; 16], vec![2])]);
 }
@@ -115,7 +115,7 @@ fn dropped(make: Make<'_>) {
     ledger.append(0, std::slice::from_ref(&event)).unwrap();
     ledger.checkpoint(&snapshot(1, b"s", 4)).unwrap();
     ledger.checkpoint(&with_projection("recall", projection(1, "t", b"p"))).unwrap();
-    ledger.put_vectors("t", &[([1; 16], vec![1])]).unwrap();
+    ledger.put_vectors(1, "t", &[([1; 16], vec![1])]).unwrap();
     ledger.drop_projections().unwrap();
     assert_eq!(ledger.snapshots().unwrap(), [0; 0]);
     assert_eq!(ledger.projection("recall").unwrap(), None);

@@ -10,6 +10,7 @@ use crate::sample::Sample;
 pub(super) const CASES: &[Case] = &[
     ("erasing destroys payload and salt of the targets and of nothing else, and appends the record", erases),
     ("erasing drops everything that was derived", derived),
+    ("nothing made before an erasure or a revert is kept after it", stale),
     ("erasing at the wrong position changes nothing", conflict),
     ("erasing what is not there changes nothing", missing),
     ("an erased ledger verifies, and stays erased when it is opened again", verifies),
@@ -65,15 +66,51 @@ fn derived(make: Make<'_>) {
             snapshots_kept: 2,
             projections: vec![("recall", projection)],
             clear_vectors: false,
+            level: 3,
         })
         .unwrap();
-    ledger.put_vectors("t", &[([1; 16], vec![1, 2, 3])]).unwrap();
+    ledger.put_vectors(3, "t", &[([1; 16], vec![1, 2, 3])]).unwrap();
     let erasure = sample.erase(&[at(1, 0)]).unwrap();
     ledger.erase(3, &[at(1, 0)], &erasure).unwrap();
     assert_eq!(ledger.snapshots().unwrap(), [0; 0]);
     assert_eq!(ledger.snapshot(3).unwrap(), None);
     assert_eq!(ledger.projection("recall").unwrap(), None);
     assert_eq!(ledger.vectors("t").unwrap(), []);
+}
+
+fn stale(make: Make<'_>) {
+    let store = make();
+    let mut ledger = open(&*store, &me());
+    let (mut sample, _) = filled(&mut *ledger);
+    let made_at = |level: u64| Checkpoint {
+        snapshot: Some((level, b"one two".to_vec())),
+        snapshots_kept: 2,
+        projections: vec![("recall", Projection { seq: level, tag: "t".to_owned(), bytes: b"one".to_vec() })],
+        clear_vectors: false,
+        level,
+    };
+    let later = sample.say("five").unwrap();
+    ledger.append(3, &[later]).unwrap();
+    ledger.checkpoint(&made_at(3)).unwrap();
+    let erasure = sample.erase(&[at(1, 0)]).unwrap();
+    ledger.erase(4, &[at(1, 0)], &erasure).unwrap();
+    for level in [0, 3, 4] {
+        let outcome = ledger.checkpoint(&made_at(level));
+        let said = matches!(outcome, Err(StoreError::Conflict { expected, head: 5 }) if expected == level);
+        assert!(said, "{outcome:?}");
+        let outcome = ledger.put_vectors(level, "t", &[([1; 16], vec![1])]);
+        assert!(matches!(outcome, Err(StoreError::Conflict { .. })), "{outcome:?}");
+    }
+    assert_eq!(ledger.snapshots().unwrap(), [0; 0]);
+    assert_eq!(ledger.projection("recall").unwrap(), None);
+    assert_eq!(ledger.vectors("t").unwrap(), []);
+    ledger.checkpoint(&made_at(5)).unwrap();
+    ledger.put_vectors(5, "t", &[([1; 16], vec![1])]).unwrap();
+    let reverted = vec![Change::Reverted { events: vec![4] }];
+    let revert = sample.seal(&Draft::new(Actor::User, SourceKind::UserEdited, reverted)).unwrap();
+    ledger.append(5, &[revert]).unwrap();
+    assert!(matches!(ledger.checkpoint(&made_at(5)), Err(StoreError::Conflict { expected: 5, head: 6 })));
+    ledger.checkpoint(&made_at(6)).unwrap();
 }
 
 fn conflict(make: Make<'_>) {

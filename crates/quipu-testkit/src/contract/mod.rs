@@ -8,6 +8,7 @@ mod derived;
 mod erasing;
 mod events;
 mod keys;
+mod sharing;
 mod users;
 
 pub use keys::key_store;
@@ -17,6 +18,9 @@ use quipu_engine::ports::{Head, LedgerStore, UserLedger};
 
 /// Makes an empty store; each call a new one.
 pub type Make<'a> = &'a dyn Fn() -> Box<dyn LedgerStore>;
+
+/// Opens an empty place twice, as two processes do; each call a new place.
+pub type MakePair<'a> = &'a dyn Fn() -> (Box<dyn LedgerStore>, Box<dyn LedgerStore>);
 
 /// One duty of a store and the check for it.
 pub type Case = (&'static str, fn(Make<'_>));
@@ -29,6 +33,14 @@ pub fn cases() -> Vec<Case> {
 /// Checks every duty, one after the other. Panics at the first that is not met, after naming it.
 pub fn ledger_store(make: Make<'_>) {
     for (duty, check) in cases() {
+        println!("duty: {duty}");
+        check(make);
+    }
+}
+
+/// Checks what a store owes to several processes at one place. Panics as [`ledger_store`] does.
+pub fn shared_store(make: MakePair<'_>) {
+    for (duty, check) in sharing::CASES {
         println!("duty: {duty}");
         check(make);
     }

@@ -26,7 +26,7 @@ fn not_found(make: Make<'_>) {
     let outcome = store.open(&me(), false).map(drop);
     assert!(matches!(outcome, Err(StoreError::NotFound(_))), "{outcome:?}");
     assert_eq!(store.users().unwrap(), []);
-    let outcome = store.remove(&me());
+    let outcome = store.remove(&me(), None);
     assert!(matches!(outcome, Err(StoreError::NotFound(_))), "{outcome:?}");
 }
 
@@ -61,7 +61,7 @@ fn removed(make: Make<'_>) {
     let store = make();
     filled(&*store, &me(), 40);
     let kept = filled(&*store, &other(), 41);
-    store.remove(&me()).unwrap();
+    store.remove(&me(), None).unwrap();
     assert_eq!(store.users().unwrap(), [other()]);
     assert!(matches!(store.open(&me(), false).map(drop), Err(StoreError::NotFound(_))));
     assert_eq!(everything(&mut *open(&*store, &other())), kept);
@@ -79,7 +79,7 @@ fn isolated(make: Make<'_>) {
     two.append(0, &mine).unwrap();
     let checkpoint = Checkpoint { snapshot: Some((3, b"mine".to_vec())), snapshots_kept: 1, ..Checkpoint::default() };
     one.checkpoint(&checkpoint).unwrap();
-    one.put_vectors("t", &[([1; 16], vec![1])]).unwrap();
+    one.put_vectors(3, "t", &[([1; 16], vec![1])]).unwrap();
     assert_eq!(two.snapshots().unwrap(), [0; 0]);
     assert_eq!(two.vectors("t").unwrap(), []);
     let target = ChangeRef { seq: 1, index: 0 };

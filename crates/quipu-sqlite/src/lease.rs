@@ -1,0 +1,40 @@
+//! Leases: who does what only one process may do, and until when. A row of `meta` each.
+
+use quipu_engine::ports::LeaseRequest;
+use rusqlite::{OptionalExtension, Transaction};
+
+use crate::connection::meta;
+use crate::fault::Failure;
+
+/// Takes or prolongs a lease, unless somebody else has it.
+pub(crate) fn take(transaction: &Transaction<'_>, request: &LeaseRequest<'_>) -> Result<bool, Failure> {
+    let now = request.now.as_microsecond();
+    if held(transaction, request.name)?.is_some_and(|(holder, until)| holder != request.holder && until > now) {
+        return Ok(false);
+    }
+    let value = format!("{} {}", request.holder, request.until.as_microsecond());
+    transaction.prepare_cached(include_str!("sql/put_meta.sql"))?.execute([key(request.name), value])?;
+    Ok(true)
+}
+
+/// Gives a lease back, if `holder` has it.
+pub(crate) fn release(transaction: &Transaction<'_>, name: &str, holder: u64) -> Result<(), Failure> {
+    if held(transaction, name)?.is_some_and(|(by, _)| by == holder) {
+        transaction.prepare_cached(include_str!("sql/drop_meta.sql"))?.execute([key(name)])?;
+    }
+    Ok(())
+}
+
+/// Holder and end of a lease. A value that cannot be read holds nothing.
+fn held(transaction: &Transaction<'_>, name: &str) -> Result<Option<(u64, i64)>, Failure> {
+    let mut query = transaction.prepare_cached(include_str!("sql/meta.sql"))?;
+    let value = query.query_row([key(name)], |row| row.get::<_, String>(0)).optional()?;
+    Ok(value.and_then(|value| {
+        let (holder, until) = value.split_once(' ')?;
+        Some((holder.parse().ok()?, until.parse().ok()?))
+    }))
+}
+
+fn key(name: &str) -> String {
+    format!("{}{name}", meta::LEASE)
+}

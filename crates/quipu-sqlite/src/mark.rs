@@ -1,0 +1,90 @@
+//! The mark of a ledger that is given up. It is committed before any file moves, so that every connection to the ledger, in
+//! any process, finds it in the same transaction in which it would have written.
+
+use std::path::Path;
+
+use quipu_core::id::{Seq, UserId};
+use quipu_engine::ports::StoreError;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use crate::connection::{Access, connect, identify, meta, settle};
+use crate::fault::Failure;
+use crate::{disk, fault, ledger_store, rows};
+
+/// Why a ledger is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// It is removed: whoever finds the mark finishes that.
+    Removed,
+    /// Another takes its place. While the file is still there, nobody was told so: the mark is taken away again.
+    Replaced,
+}
+
+const REMOVED: &str = "removed";
+const REPLACED: &str = "replaced";
+
+/// The mark of an open ledger.
+pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Mark>> {
+    let mut query = connection.prepare_cached(include_str!("sql/meta.sql"))?;
+    let found = query.query_row([meta::GIVEN_UP], |row| row.get::<_, String>(0)).optional()?;
+    Ok(found.map(|word| if word == REMOVED { Mark::Removed } else { Mark::Replaced }))
+}
+
+/// Refuses to go on with a ledger that is given up; called inside the transaction that would write.
+pub(crate) fn refuse(connection: &Connection) -> Result<(), Failure> {
+    match read(connection)? {
+        None => Ok(()),
+        Some(mark) => {
+            let done = if mark == Mark::Removed { "was removed" } else { "was replaced by another" };
+            Err(StoreError::Removed(format!(
+                "the ledger {done} while it was open here. Nothing was written. Open the user again"
+            ))
+            .into())
+        }
+    }
+}
+
+/// Marks a ledger of `user`, if it is at `expected`; durable when it returns.
+///
+/// # Errors
+/// `Conflict` if it is at another position; `Corrupt` if it is no ledger of the user.
+pub(crate) fn give_up(path: &Path, user: &UserId, expected: Option<Seq>, mark: Mark) -> Result<(), StoreError> {
+    let mut connection = connect(path, Access::Write)?;
+    let owner = identify(&connection, path)?;
+    if owner != *user {
+        return Err(ledger_store::misplaced(path, &owner));
+    }
+    settle(&connection, path, None)?;
+    set(&mut connection, path, expected, mark).map_err(|failure| failure.tell(path, "remove"))
+}
+
+fn set(connection: &mut Connection, path: &Path, expected: Option<Seq>, mark: Mark) -> Result<(), Failure> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let head = rows::head(&transaction)?.seq;
+    if let Some(expected) = expected.filter(|expected| *expected != head) {
+        return Err(StoreError::Conflict { expected, head }.into());
+    }
+    let word = if mark == Mark::Removed { REMOVED } else { REPLACED };
+    transaction.execute(include_str!("sql/put_meta.sql"), [meta::GIVEN_UP, word])?;
+    disk::note("commit", path);
+    transaction.commit()?;
+    disk::note("committed", path);
+    Ok(())
+}
+
+/// The mark of a ledger that is not open here. One that is not there, or is damaged, has none.
+pub(crate) fn of_file_if_there(path: &Path) -> Option<Mark> {
+    if !disk::exists(path) {
+        return None;
+    }
+    let connection = connect(path, Access::Write).ok()?;
+    identify(&connection, path).ok()?;
+    read(&connection).ok()?
+}
+
+/// Takes the mark away.
+pub(crate) fn clear(path: &Path) -> Result<(), StoreError> {
+    let connection = connect(path, Access::Write)?;
+    let cleared = connection.execute(include_str!("sql/drop_meta.sql"), [meta::GIVEN_UP]);
+    cleared.map(|_| ()).map_err(|error| fault::of_sqlite(path, "open", &error))
+}

@@ -1,0 +1,1 @@
+SELECT max(seq) FROM event INDEXED BY event_control WHERE control = 1

@@ -1,0 +1,50 @@
+//! Noticing what others commit to a ledger.
+
+use quipu_engine::ports::{LedgerWatch, Look, StoreError};
+
+use crate::fault;
+use crate::mark;
+use crate::open::OpenConnection;
+use crate::rows;
+
+/// Watches one ledger through a connection of its own.
+#[derive(Debug)]
+pub(crate) struct SqliteWatch {
+    connection: OpenConnection,
+    /// SQLite's count of what others committed, at the last look.
+    seen: Option<i64>,
+    removed: bool,
+}
+
+impl SqliteWatch {
+    pub(crate) fn new(connection: OpenConnection) -> Self {
+        Self { connection, seen: None, removed: false }
+    }
+
+    fn look_once(&mut self) -> rusqlite::Result<Look> {
+        // Each statement is a transaction of its own that ends with it. The count is read first: what comes in between is
+        // noticed once more.
+        let mut query = self.connection.prepare_cached("PRAGMA data_version")?;
+        let version: i64 = query.query_row([], |row| row.get(0))?;
+        drop(query);
+        if self.seen == Some(version) {
+            return Ok(Look::Same);
+        }
+        if mark::read(&self.connection)?.is_some() {
+            self.removed = true;
+            return Ok(Look::Removed);
+        }
+        let head = rows::head(&self.connection)?;
+        self.seen = Some(version);
+        Ok(Look::Changed(head))
+    }
+}
+
+impl LedgerWatch for SqliteWatch {
+    fn look(&mut self) -> Result<Look, StoreError> {
+        if self.removed {
+            return Ok(Look::Removed);
+        }
+        self.look_once().map_err(|error| fault::of_sqlite(&self.connection.path, "watch", &error))
+    }
+}

@@ -1,0 +1,48 @@
+//! Leases and watches of the store in memory.
+
+use quipu_engine::ports::{LeaseRequest, LedgerWatch, Look, StoreError};
+
+use super::{Held, Shared, lock};
+
+impl Held {
+    pub(super) fn lease(&mut self, request: &LeaseRequest<'_>) -> bool {
+        let taken = self.leases.get(request.name);
+        if taken.is_some_and(|(holder, until)| *holder != request.holder && *until > request.now) {
+            return false;
+        }
+        self.leases.insert(request.name.to_owned(), (request.holder, request.until));
+        true
+    }
+
+    pub(super) fn release(&mut self, name: &str, holder: u64) {
+        if self.leases.get(name).is_some_and(|(by, _)| *by == holder) {
+            self.leases.remove(name);
+        }
+    }
+}
+
+/// Notices what is done to one ledger.
+pub(super) struct MemoryWatch {
+    held: Shared,
+    seen: Option<u64>,
+}
+
+impl MemoryWatch {
+    pub(super) fn new(held: Shared) -> Self {
+        Self { held, seen: None }
+    }
+}
+
+impl LedgerWatch for MemoryWatch {
+    fn look(&mut self) -> Result<Look, StoreError> {
+        let held = lock(&self.held);
+        if held.given_up {
+            return Ok(Look::Removed);
+        }
+        if self.seen == Some(held.changes) {
+            return Ok(Look::Same);
+        }
+        self.seen = Some(held.changes);
+        Ok(Look::Changed(held.head()))
+    }
+}
