@@ -19,6 +19,7 @@ use crate::keeper::{self, Keeper};
 use crate::keys::Keys;
 use crate::log;
 use crate::ports::UserLedger;
+use crate::restore;
 use crate::scan;
 use crate::summarize;
 use crate::understand::{self, Cause};
@@ -204,7 +205,7 @@ fn mend(engine: &Engine, keeper: &Keeper, before: &Memory, mut sources: BTreeSet
     for source in sources {
         all.extend(understand::understand(engine, keeper, source, &Cause::default())?);
     }
-    commit::level(engine, keeper, before)?;
+    restore::level(engine, keeper, before, None)?;
     Ok(all)
 }
 

@@ -14,6 +14,7 @@ use crate::episodes;
 use crate::error::{Error, Result};
 use crate::keeper::{self, Keeper, State};
 use crate::recall::{self, RecallOptions, Sight};
+use crate::restore;
 use crate::scan;
 use crate::summarize;
 use crate::upkeep::{self, Watch};
@@ -57,8 +58,10 @@ pub struct Probe {
 pub struct Preview {
     /// The events that would no longer count.
     pub events: Vec<Seq>,
-    /// How the memory would differ.
+    /// How the memory would differ. Its new orphans are what cannot stand without the events.
     pub difference: Difference,
+    /// Events that rely on them for a part, and whose other statements would be recorded again.
+    pub restored: Vec<Seq>,
     /// What the probe questions would answer.
     pub probes: Vec<Probe>,
 }
@@ -80,10 +83,11 @@ pub fn revert(
     let keeper = engine.keeper(user, false)?;
     let events = select(&keeper, selection)?;
     let before = keeper.read().memory.clone();
-    let receipts = take_back(engine, &keeper, &events, options.rationale.as_deref(), &mut |_| Ok(Vec::new()))?;
+    let (receipts, restored) =
+        take_back_events(engine, &keeper, &events, options.rationale.as_deref(), &mut |_| Ok(Vec::new()))?;
     let missing = || Error::Bug("a revert made no event".to_owned());
     let mut receipt = receipts.into_iter().next_back().ok_or_else(missing)?;
-    let difference = difference(&before, &keeper.read().memory);
+    let difference = without(difference(&before, &keeper.read().memory), &restored);
     receipt.lag = upkeep::after_append(engine, &keeper, false, watch);
     Ok((receipt, difference))
 }
@@ -96,11 +100,24 @@ pub(crate) fn take_back(
     rationale: Option<&str>,
     besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
 ) -> Result<Vec<Receipt>> {
+    take_back_events(engine, keeper, events, rationale, besides).map(|(receipts, _)| receipts)
+}
+
+/// The same; returns also the events that no longer apply and are recorded again.
+fn take_back_events(
+    engine: &Engine,
+    keeper: &Keeper,
+    events: &[Seq],
+    rationale: Option<&str>,
+    besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
+) -> Result<(Vec<Receipt>, BTreeSet<Seq>)> {
     let before = keeper.read().memory.clone();
+    let events = restore::with_consequences(keeper.writer().ledger.as_mut(), events)?;
+    let mut restored = BTreeSet::new();
     let receipts = commit::commit(engine, keeper, None, &mut |state| {
         let mut drafts = besides(state)?;
         if !events.is_empty() {
-            let events = decide(state, events)?;
+            let events = decide(state, &events)?;
             drafts.push(Draft {
                 rationale: rationale.map(str::to_owned),
                 ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events }])
@@ -109,11 +126,17 @@ pub(crate) fn take_back(
         Ok(drafts)
     })?;
     if let Some(last) = receipts.last().filter(|_| !events.is_empty()) {
-        commit::level(engine, keeper, &before)?;
+        restored = restore::settle(engine, keeper, &before, last.event_id)?;
         episodes::retell(engine, keeper, &before, last.event_id)?;
         summarize::retell(engine, keeper, &before, &BTreeSet::new(), last.event_id)?;
     }
-    Ok(receipts)
+    Ok((receipts, restored))
+}
+
+/// A difference without the orphans whose statements are recorded again.
+fn without(mut difference: Difference, restored: &BTreeSet<Seq>) -> Difference {
+    difference.orphans_new.retain(|orphan| !restored.contains(&orphan.seq));
+    difference
 }
 
 /// Shows what a revert would do. Appends nothing.
@@ -128,16 +151,20 @@ pub fn preview_revert(
 ) -> Result<Preview> {
     let keeper = engine.keeper(user, false)?;
     let selected = select(&keeper, selection)?;
+    let selected = restore::with_consequences(keeper.writer().ledger.as_mut(), &selected)?;
     let (events, before, history) = {
         let state = keeper.read();
         (decide(&state, &selected)?, state.memory.clone(), state.history.clone())
     };
-    let after = {
+    let (after, restored) = {
         let mut writer = keeper.writer();
         let skipped = history.skipped_with(before.seq(), &events);
-        keeper::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?
+        let mut after = keeper::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?;
+        let restored = restore::preview(engine, writer.ledger.as_mut(), &before, &mut after)?;
+        (after, restored)
     };
-    let difference = difference(&before, &after);
+    let difference = without(difference(&before, &after), &restored);
+    let restored = restored.into_iter().collect();
     let mut probes = Vec::new();
     if !options.probes.is_empty() {
         let after = versions::view(engine, &keeper, after)?;
@@ -153,7 +180,7 @@ pub fn preview_revert(
             probes.push(Probe { query: query.clone(), before: now, after: then });
         }
     }
-    Ok(Preview { events, difference, probes })
+    Ok(Preview { events, difference, restored, probes })
 }
 
 fn select(keeper: &Keeper, selection: &Selection) -> Result<Vec<Seq>> {
