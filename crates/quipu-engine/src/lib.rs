@@ -64,6 +64,7 @@ pub mod keys;
 pub mod log;
 pub mod memories;
 pub mod migrate;
+mod restore;
 pub mod revert;
 pub mod shelf;
 pub mod status;
