@@ -19,6 +19,7 @@ mod diff;
 mod drawn;
 mod engine;
 mod episodes;
+mod erasure_epoch;
 mod error;
 mod evolve;
 mod expected;
@@ -90,6 +91,7 @@ pub use drawn::{
 pub use engine::{Aids, Engine, Parts, Rules};
 pub use episodes::tell_episodes;
 pub use erase::{ErasurePreview, ErasureReceipt, Going, erase, preview_erase};
+pub use erasure_epoch::{ErasureEpoch, erasure_epoch};
 pub use error::{Error, Result};
 pub use evolve::{
     CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,
