@@ -164,7 +164,7 @@ impl Default for Bounds {
             upstream_idle: Duration::from_secs(600),
             recalls_max: limit::UNFINISHED_MAX,
             recordings_max: 16,
-            append_within: Duration::from_secs(2),
+            append_within: Duration::from_secs(5),
             stalled_after: Duration::from_secs(30),
             reading_stalled_after: Duration::from_secs(180),
             studies_max: 1,

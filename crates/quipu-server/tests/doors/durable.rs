@@ -43,10 +43,19 @@ impl Gate {
     }
 }
 
-/// Reads by rules, once it is let through.
-struct GatedExtractor(RuleExtractor, Arc<Gate>);
+/// Lets through whoever waits, also when a test fails.
+struct Opens(Arc<Gate>);
 
-impl Extractor for GatedExtractor {
+impl Drop for Opens {
+    fn drop(&mut self) {
+        self.0.shut(false);
+    }
+}
+
+/// A second reader, as a language model is one: reads by rules, once it is let through.
+struct GatedReader(RuleExtractor, Arc<Gate>);
+
+impl Extractor for GatedReader {
     fn id(&self) -> &str {
         self.0.id()
     }
@@ -65,7 +74,7 @@ fn gated_store(call: &'static str, gate: Arc<Gate>) -> Arc<Engine> {
         }
         Ok(())
     });
-    engine_of(Box::new(store), Arc::new(HashedNgrams::new()), Arc::new(RuleExtractor::english()))
+    engine_of(Box::new(store), Arc::new(HashedNgrams::new()), None)
 }
 
 /// Waits until something is so.
@@ -97,9 +106,10 @@ fn requests() -> Vec<(&'static str, Value)> {
 async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_end() {
     // Nothing is read while this test runs: what is durable does not wait for it.
     let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
     gate.shut(true);
-    let extractor = Arc::new(GatedExtractor(RuleExtractor::english(), gate.clone()));
-    let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), extractor);
+    let reader = Arc::new(GatedReader(RuleExtractor::english(), gate.clone()));
+    let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
     let asked: Arc<Mutex<Vec<Vec<(Role, String)>>>> = Arc::default();
     let (seen, own) = (asked.clone(), engine.clone());
     let script = Script::making(move |request| {
@@ -145,6 +155,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_hangs_holds_up_no_request_for_long_and_loses_nothing() {
     let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
     let rig = Rig::over(gated_store("append", gate.clone()), Script::saying(REPLY), |options| {
         options.bounds.append_within = Duration::from_millis(50);
         options.bounds.stalled_after = Duration::from_millis(200);
@@ -174,7 +185,7 @@ async fn a_store_that_fails_for_a_while_is_tried_again_and_the_answer_says_so() 
         let fails = called == "append" && full.load(Ordering::SeqCst);
         if fails { Err(StoreError::Unavailable("the disk is full".to_owned())) } else { Ok(()) }
     });
-    let engine = engine_of(Box::new(store), Arc::new(HashedNgrams::new()), Arc::new(RuleExtractor::english()));
+    let engine = engine_of(Box::new(store), Arc::new(HashedNgrams::new()), None);
     let rig = Rig::over(engine, Script::saying(REPLY), |_| {}).await;
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "I live in Porto."}]});
     let answer = Answer::of(rig.post("/v1/chat/completions", &INES, body.to_string()).await).await;
@@ -187,6 +198,7 @@ async fn a_store_that_fails_for_a_while_is_tried_again_and_the_answer_says_so() 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_engine_that_does_not_answer_is_not_ready_and_is_asked_by_one_thread() {
     let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
     let rig = Rig::over(gated_store("users", gate.clone()), Script::saying(REPLY), |options| {
         options.bounds.stalled_after = Duration::from_millis(100);
     })
@@ -205,9 +217,10 @@ async fn an_engine_that_does_not_answer_is_not_ready_and_is_asked_by_one_thread(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reader_that_hangs_is_told_of_and_costs_no_words() {
     let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
     gate.shut(true);
-    let extractor = Arc::new(GatedExtractor(RuleExtractor::english(), gate.clone()));
-    let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), extractor);
+    let reader = Arc::new(GatedReader(RuleExtractor::english(), gate.clone()));
+    let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
     let rig = Rig::over(engine, Script::saying(REPLY), |options| {
         options.bounds.reading_stalled_after = Duration::from_millis(100);
     })
@@ -248,4 +261,26 @@ async fn the_same_request_does_not_bring_back_what_was_erased_by_somebody_else()
     rig.remembers("ines", "I live in Lyon.");
     let recreated = ask().await;
     assert!(!recreated.contains("Porto") && !recreated.contains("number 7"), "{recreated}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_store_hangs_ends_and_tells_what_is_not_recorded() {
+    let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
+    let rig = Rig::over(gated_store("append", gate.clone()), Script::saying(REPLY), |options| {
+        options.bounds.append_within = Duration::from_millis(50);
+        options.bounds.drain_within = Duration::from_millis(200);
+        options.recall_within = Duration::from_millis(200);
+    })
+    .await;
+    rig.say("otto", "s", "I keep bees.").await;
+    gate.shut(true);
+    for number in 0..3 {
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": format!("thing {number}")}]});
+        let answer = Answer::of(rig.post("/v1/chat/completions", &INES, body.to_string()).await).await;
+        assert_eq!((answer.status, answer.header("x-memory-status")), (200, "degraded"));
+    }
+    let (drained, engine, _upstream) = tokio::time::timeout(PATIENCE, rig.stop()).await.unwrap();
+    assert!(drained.lost >= 3, "{drained:?}");
+    assert_eq!(kept(&engine, "otto", "s").len(), 2, "what was acknowledged is there");
 }

@@ -35,24 +35,24 @@ pub(crate) struct Rig {
 
 /// An engine in memory that reads facts and tells sessions by rules.
 pub(crate) fn engine(embedder: Arc<dyn Embedder>) -> Arc<Engine> {
-    engine_of(Box::new(MemoryStore::new()), embedder, Arc::new(RuleExtractor::english()))
+    engine_of(Box::new(MemoryStore::new()), embedder, None)
 }
 
-/// An engine over a store that reads facts with an extractor and tells sessions by rules.
+/// An engine over a store that reads facts and tells sessions by rules, with a second reader if there is one.
 pub(crate) fn engine_of(
     store: Box<dyn LedgerStore>,
     embedder: Arc<dyn Embedder>,
-    extractor: Arc<dyn Extractor>,
+    reader: Option<Arc<dyn Extractor>>,
 ) -> Arc<Engine> {
     Arc::new(Engine::new(EngineParts {
         store,
         embedder,
         clock: Arc::new(FixedClock::new()),
         entropy: Arc::new(SeededEntropy::new(1)),
-        extractor: Some(extractor),
+        extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules::default(),
-        aids: quipu_engine::Aids::default(),
+        aids: quipu_engine::Aids { reader, ..quipu_engine::Aids::default() },
     }))
 }
 
