@@ -56,10 +56,10 @@ fn asked(model: &FakeServer, times: usize) {
 
 #[test]
 fn it_ends_in_every_state_and_keeps_what_was_said() {
-    // The first reply is whole, the second hangs in the middle, all others before their first byte.
+    // The first reply hangs in the middle, all others before their first byte.
     let script = Script::saying("It is Porto, as you have told me.")
         .with(Fault::HangsMidway, Times::First(1))
-        .with(Fault::HangsAtOnce, Times::After(1));
+        .with(Fault::HangsAtOnce, Times::Always);
     let hanging = FakeServer::start(script).unwrap();
     let replying = FakeServer::start(Script::saying("It is Porto.")).unwrap();
     let model = FakeServer::start(Script::saying("x").with(Fault::HangsAtOnce, Times::Always)).unwrap();
@@ -76,7 +76,14 @@ fn it_ends_in_every_state_and_keeps_what_was_said() {
     let path = "/v1/chat/completions";
 
     // A reply that is whole, whose words a model is to read that never answers.
-    let mut whole = post(&addr, "ines", "whole", path, "", &chat("I keep bees.").replace("\"m\"", "\"other\""));
+    let mut whole = post(
+        &addr,
+        "ines",
+        "whole",
+        path,
+        "",
+        &chat("I keep bees behind the old house by the river.").replace("\"m\"", "\"other\""),
+    );
     read_until(&mut whole, "[DONE]");
     asked(&model, 1);
     // An upstream that hangs in the middle of a reply, and one that hangs before it.
@@ -97,7 +104,7 @@ fn it_ends_in_every_state_and_keeps_what_was_said() {
 
     let status = serving.terminate(PATIENCE).expect("it has not ended");
     assert_eq!(status.code(), Some(0), "everything that was said is recorded");
-    assert_eq!(texts(&place, "ines"), ["I keep bees.", "It is Porto."]);
+    assert_eq!(texts(&place, "ines"), ["I keep bees behind the old house by the river.", "It is Porto."]);
     let otto = texts(&place, "otto");
     for words in ["I moved to Lyon.", "I sold the car."] {
         assert_eq!(otto.iter().filter(|text| *text == words).count(), 1, "{words}: {otto:?}");

@@ -16,7 +16,7 @@ use serving::{Serving, texts};
 mod place;
 mod serving;
 
-const KILLS: u64 = 24;
+const KILLS: u64 = 20;
 const STREAMS: usize = 8;
 const USERS: usize = 4;
 const SEED: u64 = 20_261_123;

@@ -170,7 +170,7 @@ impl Default for Bounds {
             studies_max: 1,
             turns_waiting_max: 4096,
             reply_bytes_max: 1 << 20,
-            drain_within: Duration::from_secs(4),
+            drain_within: Duration::from_secs(3),
         }
     }
 }

@@ -125,7 +125,7 @@ fn check(options: &Options) -> Result<()> {
 }
 
 /// How long a server takes to end at most, once it is interrupted.
-pub const STOPS_WITHIN: Duration = Duration::from_secs(9);
+pub const STOPS_WITHIN: Duration = Duration::from_secs(7);
 
 /// What the thread that waits for the end is told.
 enum Told {
