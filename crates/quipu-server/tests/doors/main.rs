@@ -9,9 +9,11 @@ mod mcp;
 
 mod connections;
 mod crowd;
+mod durable;
 mod faults;
 mod history;
 mod inspector;
 mod modes;
 mod piped;
 mod shown;
+mod vendors;
