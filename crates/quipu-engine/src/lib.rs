@@ -6,6 +6,7 @@
 
 pub mod ports;
 
+mod announce;
 mod answered;
 mod base_truth;
 mod blame;
@@ -18,11 +19,13 @@ mod derived;
 mod diff;
 mod drawn;
 mod engine;
+mod entry_point;
 mod episodes;
 mod error;
 mod evolve;
 mod expected;
 mod grow;
+mod hand_words;
 mod hits;
 mod items;
 mod keeper;
@@ -89,6 +92,8 @@ pub use drawn::{
 };
 pub use engine::{Aids, Engine, Parts, Rules};
 pub use episodes::tell_episodes;
+pub use announce::{Announced, Announcement, announce_deletion, announce_erasure};
+pub use entry_point::{EntryPoint, Entered, entered, first_foreign, users_entered};
 pub use erase::{ErasurePreview, ErasureReceipt, Going, erase, preview_erase};
 pub use error::{Error, Result};
 pub use evolve::{

@@ -8,6 +8,7 @@ use quipu_core::item::{Drawn, FactChange};
 use crate::commit::{self, Receipt};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::items;
 use crate::keeper::{Keeper, State};
 use crate::upkeep;
@@ -42,7 +43,8 @@ pub fn close_fact(engine: &Engine, user: &UserId, name: &str, valid_to: Timestam
 pub fn correct_fact(engine: &Engine, user: &UserId, name: &str, object: &str) -> Result<Receipt> {
     by_hand(engine, user, None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
-        Ok(engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?)
+        let changes = engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?;
+        hand_words::with_words(engine, item, changes)
     })
 }
 

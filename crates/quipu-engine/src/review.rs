@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::commit::Receipt;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::evolve::Preview;
 use crate::remember;
 use crate::retract;
@@ -177,6 +178,7 @@ pub fn decide_review(
         }
         let mut changes =
             engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
+        changes = hand_words::with_words(engine, review.about, changes)?;
         said = words(engine, review, decision)?;
         changes.splice(0..0, said.clone().map(Change::SourceRecorded));
         Ok(changes)

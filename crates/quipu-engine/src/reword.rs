@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::Drawn;
 use quipu_core::source::{Role, Source};
@@ -10,7 +10,9 @@ use quipu_core::writing::Reworded;
 
 use crate::commit::Receipt;
 use crate::engine::Engine;
+use crate::entry_point;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::items;
 use crate::keeper::{self, Keeper, State};
 use crate::remember;
@@ -35,10 +37,12 @@ pub fn reword(engine: &Engine, user: &UserId, name: &str, text: &str) -> Result<
     let item = items::find_id(&keeper.read().memory, name)?;
     // Words that came alone are taken back with all that came of them, so that everything is told again without them.
     let alone = own_event(&keeper, item)?;
+    // The new words came in where the old ones did.
+    let reference = entry_point::reference_of(&keeper, item)?;
     let running = unread::begin(engine, &keeper)?;
     let mut said = None;
     let mut receipts = revert::take_back(engine, &keeper, alone.as_slice(), Some(WHY), &mut |state| {
-        let (drafts, words) = decide(engine, state, item, text, alone.is_some())?;
+        let (drafts, words) = decide(engine, state, (item, text), alone.is_some(), reference.as_deref())?;
         said = words;
         Ok(drafts)
     })?;
@@ -60,15 +64,21 @@ pub fn reword(engine: &Engine, user: &UserId, name: &str, text: &str) -> Result<
 fn decide(
     engine: &Engine,
     state: &State,
-    item: ItemId,
-    text: &str,
+    (item, text): (ItemId, &str),
     is_reverted: bool,
+    reference: Option<&str>,
 ) -> Result<(Vec<Draft>, Option<ItemId>)> {
     let memory = &state.memory;
-    let draft =
-        |changes| Draft { rationale: Some(WHY.to_owned()), ..Draft::new(Actor::User, SourceKind::UserEdited, changes) };
+    let draft = |changes| Draft {
+        rationale: Some(WHY.to_owned()),
+        origin: Origin { reference: reference.map(str::to_owned), ..Origin::of(SourceKind::UserEdited) },
+        ..Draft::new(Actor::User, SourceKind::UserEdited, changes)
+    };
     match engine.desk(memory).reword(item, text, &mut |kind| engine.new_item_id(kind))? {
-        Reworded::Changed(changes) => Ok((parts(changes).into_iter().map(draft).collect(), None)),
+        Reworded::Changed(changes) => {
+            let changes = hand_words::with_words(engine, item, changes)?;
+            Ok((parts(changes).into_iter().map(draft).collect(), None))
+        }
         Reworded::Said(changes) => {
             let source = words(engine, state, item, text)?;
             let id = source.id;

@@ -13,7 +13,7 @@ use axum::response::{Html, IntoResponse, Response};
 use quipu_core::id::{Seq, UserId};
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, LogOptions};
+use quipu_engine::{Announced, Engine, Error, LogOptions, expecting};
 
 use super::assets::{NAMES, Names};
 use super::fields::Fields;
@@ -123,6 +123,21 @@ impl Desk<'_> {
         let user = UserId::parse(self.part("user_id")?).map_err(|refusal| Fault::invalid(refusal.to_string()))?;
         self.caller.must_be(&user)?;
         Ok(user)
+    }
+
+    /// Runs a destruction on the version that was announced. The page that announces it is the form's own.
+    pub(super) fn destroying<T>(
+        &self,
+        user: &UserId,
+        announced: Announced,
+        verb: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Fault> {
+        match announced {
+            Announced::Confirmed(None) => Ok(verb()?),
+            Announced::Confirmed(Some(version)) => Ok(expecting(user, version, verb)?),
+            Announced::Unconfirmed(announcement) => Err(Fault::unconfirmed(announcement, "")),
+            Announced::Stale(announcement) => Err(Fault::outdated(announcement, "; go back and look at the page again")),
+        }
     }
 
     /// The time.

@@ -15,7 +15,7 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, expecting};
+use quipu_engine::{Announced, Engine, EntryPoint, Error, expecting};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,8 @@ pub(crate) struct Route {
     pub(super) is_keyed: bool,
     /// True if it takes an `If-Match`.
     pub(super) is_conditional: bool,
+    /// True if it may answer with an announcement that has to be confirmed.
+    pub(super) is_announced: bool,
     /// True if it is worth a line in the log of what was done.
     is_grave: bool,
     /// True if what comes is told to those who want that.
@@ -96,6 +98,7 @@ impl Route {
             scope,
             is_keyed,
             is_conditional,
+            is_announced: false,
             is_grave,
             is_live,
             is_large: false,
@@ -209,6 +212,11 @@ impl Route {
         Self { is_conditional: true, ..self }
     }
 
+    /// May have to be confirmed with a token.
+    pub(super) fn announced(self) -> Self {
+        Self { is_announced: true, ..self }
+    }
+
     /// Takes a long body.
     pub(super) fn large(self) -> Self {
         Self { is_large: true, ..self }
@@ -279,6 +287,48 @@ impl Call<'_> {
 
     pub(super) fn must_see_all(&self) -> Result<(), Fault> {
         self.caller.must_see_all()
+    }
+
+    /// The public id of the caller's key, if it has one.
+    pub(super) fn key_id(&self) -> Option<&str> {
+        self.caller.key_id()
+    }
+
+    /// Where what the caller sends through an interface made for others' clients comes in.
+    pub(super) fn entry(&self, interface: &'static str) -> EntryPoint {
+        EntryPoint::new(interface, self.caller.key_id())
+    }
+
+    /// Runs a destruction that may have to be announced, on the version that was announced and that the request names.
+    /// `how` says where the token goes.
+    pub(super) fn destroying<T>(
+        &self,
+        user: &UserId,
+        announced: Announced,
+        how: &str,
+        verb: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Fault> {
+        let version = match announced {
+            Announced::Confirmed(version) => version,
+            Announced::Unconfirmed(announcement) => return Err(Fault::unconfirmed(announcement, how)),
+            Announced::Stale(announcement) => return Err(Fault::outdated(announcement, how)),
+        };
+        // Where both name a version and they differ, one of them is not what the memory is at.
+        match self.expected.or(version) {
+            Some(expected) => Ok(expecting(user, expected, verb)?),
+            None => Ok(verb()?),
+        }
+    }
+
+    /// Refuses unless the memory is at the version the request came with.
+    pub(super) fn must_be_at(&self, version: Seq) -> Result<(), Fault> {
+        match self.expected {
+            Some(expected) if expected != version => Err(Error::Stale(format!(
+                "the memory is at version {version}, not at {expected}. Nothing was changed; read it again and decide again"
+            ))
+            .into()),
+            _ => Ok(()),
+        }
     }
 
     /// Runs a verb that appends, on the condition the request came with.
