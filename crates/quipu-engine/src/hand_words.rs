@@ -26,7 +26,8 @@ const INSTEAD_OF: &str = "instead_of";
 /// # Errors
 /// `Invalid` for words that are too long.
 pub(crate) fn with_words(engine: &Engine, item: ItemId, changes: Vec<Change>) -> Result<Vec<Change>> {
-    let takes_place = |change: &Change| matches!(change, Change::Drawn(Drawn::ItemsMerged { from, .. }) if *from == [item]);
+    let takes_place =
+        |change: &Change| matches!(change, Change::Drawn(Drawn::ItemsMerged { from, .. }) if *from == [item]);
     let in_place = changes.iter().any(takes_place);
     let mut all = Vec::new();
     for change in changes {

@@ -77,6 +77,7 @@ pub mod verify;
 pub mod versions;
 pub mod write;
 
+pub use announce::{Announced, Announcement, announce_deletion, announce_erasure};
 pub use answers::{Answer, LeftOut, Quote};
 pub use base_truth::{Consolidated, SessionEnd, consolidate, end_session, set_base_truth, unset_base_truth};
 pub use blame::{Step, blame};
@@ -91,9 +92,8 @@ pub use drawn::{
     tasks, tenets,
 };
 pub use engine::{Aids, Engine, Parts, Rules};
+pub use entry_point::{Entered, EntryPoint, entered, first_foreign, users_entered};
 pub use episodes::tell_episodes;
-pub use announce::{Announced, Announcement, announce_deletion, announce_erasure};
-pub use entry_point::{EntryPoint, Entered, entered, first_foreign, users_entered};
 pub use erase::{ErasurePreview, ErasureReceipt, Going, erase, preview_erase};
 pub use error::{Error, Result};
 pub use evolve::{

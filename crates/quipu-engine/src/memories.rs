@@ -360,7 +360,7 @@ fn about_of(artifacts: &[Artifact]) -> Map<String, Value> {
 pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String, Value>) -> Result<Receipt> {
     let told = memory(engine, user, name)?;
     let keeper = engine.keeper(user, false)?;
-    let reference = entry_point::reference_of(&keeper, told.id)?;
+    let reference = entry_point::reference_of(&keeper, told.current)?;
     let mut receipt = commit::commit_one(engine, &keeper, None, &mut |state| {
         let book = Book::of(&state.memory);
         let mut all = book.told(book.current(told.id)).map(|told| told.about).unwrap_or_default();

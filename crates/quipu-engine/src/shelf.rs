@@ -135,7 +135,9 @@ pub fn arrange(
         let steps = decide(&shelf)?;
         let foreign = taken(&steps).find(|name| shelf.get(*name).is_some_and(|kept| foreign.contains(&kept.event_seq)));
         if let Some(name) = foreign {
-            return Err(Error::Refused(format!("{name:?} was kept with another key; only a caller with that key takes it away")));
+            return Err(Error::Refused(format!(
+                "{name:?} was kept with another key; only a caller with that key takes it away"
+            )));
         }
         drafts(engine, state, &shelf, steps, &reference)
     };

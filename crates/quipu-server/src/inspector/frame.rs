@@ -136,7 +136,9 @@ impl Desk<'_> {
             Announced::Confirmed(None) => Ok(verb()?),
             Announced::Confirmed(Some(version)) => Ok(expecting(user, version, verb)?),
             Announced::Unconfirmed(announcement) => Err(Fault::unconfirmed(announcement, "")),
-            Announced::Stale(announcement) => Err(Fault::outdated(announcement, "; go back and look at the page again")),
+            Announced::Stale(announcement) => {
+                Err(Fault::outdated(announcement, "; go back and look at the page again"))
+            }
         }
     }
 

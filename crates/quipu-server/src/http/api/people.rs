@@ -9,8 +9,8 @@ use quipu_core::item::Decision;
 use quipu_engine::erase::{EraseTarget, UserErasure, delete_user_with_keys};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
-    Announced, ErasureReceipt, Receipt, Waiting, announce_deletion, announce_erasure, decide_review, erase, merge, retract,
-    reviews, undo_review,
+    Announced, ErasureReceipt, Receipt, Waiting, announce_deletion, announce_erasure, decide_review, erase, merge,
+    retract, reviews, undo_review,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
