@@ -19,17 +19,22 @@ use crate::understand::WRITTEN;
 const INSTEAD_OF: &str = "instead_of";
 
 /// Gives what an edit makes a source with the words of it, in the same event: a fact that was entered by hand and names no
-/// evidence, and a task or a note in the place of `item`. Changes that make no such item stay as they are.
+/// evidence, and a task or a note in the place of `item`. Changes that make no such item stay as they are. The words of an edit
+/// before this one are put away: they say nothing that holds.
 ///
 /// The source is ready-made: nothing is read out of it again, and it is no memory beside the item.
 ///
 /// # Errors
 /// `Invalid` for words that are too long.
-pub(crate) fn with_words(engine: &Engine, item: ItemId, changes: Vec<Change>) -> Result<Vec<Change>> {
+pub(crate) fn with_words(engine: &Engine, memory: &Memory, item: ItemId, changes: Vec<Change>) -> Result<Vec<Change>> {
     let takes_place =
         |change: &Change| matches!(change, Change::Drawn(Drawn::ItemsMerged { from, .. }) if *from == [item]);
     let in_place = changes.iter().any(takes_place);
-    let mut all = Vec::new();
+    let makes = |change: &Change| matches!(change, Change::Drawn(drawn) if drawn.makes().is_some());
+    let mut all: Vec<Change> = Vec::new();
+    if changes.iter().any(makes) {
+        all.extend(put_away(memory, item, "said in other words"));
+    }
     for change in changes {
         match change {
             Change::Drawn(mut drawn) => {
@@ -69,17 +74,36 @@ fn words_of(engine: &Engine, item: ItemId, in_place: bool, drawn: &mut Drawn) ->
     Ok(Some(source))
 }
 
-/// The item whose place the words of an edit took with them.
-pub(crate) fn instead_of(held: &Held) -> Option<ItemId> {
-    let by_hand = held.from == SourceKind::UserEdited && held.source.native_id.as_deref() == Some(WRITTEN);
-    let named = held.source.artifacts.iter().find(|one| by_hand && one.kind == INSTEAD_OF)?;
+/// The item whose place the words of an edit took with them; nothing for other words.
+pub(crate) fn instead_of(source: &Source) -> Option<ItemId> {
+    let written = source.native_id.as_deref() == Some(WRITTEN);
+    let named = source.artifacts.iter().find(|one| written && one.kind == INSTEAD_OF)?;
     named.name.as_deref()?.parse().ok()
+}
+
+/// The change that puts the words of an edit away, if an item was made by one: nothing else rests on them.
+pub(crate) fn put_away(memory: &Memory, item: ItemId, reason: &str) -> Option<Change> {
+    let items = memory.items();
+    let first = items.fact(item).and_then(|fact| fact.evidence.first());
+    let first = first.or_else(|| items.task(item).and_then(|task| task.evidence.first()));
+    let first = first.or_else(|| items.note(item).and_then(|note| note.evidence.first()))?;
+    let held = memory.get(first.source).filter(|held| is_edit(held) && !items.is_hidden(held.source.id))?;
+    let (item, reason) = (held.source.id, reason.to_owned());
+    Some(Change::Drawn(Drawn::ItemRetracted { item, reason }))
+}
+
+fn is_edit(held: &Held) -> bool {
+    held.from == SourceKind::UserEdited && instead_of(&held.source).is_some()
 }
 
 /// What edits made: by the item whose place it took, the words of the edit, and the item made of them.
 pub(crate) fn edits(memory: &Memory) -> Vec<(ItemId, ItemId, ItemId)> {
-    let words: BTreeMap<ItemId, ItemId> =
-        memory.sources().iter().filter_map(|held| Some((held.source.id, instead_of(held)?))).collect();
+    let words: BTreeMap<ItemId, ItemId> = memory
+        .sources()
+        .iter()
+        .filter(|held| is_edit(held))
+        .filter_map(|held| Some((held.source.id, instead_of(&held.source)?)))
+        .collect();
     if words.is_empty() {
         return Vec::new();
     }

@@ -20,7 +20,9 @@ use crate::upkeep;
 pub fn retract(engine: &Engine, user: &UserId, name: &str, reason: &str) -> Result<Receipt> {
     by_hand(engine, user, Some(reason), &mut |state| {
         let item = items::find_id(&state.memory, name)?;
-        Ok(engine.desk(&state.memory).retract(item, reason)?)
+        let mut changes = engine.desk(&state.memory).retract(item, reason)?;
+        changes.extend(hand_words::put_away(&state.memory, item, reason));
+        Ok(changes)
     })
 }
 
@@ -44,7 +46,7 @@ pub fn correct_fact(engine: &Engine, user: &UserId, name: &str, object: &str) ->
     by_hand(engine, user, None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
         let changes = engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?;
-        hand_words::with_words(engine, item, changes)
+        hand_words::with_words(engine, &state.memory, item, changes)
     })
 }
 

@@ -178,7 +178,7 @@ pub fn decide_review(
         }
         let mut changes =
             engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
-        changes = hand_words::with_words(engine, review.about, changes)?;
+        changes = hand_words::with_words(engine, &state.memory, review.about, changes)?;
         said = words(engine, review, decision)?;
         changes.splice(0..0, said.clone().map(Change::SourceRecorded));
         Ok(changes)

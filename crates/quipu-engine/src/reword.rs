@@ -76,7 +76,7 @@ fn decide(
     };
     match engine.desk(memory).reword(item, text, &mut |kind| engine.new_item_id(kind))? {
         Reworded::Changed(changes) => {
-            let changes = hand_words::with_words(engine, item, changes)?;
+            let changes = hand_words::with_words(engine, memory, item, changes)?;
             Ok((parts(changes).into_iter().map(draft).collect(), None))
         }
         Reworded::Said(changes) => {

@@ -224,3 +224,36 @@ async fn a_key_takes_away_what_came_with_it() {
     assert_eq!(rig.ask("POST", "/v1/memory-tool", other, Some(&file("delete"))).await.refused().0, 422);
     assert_eq!(rig.ask("POST", "/v1/memory-tool", one, Some(&file("delete"))).await.ok()["is_error"], false);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_words_of_an_edit_go_with_what_was_made_of_them() {
+    let rig = rig().await;
+    let facts = async |user: &str| {
+        let facts = rig.get(&format!("/memory/{user}/facts")).await.ok();
+        facts["items"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let found = async |user: &str, query: &str| {
+        rig.send("/memory/retrieve", json!({"user_id": user, "query": query})).await.ok()["episodic"].to_string()
+    };
+    for user in ["ines", "otto", "ada"] {
+        rig.told(user, "I live in Porto.").await;
+        let path = format!("/memory/{user}/items/{}", facts(user).await[0]);
+        rig.ask("PATCH", &path, &[], Some(&json!({"text": "User lives in Reykjavik"}))).await.ok();
+    }
+    let made = facts("ines").await.remove(0);
+    rig.send("/memory/ines/retract", json!({"item_id": made})).await.ok();
+    assert!(!found("ines", "Reykjavik").await.contains("Reykjavik"));
+    let made = facts("otto").await.remove(0);
+    let receipt = rig.send("/memory/otto/erase", json!({"targets": [made]})).await.ok();
+    assert_eq!(receipt["sources_left"], json!([]), "{receipt}");
+    let left = rig.get("/memory/otto/export").await;
+    assert!(!String::from_utf8_lossy(&left.body).contains("Reykjavik"));
+    let path = format!("/memory/ada/items/{}", facts("ada").await[0]);
+    rig.ask("PATCH", &path, &[], Some(&json!({"text": "User lives in Tallinn"}))).await.ok();
+    assert!(!found("ada", "Reykjavik").await.contains("Reykjavik"), "the words of an earlier edit");
+    let made = facts("ada").await.remove(0);
+    // Taking the last edit back brings the one before it back, with its words.
+    let seq = rig.get(&format!("/memory/ada/items/{made}")).await.ok()["item"]["event_seq"].clone();
+    rig.send("/memory/ada/revert", json!({"events": [seq]})).await.ok();
+    assert!(rig.get("/memory/ada/facts").await.ok().to_string().contains("Reykjavik"));
+}
