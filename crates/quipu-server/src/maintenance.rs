@@ -145,7 +145,13 @@ impl Maintenance {
         }
         let is_busy = Arc::new(is_busy);
         let _stop = StopOnDrop(self.clone());
-        while tokio::time::timeout(self.options.interval, stopping.wait_for(|stops| *stops)).await.is_err() {
+        loop {
+            let stops = tokio::time::timeout(self.options.interval, async {
+                stopping.wait_for(|stops| *stops).await.map(drop)
+            });
+            if stops.await.is_ok() {
+                break;
+            }
             let (own, busy) = (self.clone(), is_busy.clone());
             let round = tokio::task::spawn_blocking(move || own.round(busy.as_ref()));
             tokio::pin!(round);

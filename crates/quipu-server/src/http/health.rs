@@ -11,6 +11,8 @@ use serde_json::json;
 
 use super::caller::Met;
 use super::fault::Fault;
+use quipu_engine::Error;
+
 use crate::app::App;
 
 /// What Prometheus expects of a page of figures.
@@ -52,7 +54,9 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
 /// What the server did by itself, what is due, and what is tried again later.
 pub(super) async fn maintenance(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
-    Ok(axum::Json(app.maintenance.status()).into_response())
+    let body = serde_json::to_string(&app.maintenance.status())
+        .map_err(|error| Error::Bug(format!("the state of maintenance cannot be written: {error}")))?;
+    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// What this is.
