@@ -77,12 +77,8 @@ impl App {
             .build()
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
-        let maintenance = Maintenance::new(
-            parts.engine.clone(),
-            parts.clock.clone(),
-            options.maintenance.clone(),
-            metrics.clone(),
-        );
+        let maintenance =
+            Maintenance::new(parts.engine.clone(), parts.clock.clone(), options.maintenance.clone(), metrics.clone());
         Ok(Self {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),
             engine: parts.engine.clone(),

@@ -35,9 +35,14 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
 }
 
 /// What the server did by itself, what is due, and what is tried again later.
-pub(super) async fn maintenance(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
+pub(super) async fn maintenance(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<Met>,
+) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
-    Ok(axum::Json(app.maintenance.status()).into_response())
+    let written = serde_json::to_string(&app.maintenance.status());
+    let body = written.map_err(|error| quipu_engine::Error::Bug(error.to_string()))?;
+    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// What this is.

@@ -12,6 +12,7 @@ mod crowd;
 mod faults;
 mod history;
 mod inspector;
+mod maintenance;
 mod modes;
 mod piped;
 mod shown;
