@@ -40,14 +40,18 @@ fn in_words(status: &Status) -> String {
         counted(status.items, ["item", "items"]),
         counted(status.sessions, ["session", "sessions"])
     );
-    for (count, what) in [
-        (status.reverted, ["event reverted", "events reverted"]),
-        (status.orphans, ["event that no longer applies", "events that no longer apply"]),
-        (status.erased, ["payload erased on record", "payloads erased on record"]),
-        (status.passages_waiting, ["passage waiting for its vector", "passages waiting for their vectors"]),
+    for (count, what, hint) in [
+        (status.reverted, ["event reverted", "events reverted"], ""),
+        (status.orphans, ["event that no longer applies", "events that no longer apply"], ""),
+        (status.erased, ["payload erased on record", "payloads erased on record"], ""),
+        (
+            status.passages_waiting,
+            ["passage waits for its vector", "passages wait for their vectors"],
+            " (`quipu rebuild` or the next `add` makes what is missing)",
+        ),
     ] {
         if count > 0 {
-            text.push_str(&format!("  {}\n", counted(count, what)));
+            text.push_str(&format!("  {}{hint}\n", counted(count, what)));
         }
     }
     if let Some(waiting @ 1..) = status.unstudied {
