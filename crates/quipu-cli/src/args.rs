@@ -187,6 +187,7 @@ pub(crate) enum Command {
     /// Do what nobody waited for: let language models read and summarise
     CatchUp(models::CatchUp),
     /// Do everything that is due: read, tell, count, reflect, compact
+    #[command(name = "maintain", visible_alias = "tend")]
     Tend(growing::Tend),
     /// Note what works for you, and propose lines of the self-model
     Reflect(growing::Grow),

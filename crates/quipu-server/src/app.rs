@@ -84,12 +84,8 @@ impl App {
             .build()
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
-        let maintenance = Maintenance::new(
-            parts.engine.clone(),
-            parts.clock.clone(),
-            options.maintenance.clone(),
-            metrics.clone(),
-        );
+        let maintenance =
+            Maintenance::new(parts.engine.clone(), parts.clock.clone(), options.maintenance.clone(), metrics.clone());
         let progress = Arc::new(Progress::new(bounds, metrics.clone()));
         let queue = Arc::new(Queue::new(parts.engine.clone(), bounds, metrics.clone(), progress.clone()));
         let (blocks, chain) = (Arc::<Blocks>::default(), Arc::<ResponseChain>::default());

@@ -52,7 +52,10 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
 }
 
 /// What the server did by itself, what is due, and what is tried again later.
-pub(super) async fn maintenance(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
+pub(super) async fn maintenance(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<Met>,
+) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
     let body = serde_json::to_string(&app.maintenance.status())
         .map_err(|error| Error::Bug(format!("the state of maintenance cannot be written: {error}")))?;

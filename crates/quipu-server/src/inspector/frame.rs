@@ -20,8 +20,8 @@ use super::fields::Fields;
 use super::sign_in::{cookie, has_desk, put_cookie, see_other, token};
 use super::{security, shown};
 use crate::app::App;
-use crate::word_caches::Gone;
 use crate::http::{Caller, Fault, Met, collect_up_to};
+use crate::word_caches::Gone;
 
 /// The cookie that keeps light or dark.
 const THEME: &str = "quipu_theme";

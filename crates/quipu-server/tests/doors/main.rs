@@ -13,6 +13,7 @@ mod durable;
 mod faults;
 mod history;
 mod inspector;
+mod maintenance;
 mod modes;
 mod piped;
 mod shown;

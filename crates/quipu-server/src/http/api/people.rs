@@ -1,6 +1,5 @@
 //! What people decide: review, merge, retract, erase.
 
-
 use axum::http::Method;
 use quipu_core::event::Actor;
 use quipu_core::id::UserId;
@@ -8,8 +7,8 @@ use quipu_core::item::Decision;
 use quipu_engine::erase::{EraseTarget, UserErasure, delete_user_with_keys};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
-    Announced, ErasureReceipt, MemoryRef, Receipt, Waiting, announce_deletion, announce_erasure, decide_review, erase, merge,
-    retract, reviews, undo_review,
+    Announced, ErasureReceipt, MemoryRef, Receipt, Waiting, announce_deletion, announce_erasure, decide_review, erase,
+    merge, retract, reviews, undo_review,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +19,6 @@ use super::page::{Page, page};
 use super::shape;
 use super::shown::Shown;
 use crate::word_caches::Gone;
-
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
