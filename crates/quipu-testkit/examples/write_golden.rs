@@ -355,7 +355,7 @@ fn fields(engine: &Engine) {
     hear("My sister Anna lives in Bergen.");
     hear("I manage my stress with long walks.");
     hear("I don't like chess anymore.");
-    set(engine, &me, "/healthProfile/bloodType", json!("A+"));
+    set(engine, &me, "/healthProfile/other/bloodType", json!("A+"));
     set(engine, &me, "/uncategorized/tools/-", json!("saw"));
     set(engine, &me, "/uncategorized/tools/-", json!("plane"));
     let tools = status(engine, &me).expect("it is there").version - 1;

@@ -33,10 +33,13 @@ impl Desk<'_> {
         Ok(work.finish())
     }
 
-    /// The containers without those in promoted categories: a category is there while its promotion counts.
+    /// The containers without those in promoted categories that are there: such a category goes with its promotion.
     pub(super) fn lasting(&self, mut within: Vec<Container>) -> Vec<Container> {
-        let category = |container: &Container| container.at.split('/').nth(1).map(str::to_owned).unwrap_or_default();
-        within.retain(|container| self.memory.schema().category(&category(container)).is_none());
+        let is_grown = |container: &Container| {
+            let name = container.at.split('/').nth(1).unwrap_or_default();
+            self.memory.schema().category(name).is_some() && self.memory.core().get(name).is_some()
+        };
+        within.retain(|container| !is_grown(container));
         within
     }
 

@@ -20,7 +20,7 @@ pub(crate) enum Edited {
     /// It was so already.
     Nothing,
     /// A member was put where none was; the maps above it are made if they are missing.
-    Put { path: Path, value: Tree },
+    Put { path: Path, value: Tree, makes_category: bool },
     /// An element was put at the end of a list, which is made if it is missing.
     Appended { list: Path, value: Tree },
     /// A value took the place of another.
@@ -64,7 +64,7 @@ impl Edited {
         };
         match self {
             Self::Nothing => Vec::new(),
-            Self::Put { path, value } => below(path, value),
+            Self::Put { path, value, .. } => below(path, value),
             Self::Appended { list, value } => below(list, value),
             Self::Replaced { path, old, .. } | Self::Removed { path, old } => below(path, old),
         }
@@ -172,9 +172,11 @@ impl Tree {
         })
     }
 
-    /// What is at a path; it is made if it is missing, and the maps above it. Only a promotion makes a category that grew.
-    fn made(&mut self, path: &[&str], missing: Tree) -> Option<&mut Self> {
-        if path.first().is_some_and(|root| root.starts_with("grown") && self.at(&[root]).is_none()) {
+    /// What is at a path; it is made if it is missing, and the maps above it. A category that grew is made by an
+    /// edit only if it made it before.
+    fn made(&mut self, path: &[&str], missing: Tree, makes_category: bool) -> Option<&mut Self> {
+        let is_grown = |root: &&str| root.starts_with("grown") && self.at(&[root]).is_none();
+        if !makes_category && path.first().is_some_and(is_grown) {
             return None;
         }
         let mut here = self;
@@ -206,7 +208,10 @@ impl Tree {
         match path.split_last()? {
             (&"-", list) => Some(Edited::Appended { list: list.to_vec(), value }),
             _ if path[depth + 1..].iter().any(|step| step.parse::<usize>().is_ok()) => None,
-            _ => Some(Edited::Put { path: path.clone(), value }),
+            _ => {
+                let makes_category = self.at(&path[..1]).is_none();
+                Some(Edited::Put { path: path.clone(), value, makes_category })
+            }
         }
     }
 
@@ -220,15 +225,15 @@ impl Tree {
         let mut tree = self.clone();
         match edited {
             Edited::Nothing => {}
-            Edited::Put { path, value } => {
+            Edited::Put { path, value, makes_category } => {
                 let (name, parent) = path.split_last()?;
-                let Self::Map(members) = tree.made(parent, Self::empty())? else { return None };
+                let Self::Map(members) = tree.made(parent, Self::empty(), *makes_category)? else { return None };
                 if members.insert((*name).to_owned(), value.clone()).is_some() {
                     return None;
                 }
             }
             Edited::Appended { list, value } => {
-                let Self::List(items) = tree.made(list, Self::List(Vec::new()))? else { return None };
+                let Self::List(items) = tree.made(list, Self::List(Vec::new()), false)? else { return None };
                 items.push(value.clone());
             }
             Edited::Replaced { path, old, new } => {

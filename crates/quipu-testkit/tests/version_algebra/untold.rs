@@ -64,7 +64,9 @@ enum Step {
 
 fn any_step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        10 => any::<u8>().prop_map(Step::Say),
+        6 => any::<u8>().prop_map(Step::Say),
+        // Some things are said again and again.
+        6 => (0..4u8).prop_map(Step::Say),
         3 => any::<u8>().prop_map(Step::Edit),
         1 => any::<u8>().prop_map(Step::Remove),
         6 => proptest::collection::vec(any::<u8>(), 1..3).prop_map(Step::Revert),
@@ -111,7 +113,7 @@ impl Life {
             }
             Step::Edit(place) => {
                 let (pointer, value) = match place % 7 {
-                    0 => (format!("/healthProfile/note{number}"), json!(number)),
+                    0 => (format!("/healthProfile/other/note{number}"), json!(number)),
                     1 => (format!("/dietaryProfile/note{number}"), json!({"is": [number]})),
                     2 => ("/preferences/likes/-".to_owned(), json!(format!("thing {number}"))),
                     3 => ("/location/current".to_owned(), json!(format!("Town {number}"))),
@@ -183,9 +185,13 @@ fn plain(value: &Value) -> Option<Value> {
     }
 }
 
+/// What a difference says of document, facts and orphans. Stories are told again after a revert, which no preview shows.
 fn described(difference: &Difference) -> Value {
     let orphans: Vec<Seq> = difference.orphans_new.iter().map(|orphan| orphan.seq).collect();
-    json!([difference.core_changes, difference.items, orphans])
+    let items = serde_json::to_value(&difference.items).unwrap();
+    let is_fact = |item: &&Value| item["id"].as_str().is_some_and(|id| id.starts_with("fact_"));
+    let facts: Vec<&Value> = items.as_array().into_iter().flatten().filter(is_fact).collect();
+    json!([difference.core_changes, facts, orphans])
 }
 
 /// A step counts unless a later one that counts reverts it.
@@ -253,12 +259,12 @@ fn take_back(life: &Life, selection: &Selection, outcomes: &mut BTreeMap<&'stati
 
 #[test]
 fn what_is_reverted_was_never_said() {
-    let (cases, seed) = (effort(120), seed());
+    let (cases, seed) = (effort(16), seed());
     let config = Config {
         cases,
         failure_persistence: None,
         rng_seed: RngSeed::Fixed(seed),
-        max_shrink_iters: 20 * cases,
+        max_shrink_iters: 4 * cases,
         ..Config::default()
     };
     let outcomes: RefCell<BTreeMap<&str, usize>> = RefCell::default();
