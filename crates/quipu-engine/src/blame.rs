@@ -44,7 +44,7 @@ pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<Step>> {
         Ok(event) => {
             let touched = match &item {
                 Ok(id) => event.changes.iter().flatten().any(|change| names_item(change, *id)),
-                Err(_) => event.changes.iter().flatten().any(|change| matches!(change, Change::CorePatched(_))),
+                Err(_) => event.changes.iter().flatten().any(Change::is_of_core),
             };
             if !touched {
                 memory.apply(event);

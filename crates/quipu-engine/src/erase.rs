@@ -20,6 +20,7 @@ use crate::memory::precondition;
 use crate::memory::{MemoryRef, OpenMemory, fold};
 use crate::memory::{Watch, checkpoint};
 use crate::ports::{StoreError, UserLedger};
+use crate::restore;
 use crate::scan;
 use crate::summarize;
 use crate::understand::{self, Cause};
@@ -222,7 +223,7 @@ fn mend(engine: &Engine, open: &OpenMemory, before: &Memory, mut sources: BTreeS
     for source in sources {
         all.extend(understand::understand(engine, open, source, &Cause::default())?);
     }
-    commit::level(engine, open, before)?;
+    restore::level(engine, open, before, None)?;
     Ok(all)
 }
 

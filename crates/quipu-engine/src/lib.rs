@@ -17,6 +17,7 @@ mod diff;
 mod drawn;
 mod engine;
 mod episodes;
+mod erasure_epoch;
 mod error;
 mod evolve;
 mod grow;
@@ -64,6 +65,7 @@ pub mod keys;
 pub mod log;
 pub mod memories;
 pub mod migrate;
+mod restore;
 pub mod revert;
 pub mod shelf;
 pub mod status;
@@ -86,6 +88,7 @@ pub use drawn::{
 pub use engine::{Aids, Engine, Parts, Rules};
 pub use episodes::tell_episodes;
 pub use erase::{ErasurePreview, ErasureReceipt, Going, erase, preview_erase};
+pub use erasure_epoch::{ErasureEpoch, erasure_epoch, texts_kept};
 pub use error::{Error, Result};
 pub use evolve::{
     CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,

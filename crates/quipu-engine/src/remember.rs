@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::guard;
-use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::limit;
 use quipu_core::source::{Artifact, Role, Source};
 use quipu_core::writing::Understanding;

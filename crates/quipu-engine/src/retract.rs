@@ -113,7 +113,7 @@ pub(crate) fn commit_decided(
         // A promotion and the patches that move what belongs there are one event.
         let whole = changes.iter().any(|change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_))));
         let (patches, decided): (Vec<Change>, Vec<Change>) =
-            changes.into_iter().partition(|change| !whole && matches!(change, Change::CorePatched(_)));
+            changes.into_iter().partition(|change| !whole && change.is_of_core());
         let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());
         let draft = |changes| Draft {
             rationale: rationale.map(str::to_owned),

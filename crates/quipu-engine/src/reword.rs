@@ -85,8 +85,7 @@ fn decide(
 /// What is decided, and the patch that follows from it as an event of its own: the decision stands where some day the patch no
 /// longer applies.
 pub(crate) fn parts(changes: Vec<Change>) -> Vec<Vec<Change>> {
-    let (patches, decided): (Vec<Change>, Vec<Change>) =
-        changes.into_iter().partition(|change| matches!(change, Change::CorePatched(_)));
+    let (patches, decided): (Vec<Change>, Vec<Change>) = changes.into_iter().partition(|change| change.is_of_core());
     [decided, patches].into_iter().filter(|changes| !changes.is_empty()).collect()
 }
 

@@ -68,8 +68,13 @@ impl FolderLock {
             let _ = file.unlock();
         }
         share(root, &file)?;
-        let presence = Presence::enter(root).map_err(|error| fault::of_disk(root, "create a file in", &error))?;
-        Ok(Self { root: root.to_owned(), file: Some(file), presence: Some(presence), turn: Mutex::default() })
+        let presence = match Presence::enter(root) {
+            Ok(presence) => Some(presence),
+            // Others know all the same that somebody is here, only not who. A full disk must not keep anyone out.
+            Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => None,
+            Err(error) => return Err(fault::of_disk(root, "create a file in", &error)),
+        };
+        Ok(Self { root: root.to_owned(), file: Some(file), presence, turn: Mutex::default() })
     }
 
     /// Enters a folder to read in it.

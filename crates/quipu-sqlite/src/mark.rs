@@ -82,9 +82,10 @@ pub(crate) fn of_file_if_there(path: &Path) -> Option<Mark> {
     read(&connection).ok()?
 }
 
-/// Takes the mark away.
+/// Takes the mark away from a ledger that is not open here.
 pub(crate) fn clear(path: &Path) -> Result<(), StoreError> {
     let connection = connect(path, Access::Write)?;
+    settle(&connection, path, None)?;
     let cleared = connection.execute(include_str!("sql/drop_meta.sql"), [meta::GIVEN_UP]);
     cleared.map(|_| ()).map_err(|error| fault::of_sqlite(path, "open", &error))
 }

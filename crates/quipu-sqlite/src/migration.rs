@@ -35,6 +35,8 @@ fn build(path: &Path, user: &UserId) -> rusqlite::Result<()> {
         transaction.execute(include_str!("sql/put_meta.sql"), [meta::USER, user.as_str()])?;
         Ok(())
     })?;
+    // Kept in the file: whoever opens it needs not change it, beside others who open it too.
+    connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.close().map_err(|(_, error)| error)
 }
 

@@ -40,13 +40,15 @@ impl SqliteLedger {
 
     /// Closes a ledger nobody else has open, and leaves nothing beside its file.
     pub(crate) fn into_one_file(self) -> Result<(), StoreError> {
-        let mode = self.connection.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0));
-        match mode.map_err(self.fail("close"))?.as_str() {
-            "delete" => Ok(()),
-            _ => {
-                Err(StoreError::Unavailable(format!("{} is still in use and cannot be closed", self.path().display())))
-            }
+        let busy = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        let busy = busy.map_err(self.fail("close"))? != 0;
+        let path = self.path().to_owned();
+        // The last connection takes SQLite's files along.
+        drop(self);
+        if busy || disk::exists(&disk::beside(&path, "-wal")) {
+            return Err(StoreError::Unavailable(format!("{} is still in use and cannot be closed", path.display())));
         }
+        Ok(())
     }
 
     /// Runs `work` in one durable transaction, or not at all; never in a ledger that is given up.

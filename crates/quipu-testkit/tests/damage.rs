@@ -305,3 +305,37 @@ fn zeroed_and_exchanged_pages_are_found() {
     }
     tally.settle("pages");
 }
+
+/// Where a blob that begins with these bytes lies in a file.
+fn places_of(bytes: &[u8], mark: &[u8]) -> Vec<usize> {
+    bytes.windows(mark.len()).enumerate().filter(|(_, window)| *window == mark).map(|(at, _)| at).collect()
+}
+
+#[test]
+fn a_damaged_index_or_snapshot_is_told_and_made_again() {
+    let original = original();
+    for (mark, told_as) in
+        [(b"qpindx".as_slice(), "the projection recall is damaged"), (b"qpsnap".as_slice(), "the snapshot of version")]
+    {
+        let mut bytes = original.bytes.clone();
+        let places = places_of(&bytes, mark);
+        assert!(!places.is_empty());
+        places.into_iter().for_each(|at| bytes[at + mark.len() + 2] ^= 4);
+        files_below(original.folder.path()).iter().for_each(|path| fs::remove_file(path).unwrap());
+        fs::write(&original.file, bytes).unwrap();
+
+        let engine = engine(original.folder.path()).unwrap();
+        let report = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
+        assert!(report.medium.iter().any(|line| line.contains(told_as)), "{:?}", report.medium);
+        assert!(!report.is_intact());
+        let found = told(&engine).unwrap();
+        assert_eq!((&found.items, &found.core), (&original.told.items, &original.told.core));
+        // What is written next takes the place of what was damaged.
+        for n in 0..4 {
+            remember(&engine, &me(), &Utterance::of_user(text(70 + n)), &RememberOptions::default()).unwrap();
+            snapshot(&engine, &me()).unwrap();
+        }
+        let report = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
+        assert!(report.is_intact(), "{:?}", report.medium);
+    }
+}

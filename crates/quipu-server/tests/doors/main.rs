@@ -9,6 +9,7 @@ mod mcp;
 
 mod connections;
 mod crowd;
+mod durable;
 mod faults;
 mod history;
 mod inspector;
@@ -16,3 +17,4 @@ mod maintenance;
 mod modes;
 mod piped;
 mod shown;
+mod vendors;

@@ -1,7 +1,7 @@
 //! What the server does by itself: nobody speaks, and what is due is done all the same.
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quipu_core::id::UserId;

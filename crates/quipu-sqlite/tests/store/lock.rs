@@ -86,6 +86,49 @@ fn two_processes_write_to_one_ledger() {
     assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
 }
 
+/// Many open, append to, close and remove the same few ledgers at once: each append that was acknowledged counts once, or
+/// went with the ledger.
+#[test]
+fn ledgers_are_made_filled_and_removed_by_many_at_once() {
+    let place = Place::new();
+    let stores = [place.store(), place.store(), place.store()];
+    let name = |number: u64| UserId::parse(&format!("user-{}", number % 2)).unwrap();
+    let removed = std::sync::atomic::AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for (thread, store) in stores.iter().chain(&stores).enumerate() {
+            let removed = &removed;
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let user = name(round);
+                    let mut ledger = store.open(&user, true).unwrap();
+                    loop {
+                        let head = ledger.head().unwrap().seq;
+                        match ledger.append(head, &[event(head + 1, &format!("{thread} {round}"))]) {
+                            Ok(()) => break,
+                            Err(StoreError::Conflict { .. }) => {}
+                            Err(StoreError::Removed(_)) => ledger = store.open(&user, true).unwrap(),
+                            Err(other) => panic!("{other:?}"),
+                        }
+                    }
+                    let head = ledger.head().unwrap().seq;
+                    if round % 7 == 6 && store.remove(&user, Some(head)).is_ok() {
+                        removed.fetch_add(head, std::sync::atomic::Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    let mut left = 0;
+    for user in stores[0].users().unwrap() {
+        let mut ledger = stores[0].open(&user, false).unwrap();
+        assert_eq!(ledger.check().unwrap(), Vec::<String>::new());
+        let events = read_all(&mut *ledger);
+        assert!(events.iter().zip(1..).all(|(event, seq)| event.seq == seq));
+        left += events.len() as u64;
+    }
+    assert_eq!(left + removed.into_inner(), 6 * 20);
+}
+
 #[test]
 fn a_ledger_is_replaced_only_where_no_other_process_is() {
     let place = Place::new();

@@ -95,16 +95,16 @@ fn a_ledger_knows_its_size() {
 /// One statement that damages what is stored, and a word of what a check says then.
 const DAMAGE: [(&str, &str); 9] = [
     (
-        "UPDATE piece SET bytes = X'00' || substr(bytes, 2) WHERE owner = 'snapshot:5' AND part = 0",
+        "UPDATE piece SET bytes = CAST(X'00' || substr(bytes, 2) AS BLOB) WHERE owner = 'snapshot:5' AND part = 0",
         "snapshot of version 5",
     ),
     (
-        "UPDATE piece SET bytes = X'00' || substr(bytes, 2) WHERE owner = 'projection:recall' AND part = 2",
+        "UPDATE piece SET bytes = CAST(X'00' || substr(bytes, 2) AS BLOB) WHERE owner = 'projection:recall' AND part = 2",
         "projection recall",
     ),
     ("UPDATE piece SET bytes = zeroblob(32) WHERE owner = 'projection:cursor' AND part = 1", "projection cursor"),
     (
-        "UPDATE piece SET bytes = X'00' || substr(bytes, 2) WHERE owner = 'projection:cursor' AND part = 0",
+        "UPDATE piece SET bytes = CAST(X'00' || substr(bytes, 2) AS BLOB) WHERE owner = 'projection:cursor' AND part = 0",
         "projection cursor",
     ),
     ("UPDATE projection SET seq = 4 WHERE name = 'cursor'", "projection cursor"),
@@ -112,7 +112,7 @@ const DAMAGE: [(&str, &str); 9] = [
     ("UPDATE projection SET length = length + 32 WHERE name = 'recall'", "projection recall"),
     ("UPDATE snapshot SET seq = 6 WHERE seq = 5", "snapshot of version 6"),
     (
-        "UPDATE vector SET bytes = X'00' || substr(bytes, 2) WHERE key = X'00000000000000000000000000000001'",
+        "UPDATE vector SET bytes = CAST(X'00' || substr(bytes, 2) AS BLOB) WHERE key = X'00000000000000000000000000000001'",
         "1 vectors are damaged",
     ),
 ];

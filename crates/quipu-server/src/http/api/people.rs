@@ -16,6 +16,7 @@ use super::frame::{Call, Route, parsed};
 use super::page::{Page, page};
 use super::shape;
 use super::shown::Shown;
+use crate::word_caches::Gone;
 
 /// How often, and after how long, a deletion is tried again while somebody has the memory in hand.
 const DELETION_TRIES: u32 = 40;
@@ -152,7 +153,10 @@ fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault>
     let targets: Vec<EraseTarget> =
         asked.targets.iter().map(|text| parsed(text, "targets")).collect::<Result<_, _>>()?;
     let reason = asked.reason.as_deref().unwrap_or("asked for");
-    call.writing(&user, |memory| erase(call.engine, memory, &targets, reason, &mut |_| {})).map(Shown)
+    let erased = call.writing(&user, |memory| erase(call.engine, memory, &targets, reason, &mut |_| {}));
+    // Also after an error: an erasure that is recorded can fail later, at the plain files.
+    call.app.word_caches.forget(&user, Gone::Erased);
+    erased.map(Shown)
 }
 
 fn deleted(call: &Call<'_>) -> Result<Shown<UserErasure>, Fault> {
@@ -164,7 +168,12 @@ fn deleted(call: &Call<'_>) -> Result<Shown<UserErasure>, Fault> {
             Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE && tries.next().is_some() => {
                 std::thread::sleep(DELETION_PAUSE);
             }
-            done => return done.map(Shown),
+            done => {
+                if done.is_ok() {
+                    call.app.word_caches.forget(&user, Gone::Deleted);
+                }
+                return done.map(Shown);
+            }
         }
     }
 }

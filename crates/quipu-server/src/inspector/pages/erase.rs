@@ -7,6 +7,7 @@ use quipu_engine::{ErasureReceipt, erase, preview_erase};
 
 use super::super::frame::{Answer, Desk, Frame, Page, page, parsed};
 use crate::http::Fault;
+use crate::word_caches::Gone;
 
 pub(super) fn pages() -> Vec<Page> {
     vec![
@@ -53,7 +54,10 @@ fn erased(desk: &Desk<'_>) -> Result<Answer, Fault> {
         return Err(Fault::invalid("nothing was erased: say that it may go for good"));
     }
     let reason = desk.sent.get("reason").unwrap_or("asked for");
-    let receipt = erase(desk.engine, &user, &[parsed::<EraseTarget>(target)?], reason, &mut |_| {})?;
+    let erased = erase(desk.engine, &user, &[parsed::<EraseTarget>(target)?], reason, &mut |_| {});
+    // Also after an error: an erasure that is recorded can fail later, at the plain files.
+    desk.app.word_caches.forget(&user, Gone::Erased);
+    let receipt = erased?;
     let f = desk.frame_of(&user, "Erased", "privacy")?;
     let gone = receipt.erased.iter().map(ToString::to_string).collect();
     let json = serde_json::to_string_pretty(&receipt).unwrap_or_default();

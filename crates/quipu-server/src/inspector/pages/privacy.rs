@@ -11,6 +11,7 @@ use super::super::frame::{Answer, Desk, Frame, Page, page, parsed};
 use super::super::shown;
 use super::timeline::{Line, line};
 use crate::http::Fault;
+use crate::word_caches::Gone;
 
 /// Erasures on a page.
 const ERASURES: usize = 40;
@@ -72,6 +73,7 @@ fn deleted(desk: &Desk<'_>) -> Result<Answer, Fault> {
         return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));
     }
     let receipt = delete_user_with_keys(desk.engine, &desk.app.keys, &user)?;
+    desk.app.word_caches.forget(&user, Gone::Deleted);
     let json = serde_json::to_string_pretty(&receipt).unwrap_or_default();
     page(&Deleted { f: desk.frame("Deleted", "home"), receipt, json })
 }

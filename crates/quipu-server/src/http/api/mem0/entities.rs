@@ -16,6 +16,7 @@ use super::super::frame::{Answered, Call, Route, bytes, schema};
 use super::super::shown::Shown;
 use super::record::record;
 use super::whose::{Ids, entity};
+use crate::word_caches::Gone;
 
 /// Entities on a page: each memory is opened to be counted.
 const PAGE: usize = 100;
@@ -140,6 +141,8 @@ fn delete(call: &Call<'_>, _: Whatever) -> Result<Answered, Fault> {
         "agent" | "app" | "run" => Ids { user_id: Some(format!("{kind}:{name}")), ..Ids::default() },
         other => return Err(Fault::invalid(format!("there are user, agent, app and run, not {other:?}")).at("kind")),
     };
-    let erasure = Shown(delete_user_with_keys(call.engine, &call.app.keys, &ids.user(call)?)?);
+    let user = ids.user(call)?;
+    let erasure = Shown(delete_user_with_keys(call.engine, &call.app.keys, &user)?);
+    call.app.word_caches.forget(&user, Gone::Deleted);
     bytes(&Deleted { message: "Entity deleted successfully.", erasure })
 }
