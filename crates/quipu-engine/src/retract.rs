@@ -7,6 +7,7 @@ use quipu_core::item::{Drawn, FactChange};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::items;
 use crate::memory::MemoryRef;
 use crate::memory::checkpoint;
@@ -20,7 +21,9 @@ use crate::memory::{Receipt, commit};
 pub fn retract<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, reason: &str) -> Result<Receipt> {
     by_hand(engine, memory.into(), Some(reason), &mut |state| {
         let item = items::find_id(&state.memory, name)?;
-        Ok(engine.desk(&state.memory).retract(item, reason)?)
+        let mut changes = engine.desk(&state.memory).retract(item, reason)?;
+        changes.extend(hand_words::put_away(&state.memory, item, reason));
+        Ok(changes)
     })
 }
 
@@ -53,7 +56,8 @@ pub fn correct_fact<'a>(
 ) -> Result<Receipt> {
     by_hand(engine, memory.into(), None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
-        Ok(engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?)
+        let changes = engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?;
+        hand_words::with_words(engine, &state.memory, item, changes)
     })
 }
 

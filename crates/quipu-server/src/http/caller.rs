@@ -75,6 +75,14 @@ impl Caller {
         }
     }
 
+    /// The public id of its key, if it has one.
+    pub(crate) fn key_id(&self) -> Option<&str> {
+        match self {
+            Self::Local => None,
+            Self::Holder(holder) => Some(&holder.key_id),
+        }
+    }
+
     /// Its name in a log line.
     pub(crate) fn name(&self) -> &str {
         match self {

@@ -11,6 +11,8 @@ use serde_json::json;
 
 use super::caller::Met;
 use super::fault::Fault;
+use quipu_engine::Error;
+
 use crate::app::App;
 
 /// What Prometheus expects of a page of figures.
@@ -55,8 +57,8 @@ pub(super) async fn maintenance(
     Extension(met): Extension<Met>,
 ) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
-    let written = serde_json::to_string(&app.maintenance.status());
-    let body = written.map_err(|error| quipu_engine::Error::Bug(error.to_string()))?;
+    let body = serde_json::to_string(&app.maintenance.status())
+        .map_err(|error| Error::Bug(format!("the state of maintenance cannot be written: {error}")))?;
     Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
 }
 

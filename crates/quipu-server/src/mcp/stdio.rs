@@ -39,7 +39,7 @@ pub fn serve_stdio(lender: Arc<dyn Lend>, user: UserId, toolsets: Vec<Toolset>, 
         queue: None,
         user_words: options.user_words,
     };
-    let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, scopes, toolsets }) };
+    let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, key_id: None, scopes, toolsets }) };
     let done = runtime.block_on(async {
         let running = match peer.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,
