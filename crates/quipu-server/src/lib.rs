@@ -27,7 +27,7 @@ mod queue;
 mod server;
 
 pub use app::Parts;
-pub use mcp::{Lend, McpOptions, Toolset, serve_stdio};
+pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
 pub use options::{Bounds, Options, Placement, Upstream, Wire};
 pub use server::{Bound, Drained, Server, serve};

@@ -15,3 +15,4 @@ mod inspector;
 mod modes;
 mod piped;
 mod shown;
+mod torture;
