@@ -213,7 +213,7 @@ pub fn end_session(engine: &Engine, user: &UserId, session: &str) -> Result<Sess
         }
         Ok(by_user(session, Change::Drawn(Drawn::SessionEnded { session: session.to_owned() })))
     })?;
-    let told = summarize::run(engine, &open, session, usize::MAX, false)?;
+    let told = summarize::run(engine, &open, session)?;
     // As after a turn: where nothing is read, nothing is told.
     let episodes = match engine.extractor {
         Some(_) => episodes::tell(engine, &open, Some(session), Some(true))?.iter().map(|made| made.items.len()).sum(),

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::core_document::Registry;
 use quipu_core::growth::Knobs;
-use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
+use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
 use quipu_core::recall::Profiles;
@@ -205,6 +205,17 @@ impl Engine {
     /// Users whose memory is open: those that commands since the start were about.
     pub fn users_in_use(&self) -> Vec<UserId> {
         self.memories.users()
+    }
+
+    /// The version of each memory that is open. Nothing is opened and no ledger is read, so what other processes appended since
+    /// the memory was last used is not seen.
+    pub fn open_versions(&self) -> Vec<(UserId, Seq)> {
+        self.memories.versions()
+    }
+
+    /// Lets go of a user's memory unless an operation uses it just now; the next one reads it again.
+    pub fn let_go(&self, user: &UserId) {
+        self.memories.forget_if_idle(user);
     }
 
     /// True if plain files are kept level with what is recorded.

@@ -19,6 +19,7 @@ use crate::error::Result;
 use crate::memory::checkpoint;
 use crate::memory::{OpenMemory, State};
 use crate::memory::{Receipt, commit};
+use crate::tend::GoOn;
 
 /// Why an episode is recorded.
 const TOLD: &str = "told by rules";
@@ -32,13 +33,20 @@ const TURNS_BETWEEN_LOOKS: usize = 8;
 /// # Errors
 /// As for every append.
 pub fn tell_episodes(engine: &Engine, user: &UserId) -> Result<Vec<Receipt>> {
+    tell_episodes_while(engine, user, &mut || Ok(true))
+}
+
+/// The same as long as `go_on` says so, which is asked before each session.
+pub(crate) fn tell_episodes_while(engine: &Engine, user: &UserId, go_on: GoOn<'_>) -> Result<Vec<Receipt>> {
     let open = engine.open(user)?;
-    let sessions: Vec<String> = open.read().memory.sessions().iter().map(|session| session.id.to_string()).collect();
+    let named: Vec<String> = open.read().memory.sessions().iter().map(|session| session.id.to_string()).collect();
     let mut receipts = Vec::new();
-    for session in sessions {
-        receipts.extend(tell(engine, &open, Some(&session), None)?);
+    for session in named.iter().map(|name| Some(name.as_str())).chain([None]) {
+        if !go_on()? {
+            break;
+        }
+        receipts.extend(tell(engine, &open, session, None)?);
     }
-    receipts.extend(tell(engine, &open, None, None)?);
     checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipts)
 }

@@ -121,7 +121,7 @@ pub use standing::{Standing, standing};
 pub use status::{Status, doctor, status, users};
 pub use study::{StudyOptions, StudyReport, study};
 pub use summarize::{SummarizeOptions, SummarizeReport, summarize};
-pub use tend::{Due, StepReport, TendOptions, TendReport, TendStep, due, tend};
+pub use tend::{Due, StepReport, TendOptions, TendReport, TendStep, due, maintained_at, tend, tend_while};
 pub use understand::{Reread, reread};
 pub use vault::{VaultOptions, VaultReport};
 pub use verify::{VerifyReport, verify};

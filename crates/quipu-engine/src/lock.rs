@@ -14,6 +14,7 @@ use std::sync::{self, PoisonError, TryLockError};
 ///
 /// | rank | guards | held across slow calls |
 /// |---|---|---|
+/// | `Maintenance` | the order of maintenance runs of a user | yes |
 /// | `Files` | the plain files of a user | yes |
 /// | `Turn` | the order of readings, summaries and reflections of a user | yes |
 /// | `Opening` | a user's memory while it is read from the store | no |
@@ -24,6 +25,8 @@ use std::sync::{self, PoisonError, TryLockError};
 /// | `Detail` | a cursor or a cache; no other lock is taken while one is held | no |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rank {
+    /// The order of maintenance runs of a user.
+    Maintenance,
     /// The plain files of a user.
     Files,
     /// The order of readings, summaries and reflections of a user.

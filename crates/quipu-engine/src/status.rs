@@ -42,9 +42,12 @@ pub struct Status {
     pub passages_waiting: usize,
     /// What of it is looked at first.
     pub active_index: ActiveIndex,
-    /// What is due: `quipu tend` does it.
+    /// What is due: `quipu maintain` does it, and a server by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub due: Vec<Due>,
+    /// When this process last did what was due, if it did since the memory was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub maintained_at: Option<Timestamp>,
     /// The embedding model.
     pub model: String,
     /// Bytes on disk, ledger and projections.
@@ -91,6 +94,7 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         passages_waiting: crate::memory::index::waiting(&state.index),
         active_index: active_index(memory),
         due,
+        maintained_at: open.maintained_at(),
         model: engine.embedder.model().id.clone(),
         bytes_on_disk: writer.ledger.bytes()?,
         bytes_in_memory: memory.bytes() + state.index.memory_bytes() + state.derived.bytes(),
@@ -136,11 +140,11 @@ fn embedder_works(engine: &Engine) -> std::result::Result<String, String> {
     if near > far { Ok(seen) } else { Err(format!("{seen}: the model's answers make no sense; check its files")) }
 }
 
-/// What `quipu tend` would do; nothing, if nothing is due.
+/// What `quipu maintain` would do; nothing, if nothing is due.
 fn what_is_due(engine: &Engine, user: &UserId) -> std::result::Result<Option<String>, String> {
     let due = tend::due(engine, user).map_err(|error| format!("user {user}: what is due cannot be told: {error}"))?;
     let words: Vec<String> = due.iter().map(|due| due.step.counted(due.count)).collect();
-    Ok((!words.is_empty()).then(|| format!("user {user}: due: {} (`quipu tend`)", words.join(", "))))
+    Ok((!words.is_empty()).then(|| format!("user {user}: due: {} (`quipu maintain`)", words.join(", "))))
 }
 
 fn ledger_is_well(engine: &Engine, user: &UserId) -> std::result::Result<String, String> {

@@ -17,6 +17,7 @@ use crate::memory::checkpoint;
 use crate::memory::cursor::{Cursor, Position};
 use crate::memory::lease::{self, Lease};
 use crate::ports::{ExtractError, Extractor, Projection};
+use crate::tend::GoOn;
 use crate::understand::{self, Cause, Found, Page};
 use crate::unread;
 
@@ -120,6 +121,16 @@ pub struct StudyReport {
 /// `Invalid` if the engine has no second reader; `NotFound` without such a user; else as for every append. A reader that
 /// does not answer is no error: the report says so, and what it did before is kept.
 pub fn study(engine: &Engine, user: &UserId, options: &StudyOptions) -> Result<StudyReport> {
+    study_while(engine, user, options, &mut || Ok(true))
+}
+
+/// The same as long as `go_on` says so, which is asked before each source.
+pub(crate) fn study_while(
+    engine: &Engine,
+    user: &UserId,
+    options: &StudyOptions,
+    go_on: GoOn<'_>,
+) -> Result<StudyReport> {
     let Some(reader) = engine.aids.reader.clone() else {
         return Err(Error::Invalid(
             "no second reader is configured: see [models.extractor] in the settings".to_owned(),
@@ -130,7 +141,7 @@ pub fn study(engine: &Engine, user: &UserId, options: &StudyOptions) -> Result<S
     {
         let _order = open.turns.extract.lock();
         match lease::take(engine, &open, EXTRACT)? {
-            Some(lease) => go_on(engine, &open, &lease, reader.as_ref(), options, &mut report)?,
+            Some(lease) => read_all(engine, &open, &lease, reader.as_ref(), options, go_on, &mut report)?,
             None => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
         }
     }
@@ -139,12 +150,13 @@ pub fn study(engine: &Engine, user: &UserId, options: &StudyOptions) -> Result<S
     Ok(report)
 }
 
-fn go_on(
+fn read_all(
     engine: &Engine,
     open: &OpenMemory,
     lease: &Lease<'_>,
     reader: &dyn Extractor,
     options: &StudyOptions,
+    go_on: GoOn<'_>,
     report: &mut StudyReport,
 ) -> Result<()> {
     {
@@ -169,7 +181,7 @@ fn go_on(
         if taken_back.contains(source) || (standing.position == Some(before) && number < standing.within) {
             continue;
         }
-        if report.sources >= options.sources_max as u64 {
+        if report.sources >= options.sources_max as u64 || !go_on()? {
             return Ok(());
         }
         if !lease.prolong(engine)? {

@@ -23,6 +23,7 @@ use crate::memory::checkpoint;
 use crate::memory::commit;
 use crate::ports::summarizer::{SummarizeError, Summarizer, Telling};
 use crate::scan;
+use crate::tend::GoOn;
 
 /// How the rationale of a telling begins.
 const SUMMARIZED_BY: &str = "summarised by ";
@@ -102,6 +103,16 @@ pub struct SummarizeOptions {
 /// # Errors
 /// `Invalid` if the engine has no summariser; `NotFound` without such a session; else as for every append.
 pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> Result<SummarizeReport> {
+    summarize_while(engine, user, options, &mut || Ok(true))
+}
+
+/// The same as long as `go_on` says so, which is asked before each exchange.
+pub(crate) fn summarize_while(
+    engine: &Engine,
+    user: &UserId,
+    options: &SummarizeOptions,
+    go_on: GoOn<'_>,
+) -> Result<SummarizeReport> {
     if engine.summarizer.is_none() {
         return Err(Error::Invalid("this engine has no summariser: give it one when it is made".to_owned()));
     }
@@ -118,7 +129,7 @@ pub fn summarize(engine: &Engine, user: &UserId, options: &SummarizeOptions) -> 
     };
     let mut all = SummarizeReport::default();
     for session in sessions {
-        let one = run(engine, &open, &session, usize::MAX, options.again)?;
+        let one = run_while(engine, &open, &session, options.again, go_on)?;
         all.summarized.extend(one.summarized);
         all.consolidated.extend(one.consolidated);
         if one.fault.is_some() {
@@ -140,22 +151,35 @@ pub(crate) fn after_turn(engine: &Engine, open: &OpenMemory, session: &str) -> R
     if is_outside(engine) {
         return Ok(SummarizeReport::default());
     }
-    run(engine, open, session, limit::SUMMARIES_PER_TURN_MAX, false)
+    let mut left = limit::SUMMARIES_PER_TURN_MAX;
+    run_while(engine, open, session, false, &mut || {
+        let goes_on = left > 0;
+        left = left.saturating_sub(1);
+        Ok(goes_on)
+    })
 }
 
-/// Tells at most so many exchanges of a session, and consolidates where that is due.
-pub(crate) fn run(
+/// Tells every exchange of a session that is due, and consolidates where that is due.
+pub(crate) fn run(engine: &Engine, open: &OpenMemory, session: &str) -> Result<SummarizeReport> {
+    run_while(engine, open, session, false, &mut || Ok(true))
+}
+
+/// The same as long as `go_on` says so, which is asked before each exchange; with `again` also what was taken back.
+fn run_while(
     engine: &Engine,
     open: &OpenMemory,
     session: &str,
-    most: usize,
     again: bool,
+    go_on: GoOn<'_>,
 ) -> Result<SummarizeReport> {
     let mut report = SummarizeReport::default();
     let Some(summarizer) = &engine.summarizer else { return Ok(report) };
     let turn = open.sessions.turn(session);
     let _order = wait(&turn);
-    for opening in due(open, session, again)?.into_iter().take(most) {
+    for opening in due(open, session, again)? {
+        if !go_on()? {
+            break;
+        }
         match tell(engine, open, summarizer.as_ref(), session, opening, None)? {
             Ok(told) => report.summarized.extend(told),
             Err(fault) => {
@@ -185,6 +209,21 @@ fn due(open: &OpenMemory, session: &str, again: bool) -> Result<Vec<ItemId>> {
     }
     let left = left_alone(open)?;
     Ok(untold.into_iter().filter(|opening| !left.contains(opening)).collect())
+}
+
+/// Exchanges of all sessions that are closed and not told, but for those whose telling was taken back.
+pub(crate) fn waiting(open: &OpenMemory) -> Result<usize> {
+    let untold: Vec<ItemId> = {
+        let state = open.read();
+        let sessions = state.memory.sessions();
+        let all = sessions.iter().flat_map(|one| session::exchanges(&state.memory, &one.id));
+        all.filter(|one| one.is_closed && one.summary.is_none()).map(|one| one.opening()).collect()
+    };
+    if untold.is_empty() {
+        return Ok(0);
+    }
+    let left = left_alone(open)?;
+    Ok(untold.iter().filter(|opening| !left.contains(opening)).count())
 }
 
 /// Exchanges whose telling someone reverted or erased by hand: to tell them again would undo that.

@@ -1,8 +1,9 @@
-//! Tend: everything that is due, one step after the other.
+//! Maintenance: everything that is due, one step after the other. One process at a time does it for a user, under a lease.
 //!
 //! What is due is a predicate over state ("there are words nobody read", "these say the same"), not a queue: a step that was
 //! cut short is simply still due. A step that fails says so, stays due, and keeps no other from being taken.
 
+use jiff::{SignedDuration, Timestamp};
 use quipu_core::growth::TakenBack;
 use quipu_core::id::UserId;
 use quipu_core::limit;
@@ -15,12 +16,25 @@ use crate::error::Result;
 use crate::evolve::{self, EvolveOptions};
 use crate::grow::{self, GrowOptions};
 use crate::hits;
+use crate::memory::lease::{self, Lease};
 use crate::memory::{OpenMemory, checkpoint};
 use crate::reflect;
-use crate::sessions;
 use crate::study::{self, StudyOptions};
 use crate::summarize::{self, SummarizeOptions};
 use crate::unread;
+use crate::vault::{self, VaultOptions};
+
+/// The lease under which everything that is due is done.
+const MAINTAIN: &str = "maintain";
+/// How long a run goes on before it prolongs its lease: well below the time that a lease lasts.
+const PROLONG_AFTER: SignedDuration = SignedDuration::from_secs(20);
+/// Messages that rules read before a run looks whether it is to stop.
+const READ_AT_ONCE: usize = 8;
+/// Why a run did nothing.
+const RUNNING: &str = "maintenance of this memory is already running in this process";
+
+/// Asked before each piece of a step; the step ends early where it says no.
+pub(crate) type GoOn<'a> = &'a mut dyn FnMut() -> Result<bool>;
 
 /// What may be due, in the order in which it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -42,11 +56,13 @@ pub enum TendStep {
     Reflect,
     /// Duplicates become one, patterns part of the profile, and what is cold leaves the active index.
     Compact,
+    /// Plain files are brought level with the ledger, where they are kept.
+    Files,
 }
 
 impl TendStep {
     /// Every step, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Read,
         Self::Study,
         Self::Summarize,
@@ -55,6 +71,7 @@ impl TendStep {
         Self::Evolve,
         Self::Reflect,
         Self::Compact,
+        Self::Files,
     ];
 
     /// Its name.
@@ -68,6 +85,7 @@ impl TendStep {
             Self::Evolve => "evolve",
             Self::Reflect => "reflect",
             Self::Compact => "compact",
+            Self::Files => "files",
         }
     }
 
@@ -81,6 +99,7 @@ impl TendStep {
             Self::Evolve => ("category to propose", "categories to propose"),
             Self::Reflect => ("note or proposal", "notes and proposals"),
             Self::Compact => ("change to compact", "changes to compact"),
+            Self::Files => ("folder of plain files behind", "folders of plain files behind"),
         };
         format!("{count} {}", if count == 1 { one } else { many })
     }
@@ -97,12 +116,19 @@ pub struct TendOptions {
     pub events_max: usize,
     /// At most so many sources for the second reader. What a model may cost besides is its endpoint's own budget.
     pub sources_max: usize,
+    /// At most so many messages that rules read, and so many exchanges that are summarised. Default: all.
+    pub items_max: usize,
 }
 
 impl Default for TendOptions {
     fn default() -> Self {
-        let (dry_run, steps) = (false, Vec::new());
-        Self { dry_run, steps, events_max: limit::GROWTH_EVENTS_MAX, sources_max: usize::MAX }
+        Self {
+            dry_run: false,
+            steps: Vec::new(),
+            events_max: limit::GROWTH_EVENTS_MAX,
+            sources_max: usize::MAX,
+            items_max: usize::MAX,
+        }
     }
 }
 
@@ -139,6 +165,12 @@ pub struct TendReport {
     pub dry_run: bool,
     /// Every step with something to do, in order.
     pub steps: Vec<StepReport>,
+    /// True if the caller stopped it before its end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
+    /// Why the run ended early or did nothing: another process does the same. What is left stays due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
 }
 
 /// What is due, without doing it. Steps with nothing to do are left out.
@@ -153,18 +185,28 @@ pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
     Ok(all.into_iter().filter(|due| due.count > 0).collect())
 }
 
+/// When this process last did what was due for a user, if it did since the memory was opened.
+///
+/// # Errors
+/// What the store said.
+pub fn maintained_at(engine: &Engine, user: &UserId) -> Result<Option<Timestamp>> {
+    Ok(engine.open(user)?.maintained_at())
+}
+
 fn count(engine: &Engine, open: &OpenMemory, step: TendStep, taken_back: &TakenBack) -> Result<usize> {
-    if step == TendStep::Read {
-        return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(open));
+    // These ask the ledger or the files, which nobody does who holds the memory.
+    match step {
+        TendStep::Read => return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(open)),
+        TendStep::Summarize => return engine.summarizer.as_ref().map_or(Ok(0), |_| summarize::waiting(open)),
+        TendStep::Files => return vault::lags(engine, open).map(usize::from),
+        _ => {}
     }
     let state = open.read();
     let memory = &state.memory;
     let grows = |decides| grow::proposals(engine, memory, decides, taken_back).len();
     Ok(match step {
-        // The ledger is asked, which nobody does who holds the memory.
-        TendStep::Read => 0,
+        TendStep::Read | TendStep::Summarize | TendStep::Files => 0,
         TendStep::Study => engine.aids.reader.as_ref().map_or(0, |_| open.studied.waiting(memory)),
-        TendStep::Summarize => engine.summarizer.as_ref().map_or(0, |_| sessions::unsummarized(memory)),
         TendStep::Episodes => episodes::waiting(memory, engine.now()),
         TendStep::Hits => open.shown_items.waiting(),
         TendStep::Evolve => evolve::due(engine, memory, taken_back),
@@ -175,79 +217,202 @@ fn count(engine: &Engine, open: &OpenMemory, step: TendStep, taken_back: &TakenB
 
 /// Does what is due.
 ///
-/// May be called at any time and as often as one likes: where nothing is due it appends nothing and asks nobody.
+/// May be called at any time and as often as one likes: where nothing is due it appends nothing and asks nobody. Of several
+/// calls for the same user, in this process or others, one does the work; the others report why they did nothing.
 ///
 /// # Errors
 /// `NotFound` without such a user. What goes wrong in a step is no error: the report says so, and the step stays due.
 pub fn tend(engine: &Engine, user: &UserId, options: &TendOptions) -> Result<TendReport> {
+    tend_while(engine, user, options, &mut || true)
+}
+
+/// Does what is due as long as `go_on` says so.
+///
+/// It is asked before each step, and before each message, exchange and session within a step: whoever wants to stop waits for
+/// one of these at most, which may be one question to a model.
+///
+/// # Errors
+/// As [`tend`].
+pub fn tend_while(
+    engine: &Engine,
+    user: &UserId,
+    options: &TendOptions,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<TendReport> {
     let open = engine.open(user)?;
     let taken_back = grow::taken_back(&open)?;
-    let wanted = |step: &TendStep| options.steps.is_empty() || options.steps.contains(step);
-    let mut report = TendReport { dry_run: options.dry_run, steps: Vec::new() };
-    let mut budget = options.events_max;
-    for step in TendStep::ALL.into_iter().filter(wanted) {
+    let mut report = TendReport { dry_run: options.dry_run, ..TendReport::default() };
+    for step in TendStep::ALL.into_iter().filter(|step| options.steps.is_empty() || options.steps.contains(step)) {
         let due = count(engine, &open, step, &taken_back)?;
-        if due == 0 {
-            continue;
+        if due > 0 {
+            report.steps.push(StepReport { step, due, left: due, reference: None, fault: None });
         }
-        let mut one = StepReport { step, due, left: due, reference: None, fault: None };
-        if !options.dry_run {
-            match take(engine, user, step, options, &mut budget) {
-                Ok((reference, fault)) => (one.reference, one.fault) = (reference, fault),
-                Err(error) => one.fault = Some(error.to_string()),
-            }
-            one.left = count(engine, &open, step, &taken_back)?;
+    }
+    if options.dry_run || report.steps.is_empty() {
+        if !options.dry_run && !open.is_absent() {
+            open.set_maintained(engine.now());
         }
-        report.steps.push(one);
+        return Ok(report);
+    }
+    let Some(_alone) = open.turns.maintain.try_lock() else {
+        report.fault = Some(RUNNING.to_owned());
+        return Ok(report);
+    };
+    let Some(lease) = lease::take(engine, &open, MAINTAIN)? else {
+        report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
+        return Ok(report);
+    };
+    let mut run = Run {
+        engine,
+        open: &open,
+        options,
+        lease: &lease,
+        prolonged: engine.now(),
+        go_on,
+        events_left: options.events_max,
+        end: None,
+    };
+    report.steps = run.all(&taken_back)?;
+    match run.end {
+        Some(End::Stopped) => report.stopped = true,
+        Some(End::Lost) => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
+        None => open.set_maintained(engine.now()),
     }
     Ok(report)
 }
 
-/// Takes one step: what its events share, and why it did not come to its end.
-fn take(
-    engine: &Engine,
-    user: &UserId,
-    step: TendStep,
-    options: &TendOptions,
-    budget: &mut usize,
-) -> Result<(Option<String>, Option<String>)> {
-    let limited = GrowOptions { dry_run: false, events_max: *budget };
-    let fault = match step {
-        TendStep::Read => {
-            let open = engine.open(user)?;
-            unread::catch_up(engine, &open, usize::MAX, &mut |_, _| {})?;
-            checkpoint::after_append(engine, &open, false, &mut |_| {});
-            None
+/// Why a run ended early.
+enum End {
+    /// Its caller said so.
+    Stopped,
+    /// Its lease ended, and another process has it.
+    Lost,
+}
+
+/// A run that holds the lease.
+struct Run<'a> {
+    engine: &'a Engine,
+    open: &'a OpenMemory,
+    options: &'a TendOptions,
+    lease: &'a Lease<'a>,
+    prolonged: Timestamp,
+    go_on: &'a mut dyn FnMut() -> bool,
+    /// Events that evolution, reflection and compaction may still append.
+    events_left: usize,
+    end: Option<End>,
+}
+
+impl Run<'_> {
+    /// Takes every step that is due by its turn: one step may make another one due.
+    fn all(&mut self, taken_back: &TakenBack) -> Result<Vec<StepReport>> {
+        let (wanted, mut reports) = (&self.options.steps, Vec::new());
+        for step in TendStep::ALL.into_iter().filter(|step| wanted.is_empty() || wanted.contains(step)) {
+            let due = count(self.engine, self.open, step, taken_back)?;
+            if due == 0 {
+                continue;
+            }
+            let mut one = StepReport { step, due, left: due, reference: None, fault: None };
+            if self.goes_on()? {
+                match self.take(step) {
+                    Ok((reference, fault)) => (one.reference, one.fault) = (reference, fault),
+                    Err(error) => one.fault = Some(error.to_string()),
+                }
+                one.left = count(self.engine, self.open, step, taken_back)?;
+            }
+            reports.push(one);
         }
-        TendStep::Study => {
-            let of = StudyOptions { sources_max: options.sources_max, ..StudyOptions::default() };
-            study::study(engine, user, &of)?.fault
+        Ok(reports)
+    }
+
+    /// True if the run is to go on. Prolongs the lease where that is due.
+    fn goes_on(&mut self) -> Result<bool> {
+        if self.end.is_some() {
+            return Ok(false);
         }
-        TendStep::Summarize => summarize::summarize(engine, user, &SummarizeOptions::default())?.fault,
-        TendStep::Episodes => {
-            episodes::tell_episodes(engine, user)?;
-            None
+        if !(self.go_on)() {
+            self.end = Some(End::Stopped);
+            return Ok(false);
         }
-        TendStep::Hits => {
-            hits::flush_hits(engine, user)?;
-            None
+        let now = self.engine.now();
+        if now.duration_since(self.prolonged) >= PROLONG_AFTER {
+            if !self.lease.prolong(self.engine)? {
+                self.end = Some(End::Lost);
+                return Ok(false);
+            }
+            self.prolonged = now;
         }
-        TendStep::Evolve => {
-            let within = EvolveOptions { events_max: *budget, ..EvolveOptions::default() };
-            let done = evolve::evolve(engine, user, &within)?;
-            *budget = budget.saturating_sub(done.patterns.iter().filter(|one| one.event_seq.is_some()).count());
-            None
+        Ok(true)
+    }
+
+    /// Takes one step: what its events share, and why it did not come to its end.
+    fn take(&mut self, step: TendStep) -> Result<(Option<String>, Option<String>)> {
+        let (engine, user) = (self.engine, self.open.user());
+        let limited = GrowOptions { dry_run: false, events_max: self.events_left };
+        let fault = match step {
+            TendStep::Read => {
+                self.read()?;
+                None
+            }
+            TendStep::Study => {
+                let of = StudyOptions { sources_max: self.options.sources_max, ..StudyOptions::default() };
+                study::study_while(engine, user, &of, &mut || self.goes_on())?.fault
+            }
+            TendStep::Summarize => {
+                let mut left = self.options.items_max;
+                let mut go_on = || {
+                    let goes_on = left > 0 && self.goes_on()?;
+                    left = left.saturating_sub(1);
+                    Ok(goes_on)
+                };
+                summarize::summarize_while(engine, user, &SummarizeOptions::default(), &mut go_on)?.fault
+            }
+            TendStep::Episodes => {
+                episodes::tell_episodes_while(engine, user, &mut || self.goes_on())?;
+                None
+            }
+            TendStep::Hits => {
+                hits::flush_hits(engine, user)?;
+                None
+            }
+            TendStep::Evolve => {
+                let within = EvolveOptions { events_max: self.events_left, ..EvolveOptions::default() };
+                let done = evolve::evolve(engine, user, &within)?;
+                self.appended(done.patterns.iter().filter(|one| one.event_seq.is_some()).count());
+                None
+            }
+            TendStep::Reflect => {
+                let done = reflect::reflect(engine, user, &limited)?;
+                self.appended(done.done.len());
+                return Ok((done.reference, done.fault));
+            }
+            TendStep::Compact => {
+                let done = compact::compact(engine, user, &limited)?.grown;
+                self.appended(done.done.len());
+                return Ok((done.reference, None));
+            }
+            TendStep::Files => {
+                vault::level(engine, user, VaultOptions::default())?;
+                None
+            }
+        };
+        Ok((None, fault))
+    }
+
+    fn appended(&mut self, events: usize) {
+        self.events_left = self.events_left.saturating_sub(events);
+    }
+
+    fn read(&mut self) -> Result<()> {
+        let mut left = self.options.items_max;
+        while left > 0 && self.goes_on()? {
+            let most = left.min(READ_AT_ONCE);
+            let read = unread::catch_up(self.engine, self.open, most, &mut |_, _| {})?;
+            if read < most {
+                break;
+            }
+            left = left.saturating_sub(read);
         }
-        TendStep::Reflect => {
-            let done = reflect::reflect(engine, user, &limited)?;
-            *budget = budget.saturating_sub(done.done.len());
-            return Ok((done.reference, done.fault));
-        }
-        TendStep::Compact => {
-            let done = compact::compact(engine, user, &limited)?.grown;
-            *budget = budget.saturating_sub(done.done.len());
-            return Ok((done.reference, None));
-        }
-    };
-    Ok((None, fault))
+        checkpoint::after_append(self.engine, self.open, false, &mut |_| {});
+        Ok(())
+    }
 }

@@ -10,6 +10,7 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::http::Rates;
 use crate::inspector::Desks;
+use crate::maintenance::Maintenance;
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::options::Options;
@@ -50,6 +51,7 @@ pub(crate) struct App {
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) memory: Memory,
     pub(crate) queue: Arc<Queue>,
+    pub(crate) maintenance: Arc<Maintenance>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) client: reqwest::Client,
     pub(crate) asides: Asides,
@@ -75,6 +77,12 @@ impl App {
             .build()
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
+        let maintenance = Maintenance::new(
+            parts.engine.clone(),
+            parts.clock.clone(),
+            options.maintenance.clone(),
+            metrics.clone(),
+        );
         Ok(Self {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),
             engine: parts.engine.clone(),
@@ -86,6 +94,7 @@ impl App {
             stopping: watch::Sender::new(false),
             memory: Memory::new(parts.engine.clone(), bounds.recalls_max, metrics.clone()),
             queue: Arc::new(Queue::new(parts.engine, bounds, metrics.clone())),
+            maintenance: Arc::new(maintenance),
             metrics,
             client,
             asides: Asides::new()?,
@@ -95,6 +104,12 @@ impl App {
             entropy: parts.entropy,
             options,
         })
+    }
+
+    /// True while a request asks for memory, or what came of one is recorded or read.
+    pub(crate) fn is_busy(&self) -> bool {
+        let verbs = self.options.bounds.verbs_max.saturating_sub(self.verbs.available_permits());
+        verbs > 0 || self.memory.is_asked() || !self.queue.is_idle()
     }
 
     /// A new name for a request.

@@ -20,6 +20,7 @@ mod options;
 mod proxy;
 
 mod app;
+mod maintenance;
 mod memory;
 mod memory_tool;
 mod metrics;
@@ -27,6 +28,7 @@ mod queue;
 mod server;
 
 pub use app::Parts;
+pub use maintenance::MaintenanceOptions;
 pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
 pub use options::{Bounds, Options, Placement, Upstream, Wire};

@@ -62,6 +62,7 @@ type Blocks = Mutex<HashMap<Purpose, (Instant, Arc<Block>)>>;
 pub(crate) struct Memory {
     engine: Arc<Engine>,
     slots: Arc<Semaphore>,
+    recalls_max: usize,
     metrics: Arc<Metrics>,
     /// The blocks of the last turns. A turn that is sent again, or goes on with results of tools, gets the block it had: an
     /// upstream's cache of the prefix holds, and a retry is the same request.
@@ -71,7 +72,12 @@ pub(crate) struct Memory {
 impl Memory {
     /// `recalls_max`: how many ask at a time.
     pub(crate) fn new(engine: Arc<Engine>, recalls_max: usize, metrics: Arc<Metrics>) -> Self {
-        Self { engine, slots: Arc::new(Semaphore::new(recalls_max)), metrics, blocks: Arc::default() }
+        Self { engine, slots: Arc::new(Semaphore::new(recalls_max)), recalls_max, metrics, blocks: Arc::default() }
+    }
+
+    /// True while somebody asks.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.slots.available_permits() < self.recalls_max
     }
 
     /// The block for a request, if it is there in time. What is late goes on and its result is dropped.

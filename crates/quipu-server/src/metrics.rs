@@ -12,6 +12,8 @@ use quipu_core::item::ReviewKind;
 use quipu_engine::Standing;
 use quipu_engine::ports::{Asked, ModelWatch};
 
+use crate::maintenance::Figures;
+
 /// What was done, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct Operation {
@@ -90,6 +92,7 @@ pub struct Metrics {
     unsummarized: Gauge,
     open_memories: Gauge,
     memory_bytes: Gauge,
+    pub(crate) maintenance: Figures,
 }
 
 /// From a tenth of a millisecond to about half a minute.
@@ -127,6 +130,7 @@ impl Metrics {
             unsummarized: Gauge::default(),
             open_memories: Gauge::default(),
             memory_bytes: Gauge::default(),
+            maintenance: Figures::default(),
         };
         // Named as OpenTelemetry's conventions for HTTP name it, so that dashboards made for those show it.
         whole.register_with_unit(
@@ -169,6 +173,7 @@ impl Metrics {
         );
         registry.register("open_memories", "Memories held open", all.open_memories.clone());
         registry.register_with_unit("memory", "What open memories take", Unit::Bytes, all.memory_bytes.clone());
+        all.maintenance.register(registry);
         all.registry = whole;
         all
     }

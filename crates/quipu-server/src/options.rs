@@ -7,6 +7,7 @@ use quipu_core::id::UserId;
 use quipu_core::{limit, pack};
 use quipu_engine::{Engine, Result};
 
+use crate::maintenance::MaintenanceOptions;
 use crate::mcp::McpOptions;
 
 /// What a server is told. The default listens on `127.0.0.1:7077`, knows no upstream, and remembers for the user `me`.
@@ -30,6 +31,8 @@ pub struct Options {
     pub mcp: McpOptions,
     /// Fills the memory of a user with demo data and says whose it is; without it the inspector does not offer any.
     pub demo: Option<fn(&Engine) -> Result<UserId>>,
+    /// What the server does by itself.
+    pub maintenance: MaintenanceOptions,
     /// Every other bound.
     pub bounds: Bounds,
 }
@@ -46,6 +49,7 @@ impl Default for Options {
             max_tokens: pack::DEFAULT_TOKENS,
             mcp: McpOptions::default(),
             demo: None,
+            maintenance: MaintenanceOptions::default(),
             bounds: Bounds::default(),
         }
     }

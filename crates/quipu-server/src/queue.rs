@@ -90,6 +90,11 @@ impl Queue {
         self.metrics.queue_depth.get()
     }
 
+    /// True if nothing waits, is being recorded, or is being read.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.waiting().is_empty() && self.studying().is_empty()
+    }
+
     fn waiting(&self) -> MutexGuard<'_, HashMap<UserId, VecDeque<(Exchange, Place)>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }

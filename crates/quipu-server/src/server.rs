@@ -84,8 +84,14 @@ impl Server {
             app.stopping.send_replace(true);
         };
         let bounds = self.app.options.bounds.clone();
+        let busy = self.app.clone();
+        let maintenance = self.app.maintenance.clone().run(self.app.stopping.subscribe(), move || busy.is_busy());
+        let maintenance = tokio::spawn(maintenance);
         http::run(self.listener, router, &bounds, self.app.metrics.clone(), stop).await;
-        Drained { lost: self.app.queue.drain(bounds.drain_within).await }
+        // Maintenance ends after the piece it is at; what hangs is left behind, and is due at the next start.
+        let ended = tokio::time::timeout(bounds.drain_within, maintenance);
+        let (lost, _) = tokio::join!(self.app.queue.drain(bounds.drain_within), ended);
+        Drained { lost }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quipu_core::id::UserId;
+use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 
 use crate::lock::{Mutex, MutexGuard, Rank};
@@ -200,6 +200,20 @@ impl Catalog {
     /// The memories that are open now.
     pub(crate) fn all(&self) -> Vec<Arc<SharedMemory>> {
         self.table().open.values().map(|entry| entry.memory.clone()).collect()
+    }
+
+    /// The version of each memory that is open, without touching the order in which they are let go.
+    pub(crate) fn versions(&self) -> Vec<(UserId, Seq)> {
+        self.table().open.iter().map(|(user, entry)| (user.clone(), entry.memory.level())).collect()
+    }
+
+    /// Lets go of a user's memory unless somebody uses it.
+    pub(crate) fn forget_if_idle(&self, user: &UserId) {
+        let mut table = self.table();
+        let is_idle = table.open.get(user).is_some_and(|entry| Arc::strong_count(&entry.memory) == 1);
+        let gone = is_idle.then(|| table.remove(user)).flatten();
+        drop(table);
+        drop(gone);
     }
 
     /// Users whose memory is open, in order of id.

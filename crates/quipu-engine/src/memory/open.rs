@@ -4,8 +4,9 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
+use jiff::Timestamp;
 use quipu_core::event::{Change, Event};
 use quipu_core::guard::Echo;
 use quipu_core::id::{Seq, UserId};
@@ -94,17 +95,24 @@ pub(crate) struct SharedMemory {
     pub(crate) files: Mutex<()>,
     /// Held by whoever asks a model about this memory.
     pub(crate) turns: Turns,
+    /// When this process last did what was due, in microseconds since 1970; 0 if it never did.
+    maintained_at: AtomicI64,
 }
 
-/// One thread at a time asks a model for each of these.
+/// One thread at a time asks a model for each of these, and does everything that is due.
 pub(crate) struct Turns {
+    pub(crate) maintain: Mutex<()>,
     pub(crate) extract: Mutex<()>,
     pub(crate) reflect: Mutex<()>,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { extract: Mutex::new(Rank::Turn, ()), reflect: Mutex::new(Rank::Turn, ()) }
+        Self {
+            maintain: Mutex::new(Rank::Maintenance, ()),
+            extract: Mutex::new(Rank::Turn, ()),
+            reflect: Mutex::new(Rank::Turn, ()),
+        }
     }
 }
 
@@ -200,11 +208,28 @@ impl SharedMemory {
             glanced: Glanced::default(),
             files: Mutex::new(Rank::Files, ()),
             turns: Turns::default(),
+            maintained_at: AtomicI64::new(0),
         }
     }
 
     pub(crate) fn user(&self) -> &UserId {
         &self.user
+    }
+
+    /// The version readers see.
+    pub(crate) fn level(&self) -> Seq {
+        self.level.load(Ordering::Acquire)
+    }
+
+    /// When this process last did what was due.
+    pub(crate) fn maintained_at(&self) -> Option<Timestamp> {
+        let micros = self.maintained_at.load(Ordering::Relaxed);
+        Timestamp::from_microsecond(micros).ok().filter(|_| micros != 0)
+    }
+
+    /// This process has done what was due.
+    pub(crate) fn set_maintained(&self, at: Timestamp) {
+        self.maintained_at.store(at.as_microsecond(), Ordering::Relaxed);
     }
 
     /// True for the memory of a user who has none.

@@ -404,6 +404,21 @@ fn is_level(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Resu
     Ok(was.is_some_and(|was| was.head_seq == state.memory.seq() && was.head_hash == head.as_str()))
 }
 
+/// True if plain files are kept and the folder is behind the ledger. One that is being written just now is not.
+///
+/// # Errors
+/// What the place for files says.
+pub(crate) fn lags(engine: &Engine, open: &OpenMemory) -> Result<bool> {
+    if !engine.keeps_artifacts() || open.read().memory.seq() == 0 {
+        return Ok(false);
+    }
+    let Some(_alone) = open.files.try_lock() else { return Ok(false) };
+    match super::open(engine, open.user(), false)? {
+        Some(mut vault) => Ok(!is_level(open, open.user(), vault.as_mut())?),
+        None => Ok(true),
+    }
+}
+
 /// What the folder says it is level with; none if it cannot be built upon.
 fn standing_of(user: &UserId, vault: &mut dyn UserVault) -> Result<Option<Standing>> {
     if vault.read(&path(UNFINISHED)?)?.is_some() {

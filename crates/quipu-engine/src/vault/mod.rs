@@ -19,7 +19,7 @@ pub use report::{Taken, VaultReport};
 pub use restore::{RestoredFolder, restore};
 
 pub(crate) use glance::Glanced;
-pub(crate) use level::{after_erasure, before_erasure, remove_all};
+pub(crate) use level::{after_erasure, before_erasure, lags, remove_all};
 pub(crate) use restore::receive;
 
 use quipu_core::artifact::VaultPath;

@@ -34,6 +34,12 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
     (status, [(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
+/// What the server did by itself, what is due, and what is tried again later.
+pub(super) async fn maintenance(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
+    met.caller.must_see_all()?;
+    Ok(axum::Json(app.maintenance.status()).into_response())
+}
+
 /// What this is.
 pub(super) async fn version() -> Response {
     let body = json!({"name": "quipu", "version": env!("CARGO_PKG_VERSION")});

@@ -20,6 +20,7 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
     Router::new()
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
+        .route("/health/maintenance", get(health::maintenance))
         .route("/version", get(health::version))
         .route("/metrics", get(health::metrics))
         .route("/v1/chat/completions", post(proxied::chat))

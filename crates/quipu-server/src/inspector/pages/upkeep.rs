@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use askama::Template;
 use quipu_engine::ports::Scope;
-use quipu_engine::{Origin, StepReport, TendOptions, TendStep, due, origins, tend};
+use quipu_engine::{Origin, StepReport, TendOptions, TendReport, TendStep, due, maintained_at, origins, tend};
 
 use super::super::frame::{Answer, Desk, Frame, Page, page};
 use super::super::shown;
@@ -34,6 +34,10 @@ struct Upkeep {
     steps: Vec<(&'static str, &'static str, usize)>,
     reports: Vec<StepReport>,
     was_done: bool,
+    /// Why nothing was done, if nothing was.
+    fault: Option<String>,
+    /// When this process last did what was due.
+    maintained: Option<String>,
     imports: Vec<Import>,
     /// Imports that are not listed.
     more: usize,
@@ -49,11 +53,15 @@ fn about(step: TendStep) -> &'static str {
         TendStep::Evolve => "What recurs is proposed as a category",
         TendStep::Reflect => "Notes are taken, lines of the self-model proposed",
         TendStep::Compact => "Duplicates are folded, what is cold is put aside",
+        TendStep::Files => "Plain files are brought level with the ledger",
     }
 }
 
-fn all(desk: &Desk<'_>, reports: Vec<StepReport>, was_done: bool) -> Result<Answer, Fault> {
+fn all(desk: &Desk<'_>, done: Option<TendReport>) -> Result<Answer, Fault> {
     let user = desk.user()?;
+    let was_done = done.is_some();
+    let TendReport { steps: reports, fault, .. } = done.unwrap_or_default();
+    let maintained = maintained_at(desk.engine, &user)?.map(shown::moment);
     let f = desk.frame_of(&user, "Upkeep and imports", "upkeep")?;
     let waiting = due(desk.engine, &user)?;
     let number = |step| waiting.iter().find(|due| due.step == step).map_or(0, |due| due.count);
@@ -62,7 +70,7 @@ fn all(desk: &Desk<'_>, reports: Vec<StepReport>, was_done: bool) -> Result<Answ
     imports.sort_by_key(|one| Reverse(one.last_recorded_at));
     let more = imports.len().saturating_sub(IMPORTS);
     let imports = imports.into_iter().take(IMPORTS).map(import).collect();
-    page(&Upkeep { f, steps, reports, was_done, imports, more })
+    page(&Upkeep { f, steps, reports, was_done, fault, maintained, imports, more })
 }
 
 fn import(one: Origin) -> Import {
@@ -75,11 +83,11 @@ fn import(one: Origin) -> Import {
 }
 
 fn upkeep(desk: &Desk<'_>) -> Result<Answer, Fault> {
-    all(desk, Vec::new(), false)
+    all(desk, None)
 }
 
 fn done(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let report = tend(desk.engine, &user, &TendOptions::default())?;
-    all(desk, report.steps, true)
+    all(desk, Some(report))
 }
