@@ -147,7 +147,10 @@ impl Run {
             seen = answered;
             if waited >= PATIENCE {
                 let statuses = self.statuses.lock().unwrap_or_else(PoisonError::into_inner);
-                eprintln!("QUIPU_SEED={}: nothing was answered for {PATIENCE:?} after {answered}: {statuses:?}", self.seed);
+                eprintln!(
+                    "QUIPU_SEED={}: nothing was answered for {PATIENCE:?} after {answered}: {statuses:?}",
+                    self.seed
+                );
                 std::process::abort();
             }
         }

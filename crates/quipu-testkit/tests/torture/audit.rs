@@ -68,7 +68,8 @@ fn words(world: &World, ledgers: &BTreeMap<UserId, Vec<String>>) {
         assert_eq!(count(&word.user, &word.word), 0, "QUIPU_SEED={seed}: {word:?} is in the ledger after its erasure");
         for engine in world.engines.iter().filter(|_| ledgers.contains_key(&word.user)) {
             let found = recall(engine, &word.user, &RecallOptions::of(&word.word)).unwrap();
-            let is_told = found.hits.iter().any(|hit| hit.text.split(|c: char| !c.is_alphanumeric()).any(|one| one == word.word));
+            let is_told =
+                found.hits.iter().any(|hit| hit.text.split(|c: char| !c.is_alphanumeric()).any(|one| one == word.word));
             assert!(!is_told, "QUIPU_SEED={seed}: {word:?} is recalled after its erasure");
         }
     }
@@ -84,7 +85,12 @@ fn handles(world: &World) {
     let targets = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
     let held: Vec<_> = targets.filter(|target| target.starts_with(folder)).collect();
     let most = (LIMITS.ledgers_max + 1) * A_LEDGER * world.engines.len() + 4;
-    assert!(held.len() <= most, "QUIPU_SEED={}: {} files are open, at most {most} should be: {held:#?}", world.seed, held.len());
+    assert!(
+        held.len() <= most,
+        "QUIPU_SEED={}: {} files are open, at most {most} should be: {held:#?}",
+        world.seed,
+        held.len()
+    );
 }
 
 #[cfg(not(target_os = "linux"))]

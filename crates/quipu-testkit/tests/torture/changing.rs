@@ -115,8 +115,7 @@ pub(crate) const VERBS: &[Verb] = &[
     }),
     verb("pick", 8, |w| {
         let (user, into) = (w.user(), w.copy());
-        let events: Vec<EventRef> =
-            (0..3).map(|_| w.seq(&user).map(EventRef::Seq)).collect::<Result<_>>()?;
+        let events: Vec<EventRef> = (0..3).map(|_| w.seq(&user).map(EventRef::Seq)).collect::<Result<_>>()?;
         let events = chosen(w.engine, &user, &events)?;
         pick(w.engine, &events, &into, &mut |_| {}).map(drop)
     }),

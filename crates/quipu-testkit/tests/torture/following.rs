@@ -56,3 +56,49 @@ fn is_listed(engine: &Engine, user: &UserId, word: &Word) -> Result<bool> {
     let page = list(engine, user, &options)?;
     Ok(page.items.iter().any(|item| item.text.contains(&word.word)))
 }
+
+fn says(engine: &Engine, of: &str, text: &str) {
+    let said = quipu_engine::Utterance::of_user(text);
+    quipu_engine::remember(engine, &user(of), &said, &RememberOptions::default()).unwrap();
+}
+
+fn listed(engine: &Engine, of: &str) -> Vec<String> {
+    let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
+    list(engine, &user(of), &options).unwrap().items.into_iter().map(|item| item.text).collect()
+}
+
+#[test]
+fn who_was_deleted_and_made_anew_elsewhere_is_seen_anew() {
+    let world = crate::world::World::new("made anew", 2);
+    let (one, two) = (&world.engines[0], &world.engines[1]);
+    for (before, after) in [(1, 1), (2, 1), (1, 2)] {
+        // Given a user whose ledger one engine has closed, because others were asked for since
+        let name = format!("passing-{before}-{after}");
+        (0..before).for_each(|_| says(one, &name, "I live in Porto."));
+        (0..crate::world::LIMITS.ledgers_max + 1).for_each(|other| says(one, &format!("other-{other}"), "I like tea."));
+        // When another engine deletes the user, who then says something else
+        quipu_engine::erase::delete_user(two, &user(&name)).unwrap();
+        (0..after).for_each(|_| says(two, &name, "I live in Lyon."));
+        // Then the first engine sees that, and appends after it
+        assert_eq!(listed(one, &name), vec!["I live in Lyon."; after]);
+        says(one, &name, "I like fado.");
+        assert_eq!(listed(two, &name).len(), after + 1);
+        for engine in [one, two] {
+            assert!(quipu_engine::verify(engine, &user(&name), &[], &mut |_| {}).unwrap().is_intact());
+        }
+    }
+}
+
+#[test]
+fn what_another_engine_has_appended_is_no_difference_of_a_rebuild() {
+    let world = crate::world::World::new("rebuild", 2);
+    let (one, two) = (&world.engines[0], &world.engines[1]);
+    says(one, "ines", "I live in Porto.");
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..20).for_each(|number| says(two, "ines", &format!("I like tea number {number}."))));
+        for _ in 0..20 {
+            assert!(quipu_engine::rebuild(one, &user("ines"), &mut |_| {}).unwrap().identical);
+        }
+    });
+    assert_eq!(listed(one, "ines").len(), 21);
+}

@@ -6,8 +6,8 @@ use quipu_core::event::{Actor, SourceKind};
 use quipu_core::id::ItemKind;
 use quipu_core::item::TruthKind;
 use quipu_core::source::Role;
-use quipu_engine::ingest::record_sources;
 use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::ingest::record_sources;
 use quipu_engine::memories::{note_about, take_back};
 use quipu_engine::shelf::{self, Step, arrange};
 use quipu_engine::{
@@ -215,8 +215,7 @@ fn ingests_bytes(w: &mut Worker<'_>) -> Result<()> {
         {"role": "assistant", "content": "How nice."},
     ]});
     let given = ("chats.jsonl", line.to_string());
-    let (_, fault) =
-        ingest_given(w.engine, Format::OpenAi, (given.0, given.1.as_bytes()), &options, &mut |_| {});
+    let (_, fault) = ingest_given(w.engine, Format::OpenAi, (given.0, given.1.as_bytes()), &options, &mut |_| {});
     fault.map_or(Ok(()), Err)
 }
 

@@ -96,7 +96,9 @@ impl Worker<'_> {
     }
 
     pub(crate) fn lags(&self, lag: Option<&str>) {
-        let earned = |lag: &str| ["there is no memory of user", "was removed", "appended first"].iter().any(|why| lag.contains(why));
+        let earned = |lag: &str| {
+            ["there is no memory of user", "was removed", "appended first"].iter().any(|why| lag.contains(why))
+        };
         assert!(lag.is_none_or(earned), "{}: {lag:?}", self.about);
     }
 

@@ -146,7 +146,8 @@ impl World {
         self.is_stopped.store(true, Ordering::Relaxed);
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let last: Vec<&str> = last.iter().map(String::as_str).collect();
-        let text = format!("{}, QUIPU_SEED={}: {fault}\nthe last operations:\n{}", self.title, self.seed, last.join("\n"));
+        let text =
+            format!("{}, QUIPU_SEED={}: {fault}\nthe last operations:\n{}", self.title, self.seed, last.join("\n"));
         self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(text);
     }
 

@@ -203,12 +203,15 @@ fn an_erasure_that_is_refused_takes_no_edit_up() {
     let (before, page) = (version(&house), house.page("GLOBAL_MEMORY.md"));
     let word = EraseTarget::Event(1);
     let gone = EraseTarget::Event(before + 1);
-    let stale = erase(&house.engine, MemoryRef::of(&me()).at_version(Some(before - 1)), &[word], "asked", &mut |_| {}).map(drop);
+    let stale = erase(&house.engine, MemoryRef::of(&me()).at_version(Some(before - 1)), &[word], "asked", &mut |_| {})
+        .map(drop);
     assert!(matches!(stale, Err(Error::Stale(_))), "{stale:?}");
     let missing = erase(&house.engine, &me(), &[gone], "asked", &mut |_| {}).map(drop);
     assert!(matches!(missing, Err(Error::NotFound(_))), "{missing:?}");
     assert_eq!((version(&house), house.page("GLOBAL_MEMORY.md")), (before, page));
     // What is allowed takes it up, and is not in its own way.
-    erase(&house.engine, MemoryRef::of(&me()).at_version(Some(before)), &[word], "asked", &mut |_| {}).map(drop).unwrap();
+    erase(&house.engine, MemoryRef::of(&me()).at_version(Some(before)), &[word], "asked", &mut |_| {})
+        .map(drop)
+        .unwrap();
     assert!(version(&house) > before + 1);
 }
