@@ -31,20 +31,10 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
 
 /// The same, with the book that what models cost is written in.
 pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) -> Result<Engine> {
-    open_over(folder, settings, book, embedder(settings)?)
-}
-
-/// The same, with the embedder that was read before.
-pub(crate) fn open_over(
-    folder: &Path,
-    settings: &Settings,
-    book: &Arc<Book>,
-    embedder: Arc<dyn Embedder>,
-) -> Result<Engine> {
     let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
     let engine = Engine::new(Parts {
         store: Box::new(store),
-        embedder,
+        embedder: embedder(settings)?,
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),

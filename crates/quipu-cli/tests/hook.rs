@@ -156,25 +156,27 @@ impl Drop for Serving {
 }
 
 #[test]
-fn a_server_that_has_the_folder_is_asked() {
+fn the_folder_and_a_server_that_is_named_are_two_doors_of_one_memory() {
     let place = Place::new();
-    std::fs::create_dir_all(place.path("quipu")).unwrap();
-    // A port that was free a moment ago.
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    std::fs::write(place.path("quipu/config.toml"), format!("[serve]\naddr = \"127.0.0.1:{port}\"\n")).unwrap();
-    let mut serve = place.command(&["--json", "serve"]);
+    let mut serve = place.command(&["--json", "serve", "--addr", "127.0.0.1:0"]);
     let mut serving = Serving(serve.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
     let mut first = String::new();
     BufReader::new(serving.0.stdout.take().unwrap()).read_line(&mut first).unwrap();
-    assert!(first.contains(&port.to_string()), "{first}");
+    let addr = serde_json::from_str::<Value>(&first).unwrap()["addr"].as_str().unwrap().to_owned();
+    let server = format!("http://{addr}");
     place.says(&[("a", "user", "I live in Porto."), ("b", "assistant", "Noted.")]);
-    place.kept();
-    // The server reads what was said when nobody waits for it; the words themselves are found at once.
+    let stop = json!({"session_id": "s1", "transcript_path": place.path("t.jsonl")});
+    place.hook(&["Stop", "--within-ms", "120000", "--server", &server], &stop.to_string());
+    // Beside the server, the folder is opened: what the server has recorded is there.
     assert!(place.asked("Where do I live?").unwrap().contains("Porto"), "{}", place.log());
-    drop(serving);
-    // The folder's own door knows the same turns by the same names.
+    // The folder's own door knows the same turns by the same names, and the server sees what comes through it.
     std::fs::remove_dir_all(place.path("data/hooks")).unwrap();
+    place.says(&[("c", "user", "My cat is called Miso.")]);
     place.kept();
-    assert_eq!(place.turns(), ["user: I live in Porto.", "assistant: Noted."]);
+    let asking = json!({"session_id": "s2", "prompt": "What is my cat called?"});
+    let told = place.hook(&["UserPromptSubmit", "--within-ms", "120000", "--server", &server], &asking.to_string());
+    assert!(told.contains("Miso"), "{told}: {}", place.log());
+    drop(serving);
+    assert_eq!(place.turns(), ["user: I live in Porto.", "assistant: Noted.", "user: My cat is called Miso."]);
     assert_eq!(place.log(), "");
 }

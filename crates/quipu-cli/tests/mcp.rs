@@ -171,16 +171,7 @@ fn the_folder_is_shared_with_other_clients_and_commands() {
     assert_eq!(added["isError"], false, "{added}");
     let found = other.call("search_memories", json!({"query": "Where do I live?"}));
     assert!(found["structuredContent"].to_string().contains("Porto"), "{found}");
-    // A command that comes between waits no longer than it must; both clients are still there.
-    let mut tries = 0;
-    let facts = loop {
-        let facts = place.run(&["facts"]);
-        tries += 1;
-        if facts.status.success() || tries == 50 {
-            break facts;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(100));
-    };
+    let facts = place.run(&["facts"]);
     assert!(text(&facts).contains("Porto"), "{}", text(&facts));
     let again = one.call("add_memory", json!({"user_said": "I like fado."}));
     assert_eq!(again["isError"], false, "{again}");
@@ -189,7 +180,7 @@ fn the_folder_is_shared_with_other_clients_and_commands() {
 }
 
 #[test]
-fn a_server_that_has_the_folder_is_asked_by_its_address() {
+fn a_server_is_asked_by_its_address_and_the_folder_without_one() {
     let place = Place::new("[serve]\nrequire_keys = true\n[mcp]\nreview = true\n");
     let made = place.run(&["key", "create", "client", "-u", "ines"]);
     let key = String::from_utf8_lossy(&made.stdout).lines().next().unwrap().to_owned();
@@ -202,9 +193,8 @@ fn a_server_that_has_the_folder_is_asked_by_its_address() {
 
     let mut alone = Client::start(&place, &["mcp"]);
     alone.hello("2025-11-25");
-    let refused = alone.call("search_memories", json!({"query": "x"}));
-    let said = refused["content"][0]["text"].as_str().unwrap();
-    assert!(refused["isError"] == true && said.contains("--server"), "{refused}");
+    let beside = alone.call("search_memories", json!({"query": "x"}));
+    assert_eq!(beside["isError"], false, "the server has the folder open too: {beside}");
 
     let forwarding = |key: &str| {
         let mut command = place.command(&["mcp", "--server", &url]);

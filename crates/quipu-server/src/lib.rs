@@ -32,7 +32,7 @@ mod word_caches;
 
 pub use app::Parts;
 pub use maintenance::MaintenanceOptions;
-pub use mcp::{Lend, McpOptions, Toolset, serve_stdio};
+pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
 pub use options::{Bounds, Options, Placement, Upstream, Wire};
 pub use server::{Bound, Drained, STOPS_WITHIN, Server, serve};

@@ -6,7 +6,7 @@ use clap::Args;
 pub(crate) struct Hook {
     /// SessionStart, UserPromptSubmit, Stop, PreCompact or SessionEnd; what happened is JSON on standard input
     pub(crate) event: String,
-    /// Ask this server instead of the data folder [default: the folder, else the server that has it in use]
+    /// Ask this server instead of opening the data folder
     #[arg(long, env = "QUIPU_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
     /// The key for that server

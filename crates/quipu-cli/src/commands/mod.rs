@@ -84,7 +84,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
         Command::Key(args) => return keys::run(&settings, printer, args.action),
         Command::Install(args) => return install::install(&settings, printer, args),
         Command::Uninstall(place) => return install::uninstall(printer, &place),
-        Command::Mcp(args) => return mcp::run(settings, args),
+        Command::Mcp(args) => return mcp::run(&settings, args),
         Command::Serve(args) => return serve::run(&settings, printer, &args),
         Command::Vault(VaultCommand { action: VaultAction::Watch(args) }) => {
             return vault::watch(&settings, printer, &args);

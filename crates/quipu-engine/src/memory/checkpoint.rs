@@ -89,6 +89,8 @@ pub fn rebuild(engine: &Engine, user: &UserId, watch: Watch<'_>) -> Result<Rebui
     let open = engine.open_existing(user)?;
     let (before, after) = {
         let mut writer = open.writer()?;
+        // What another process has appended since this one looked is no difference.
+        open.catch_up(engine, &mut writer)?;
         let before = open.read().memory.encode()?;
         let history = crate::memory::fold::read_history(writer.ledger.as_mut())?;
         let head = writer.ledger.head()?.seq;

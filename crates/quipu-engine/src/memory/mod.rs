@@ -15,6 +15,7 @@ mod open;
 pub(crate) mod precondition;
 mod progress;
 mod state;
+mod watched;
 
 pub use catalog::OpenLimits;
 pub(crate) use catalog::{Catalog, Totals};

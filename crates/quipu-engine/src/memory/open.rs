@@ -20,10 +20,11 @@ use crate::hits::Shown;
 use crate::lock::{Mutex, MutexGuard, Rank, ReadGuard, RwLock, WriteGuard};
 use crate::memory::absent::AbsentLedger;
 use crate::memory::catalog::Totals;
+use crate::memory::watched::{Watched, holds, made_anew};
 use crate::memory::{State, Writer, commit, fold, index};
 use crate::novelty::Values;
 use crate::origins::Origins;
-use crate::ports::{LedgerStore, LedgerWatch, Look, StoreError};
+use crate::ports::{Head, LedgerStore, Look, StoreError};
 use crate::reflect::Reflected;
 use crate::study::Studied;
 use crate::summarize::Desk;
@@ -40,13 +41,6 @@ pub(crate) enum Followed {
     Level,
     /// The ledger was removed: this memory is no more.
     Removed,
-}
-
-/// The watch on a ledger, and the newest event it has told of.
-#[derive(Default)]
-struct Watched {
-    watch: Option<Box<dyn LedgerWatch>>,
-    head: Seq,
 }
 
 /// What was recalled lately, oldest first.
@@ -157,9 +151,14 @@ impl SharedMemory {
         })?;
         let mut watch = engine.store.watch(user)?;
         // Looked at before the ledger is read: what is appended meanwhile is noticed at the next look.
-        watch.look()?;
+        if let Look::Changed(head) = watch.look()?
+            && !holds(ledger.as_mut(), head)?
+        {
+            return Err(made_anew(user));
+        }
         let history = fold::read_history(ledger.as_mut())?;
-        let head = ledger.head()?.seq;
+        let newest = ledger.head()?;
+        let head = newest.seq;
         let memory = fold::fold_to(ledger.as_mut(), user, &history, head)?;
         let index = index::load(engine, ledger.as_mut(), &memory)?;
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
@@ -171,19 +170,19 @@ impl SharedMemory {
         };
         let state = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
         let writer = Writer { ledger, snapshot_seq };
-        let watched = Watched { watch: Some(watch), head };
+        let watched = Watched::on(watch, newest);
         Ok(Self::new(engine, user, state, writer, watched, details))
     }
 
     /// The memory of a user who has none.
     pub(crate) fn absent(engine: &Engine, user: &UserId) -> Self {
         let writer = Writer { ledger: Box::new(AbsentLedger::new(user)), snapshot_seq: 0 };
-        Self::new(engine, user, State::empty(engine, user), writer, Watched::default(), Details::default())
+        Self::new(engine, user, State::empty(engine, user), writer, Watched::none(), Details::default())
     }
 
     fn new(engine: &Engine, user: &UserId, state: State, writer: Writer, watched: Watched, details: Details) -> Self {
         let (level, bytes) = (state.memory.seq(), state.bytes());
-        let is_absent = watched.watch.is_none();
+        let is_absent = watched.is_none();
         let totals = engine.totals().clone();
         totals.bytes.fetch_add(bytes, Ordering::Relaxed);
         totals.connected.fetch_add(usize::from(!is_absent), Ordering::Relaxed);
@@ -243,11 +242,19 @@ impl SharedMemory {
     /// The ledger, for one step; opens it again if it was closed.
     ///
     /// # Errors
-    /// `NotFound` if the user was deleted meanwhile; else as the store says.
+    /// `NotFound` if the user was deleted meanwhile, `Conflict` if it was also made anew; else as the store says.
     pub(crate) fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
         let mut writer = self.writer.lock();
         if !self.is_absent && !self.is_connected.load(Ordering::Acquire) {
-            writer.ledger = self.store.open(&self.user, false).map_err(|error| self.gone(error))?;
+            let mut ledger = self.store.open(&self.user, false).map_err(|error| self.gone(error))?;
+            let level = {
+                let state = self.read();
+                Head { seq: state.memory.seq(), hash: state.memory.head() }
+            };
+            if !holds(ledger.as_mut(), level)? {
+                return Err(made_anew(&self.user));
+            }
+            writer.ledger = ledger;
             self.is_connected.store(true, Ordering::Release);
             self.totals.connected.fetch_add(1, Ordering::Relaxed);
         }
@@ -272,7 +279,7 @@ impl SharedMemory {
     }
 
     fn disconnect(&self, writer: &mut Writer, watched: &mut Watched) {
-        watched.watch = None;
+        *watched = Watched::none();
         writer.ledger = Box::new(AbsentLedger::new(&self.user));
         if self.is_connected.swap(false, Ordering::AcqRel) {
             self.totals.connected.fetch_sub(1, Ordering::Relaxed);
@@ -347,38 +354,32 @@ impl SharedMemory {
         if self.is_absent {
             return Ok(Followed::Level);
         }
-        let head = match self.look() {
-            Ok(Some(head)) => head,
+        let (head, is_checked) = match self.watched.lock().look(self.store.as_ref(), &self.user) {
+            Ok(Some(looked)) => looked,
             Ok(None) | Err(StoreError::NotFound(_) | StoreError::Removed(_)) => return Ok(Followed::Removed),
             Err(other) => return Err(other.into()),
         };
-        if head <= self.level.load(Ordering::Acquire) || head <= self.appended.load(Ordering::Acquire) {
+        let is_behind =
+            head.seq > self.level.load(Ordering::Acquire) && head.seq > self.appended.load(Ordering::Acquire);
+        if !is_behind && is_checked {
             return Ok(Followed::Level);
         }
         let mut writer = match self.writer() {
-            Err(Error::NotFound(_)) => return Ok(Followed::Removed),
+            Err(Error::NotFound(_) | Error::Conflict(_)) => return Ok(Followed::Removed),
             outcome => outcome?,
         };
+        if !is_checked {
+            match holds(writer.ledger.as_mut(), head) {
+                Ok(true) => self.watched.lock().checked(),
+                Ok(false) | Err(Error::NotFound(_)) => return Ok(Followed::Removed),
+                Err(other) => return Err(other),
+            }
+        }
         match self.catch_up(engine, &mut writer) {
             Ok(()) => Ok(Followed::Level),
             Err(Error::NotFound(_)) => Ok(Followed::Removed),
             Err(other) => Err(other),
         }
-    }
-
-    /// The newest event anybody has appended; none if the ledger was removed.
-    fn look(&self) -> std::result::Result<Option<Seq>, StoreError> {
-        let mut watched = self.watched.lock();
-        if watched.watch.is_none() {
-            watched.watch = Some(self.store.watch(&self.user)?);
-        }
-        let Some(watch) = &mut watched.watch else { return Ok(None) };
-        match watch.look()? {
-            Look::Same => {}
-            Look::Changed(head) => watched.head = head.seq,
-            Look::Removed => return Ok(None),
-        }
-        Ok(Some(watched.head))
     }
 
     /// Applies what the ledger has beyond what readers see. The memory is read anew only if one of the events says something

@@ -20,7 +20,7 @@ use super::caller::{Caller, Met};
 use super::fault::Fault;
 use super::pass;
 use crate::app::App;
-use crate::mcp::{Guest, Hall, Own, Peer, toolsets};
+use crate::mcp::{Guest, Hall, Peer, toolsets};
 
 type Speaking = StreamableHttpService<Peer, NeverSessionManager>;
 
@@ -32,10 +32,10 @@ pub(super) fn is(path: &str) -> bool {
 /// The routes on a router.
 pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
     let hall = Hall {
-        lender: Arc::new(Own(app.engine.clone())),
+        engine: app.engine.clone(),
         slots: app.verbs.clone(),
         waits: app.options.bounds.verb_waits,
-        queue: Some(app.queue.clone()),
+        queue: app.queue.clone(),
         user_words: app.options.mcp.user_words,
     };
     let peer = Peer { hall: Arc::new(hall), guest: None };

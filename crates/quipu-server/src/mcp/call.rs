@@ -1,4 +1,4 @@
-//! A call that is being answered, and where it gets the memory from.
+//! A call that is being answered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,32 +10,14 @@ use tokio::sync::Semaphore;
 use super::guest::Guest;
 use crate::queue::Queue;
 
-/// Where calls get the memory from: a server has one open, a process beside others opens it for a while.
-pub trait Lend: Send + Sync {
-    /// The engine, for one call.
-    ///
-    /// # Errors
-    /// `Unavailable` if another process holds the memory.
-    fn lend(&self) -> Result<Arc<Engine>>;
-}
-
-/// An engine that is open as long as the server is.
-pub(crate) struct Own(pub(crate) Arc<Engine>);
-
-impl Lend for Own {
-    fn lend(&self) -> Result<Arc<Engine>> {
-        Ok(self.0.clone())
-    }
-}
-
 /// What all calls share.
 pub(crate) struct Hall {
-    pub(crate) lender: Arc<dyn Lend>,
+    pub(crate) engine: Arc<Engine>,
     /// Calls at work at a time, and how long one waits for its turn.
     pub(crate) slots: Arc<Semaphore>,
     pub(crate) waits: Duration,
     /// Reads what was recorded, when nobody waits for it.
-    pub(crate) queue: Option<Arc<Queue>>,
+    pub(crate) queue: Arc<Queue>,
     /// Words that are handed on as the user's own count as the user's.
     pub(crate) user_words: bool,
 }
@@ -53,8 +35,7 @@ impl Hall {
         let hall = self.clone();
         let done = tokio::task::spawn_blocking(move || {
             let _slot = slot;
-            let engine = hall.lender.lend()?;
-            work(&Call { engine: &engine, guest: &guest, hall: &hall })
+            work(&Call { engine: &hall.engine, guest: &guest, hall: &hall })
         });
         done.await.map_err(|_| Error::Bug("a tool stopped without an answer".to_owned()))?
     }
@@ -74,8 +55,6 @@ impl Call<'_> {
 
     /// Has a language model read what was recorded, once nobody waits.
     pub(super) fn study(&self, session: Option<String>) {
-        if let Some(queue) = &self.hall.queue {
-            queue.study(self.user(), session);
-        }
+        self.hall.queue.study(self.user(), session);
     }
 }

@@ -14,10 +14,9 @@ mod stdio;
 mod tool;
 mod tools;
 
-pub(crate) use call::{Hall, Own};
+pub(crate) use call::Hall;
 pub(crate) use guest::{Guest, toolsets};
 pub(crate) use peer::Peer;
 
-pub use call::Lend;
 pub use guest::{McpOptions, Toolset};
 pub use stdio::serve_stdio;

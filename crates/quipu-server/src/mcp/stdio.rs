@@ -5,24 +5,30 @@ use std::time::Duration;
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
-use quipu_engine::{Error, Result};
+use quipu_engine::{Engine, Error, Result};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::sync::Semaphore;
 
-use super::call::{Hall, Lend};
+use super::call::Hall;
 use super::guest::{Guest, McpOptions, Toolset};
 use super::peer::Peer;
+use crate::metrics::Metrics;
+use crate::options::Bounds;
+use crate::progress::Progress;
+use crate::queue::Queue;
 
 /// Calls at work at a time: of one person's client there are few.
 const CALLS_MAX: usize = 4;
 const WAITS: Duration = Duration::from_secs(30);
+/// What was recorded is read for so long after the client is gone; what is left is due at the next command.
+const READS_ON: Duration = Duration::from_secs(10);
 
 /// Answers on standard output what a client asks on standard input, until that ends. Nothing else may be written there.
 ///
 /// # Errors
 /// `Unavailable` if the client does not speak the protocol, or the process can have no threads.
-pub fn serve_stdio(lender: Arc<dyn Lend>, user: UserId, toolsets: Vec<Toolset>, options: &McpOptions) -> Result<()> {
+pub fn serve_stdio(engine: Arc<Engine>, user: UserId, toolsets: Vec<Toolset>, options: &McpOptions) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -32,11 +38,17 @@ pub fn serve_stdio(lender: Arc<dyn Lend>, user: UserId, toolsets: Vec<Toolset>, 
     if options.review {
         scopes.push(Scope::Review);
     }
+    let queue = {
+        let _inside = runtime.enter();
+        let (bounds, metrics) = (Bounds::default(), Arc::new(Metrics::new()));
+        let progress = Arc::new(Progress::new(&bounds, metrics.clone()));
+        Arc::new(Queue::new(engine.clone(), &bounds, metrics, progress))
+    };
     let hall = Hall {
-        lender,
+        engine,
         slots: Arc::new(Semaphore::new(CALLS_MAX)),
         waits: WAITS,
-        queue: None,
+        queue: queue.clone(),
         user_words: options.user_words,
     };
     let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, key_id: None, scopes, toolsets }) };
@@ -47,7 +59,9 @@ pub fn serve_stdio(lender: Arc<dyn Lend>, user: UserId, toolsets: Vec<Toolset>, 
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(Error::Unavailable(format!("the client does not speak MCP: {error}"))),
         };
-        running.waiting().await.map(drop).map_err(|error| Error::Bug(format!("the conversation broke off: {error}")))
+        let ended = running.waiting().await.map(drop);
+        queue.drain(READS_ON).await;
+        ended.map_err(|error| Error::Bug(format!("the conversation broke off: {error}")))
     });
     // The thread that reads standard input may wait for a line that never comes.
     runtime.shutdown_timeout(Duration::from_millis(100));

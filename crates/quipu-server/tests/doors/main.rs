@@ -17,4 +17,5 @@ mod maintenance;
 mod modes;
 mod piped;
 mod shown;
+mod torture;
 mod vendors;

@@ -1,4 +1,4 @@
-//! The memory behind a hook: the data folder, or the server that has it in use.
+//! The memory behind a hook: the data folder, or a server that was named.
 
 use std::time::Duration;
 
@@ -27,18 +27,9 @@ pub(super) enum Door {
 
 impl Door {
     pub(super) fn open(settings: &Settings, args: &Hook) -> Result<Self> {
-        if let Some(base) = &args.server {
-            return Self::server(base, args);
-        }
-        match app::open(settings) {
-            // Whoever has it in use is asked, at the address of the settings.
-            Err(Error::Unavailable(why)) => {
-                let addr = settings.serving(None, &[])?.addr;
-                let door = Self::server(&format!("http://{addr}"), args)?;
-                door.reach().map_err(|error| Error::Unavailable(format!("{why}; {error}")))?;
-                Ok(door)
-            }
-            opened => Ok(Self::Folder(Box::new(opened?))),
+        match &args.server {
+            Some(base) => Self::server(base, args),
+            None => Ok(Self::Folder(Box::new(app::open(settings)?))),
         }
     }
 
@@ -49,16 +40,6 @@ impl Door {
         let client =
             client.build().map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         Ok(Self::Server { client, base: base.trim_end_matches('/').to_owned(), key: args.api_key.clone() })
-    }
-
-    /// An error unless a server answers that calls itself by our name: what was said is told to nobody else.
-    fn reach(&self) -> Result<()> {
-        let Self::Server { client, base, key } = self else { return Ok(()) };
-        let answer = asked(client.get(format!("{base}/version")), key.as_deref())?;
-        match answer["name"] == "quipu" {
-            true => Ok(()),
-            false => Err(Error::Unavailable(format!("what answers at {base} is another server"))),
-        }
     }
 
     /// The block for a question; if it must be answered, none where memory does not.

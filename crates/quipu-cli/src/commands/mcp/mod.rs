@@ -1,30 +1,28 @@
 //! Memory for a client that speaks MCP, over standard input and output.
 
 mod forward;
-mod lend;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use quipu_engine::Result;
 use quipu_server::serve_stdio;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::app;
 use crate::args::clients::Mcp;
 use crate::settings::Settings;
 use crate::telemetry;
 
 /// Answers until standard input ends. Only answers go to standard output.
-pub(super) fn run(settings: Settings, args: Mcp) -> Result<ExitCode> {
+pub(super) fn run(settings: &Settings, args: Mcp) -> Result<ExitCode> {
     if let Some(server) = &args.server {
         let user = settings.user_named.as_ref();
         return forward::run(server, user, &args.toolsets).map(|()| ExitCode::SUCCESS);
     }
     let _telemetry = telemetry::start(LevelFilter::WARN, None)?;
-    let (user, options) = (settings.user.clone(), settings.mcp.clone());
-    let lender = lend::Lender::new(settings)?;
-    let done = serve_stdio(lender.clone(), user, args.toolsets, &options);
-    lender.close();
-    done?;
+    let engine = Arc::new(app::open(&settings)?);
+    serve_stdio(engine, settings.user.clone(), args.toolsets, &settings.mcp)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,0 +1,104 @@
+//! What one engine acknowledges is what the other one sees, at once.
+
+use quipu_core::id::UserId;
+use quipu_engine::erase::EraseTarget;
+use quipu_engine::versions::When;
+use quipu_engine::{
+    ContextOptions, Engine, ListOptions, MemoryRef, RecallOptions, RememberOptions, Result, context, erase, list,
+    recall,
+};
+
+use crate::said::Word;
+use crate::verb::{Verb, verb};
+use crate::worker::Worker;
+use crate::world::user;
+
+/// Only drawn where there are two engines; not a verb of the contents page.
+pub(crate) const SEEN_AT_ONCE: Verb = verb("seen at once", 0, seen_at_once);
+
+/// Users to whom only this is done, so that what was acknowledged is there: nobody deletes or reverts.
+const CALM: usize = 6;
+
+fn seen_at_once(w: &mut Worker<'_>) -> Result<()> {
+    let calm = user(&format!("calm-{}", w.dice.below(CALM)));
+    w.about = calm.to_string();
+    let durable_only = w.dice.once_in(2);
+    let word = w.says(MemoryRef::of(&calm), &RememberOptions { durable_only, ..RememberOptions::default() })?;
+    assert!(is_listed(w.other, &calm, &word)?, "{calm}: {} is not listed by the other engine", word.word);
+    let found = recall(w.other, &calm, &RecallOptions::of(&word.word))?;
+    assert!(found.hits.iter().any(|hit| hit.text.contains(&word.word)), "{calm}: {} is not recalled", word.word);
+    if w.dice.once_in(4) {
+        w.world.said.register().kept.retain(|kept| kept.item != word.item);
+        // Both have shown the words and keep them in mind.
+        context(w.engine, &calm, &ContextOptions::of(&word.word))?;
+        context(w.other, &calm, &ContextOptions::of(&word.word))?;
+        let receipt = erase(w.engine, &calm, &[EraseTarget::Item(word.item)], "asked to", &mut |_| {})?;
+        w.lags(receipt.lag.as_deref());
+        for engine in [w.other, w.engine] {
+            assert!(!is_listed(engine, &calm, &word)?, "{calm}: {} is listed after its erasure", word.word);
+            let found = recall(engine, &calm, &RecallOptions::of(&word.word))?;
+            assert!(!found.hits.iter().any(|hit| hit.text.contains(&word.word)), "{calm}: {} recalled", word.word);
+            let pack = context(engine, &calm, &ContextOptions::of(&word.word))?;
+            assert!(!told(&pack.text, &word.word), "{calm}: {} in {}", word.word, pack.text);
+        }
+        w.world.said.register().erased.push(word);
+    }
+    Ok(())
+}
+
+/// True if a pack tells the word, other than by repeating the question.
+fn told(text: &str, word: &str) -> bool {
+    text.lines().any(|line| line.contains(word) && line.len() > word.len() + 20)
+}
+
+fn is_listed(engine: &Engine, user: &UserId, word: &Word) -> Result<bool> {
+    let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
+    let page = list(engine, user, &options)?;
+    Ok(page.items.iter().any(|item| item.text.contains(&word.word)))
+}
+
+fn says(engine: &Engine, of: &str, text: &str) {
+    let said = quipu_engine::Utterance::of_user(text);
+    quipu_engine::remember(engine, &user(of), &said, &RememberOptions::default()).unwrap();
+}
+
+fn listed(engine: &Engine, of: &str) -> Vec<String> {
+    let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
+    list(engine, &user(of), &options).unwrap().items.into_iter().map(|item| item.text).collect()
+}
+
+#[test]
+fn who_was_deleted_and_made_anew_elsewhere_is_seen_anew() {
+    let world = crate::world::World::new("made anew", 2);
+    let (one, two) = (&world.engines[0], &world.engines[1]);
+    for (before, after) in [(1, 1), (2, 1), (1, 2)] {
+        // Given a user whose ledger one engine has closed, because others were asked for since
+        let name = format!("passing-{before}-{after}");
+        (0..before).for_each(|_| says(one, &name, "I live in Porto."));
+        (0..crate::world::LIMITS.ledgers_max + 1).for_each(|other| says(one, &format!("other-{other}"), "I like tea."));
+        // When another engine deletes the user, who then says something else
+        quipu_engine::erase::delete_user(two, &user(&name)).unwrap();
+        (0..after).for_each(|_| says(two, &name, "I live in Lyon."));
+        // Then the first engine sees that, and appends after it
+        assert_eq!(listed(one, &name), vec!["I live in Lyon."; after]);
+        says(one, &name, "I like fado.");
+        assert_eq!(listed(two, &name).len(), after + 1);
+        for engine in [one, two] {
+            assert!(quipu_engine::verify(engine, &user(&name), &[], &mut |_| {}).unwrap().is_intact());
+        }
+    }
+}
+
+#[test]
+fn what_another_engine_has_appended_is_no_difference_of_a_rebuild() {
+    let world = crate::world::World::new("rebuild", 2);
+    let (one, two) = (&world.engines[0], &world.engines[1]);
+    says(one, "ines", "I live in Porto.");
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..20).for_each(|number| says(two, "ines", &format!("I like tea number {number}."))));
+        for _ in 0..20 {
+            assert!(quipu_engine::rebuild(one, &user("ines"), &mut |_| {}).unwrap().identical);
+        }
+    });
+    assert_eq!(listed(one, "ines").len(), 21);
+}

@@ -1,0 +1,90 @@
+//! What is done to whole ledgers: copies, proofs, files.
+
+use std::fs;
+
+use quipu_engine::backup::{backup, restore};
+use quipu_engine::bundle::{bundle, import_bundle, verify_bundle};
+use quipu_engine::erase::delete_user;
+use quipu_engine::{
+    MemoryRef, RememberOptions, Result, Utterance, VaultOptions, rebuild, remember, snapshot, vault, verify,
+};
+
+use crate::changing::gone;
+use crate::verb::{Verb, verb};
+use crate::worker::Worker;
+
+pub(crate) const VERBS: &[Verb] = &[
+    verb("verify", 8, |w| {
+        let user = w.user();
+        let report = verify(w.engine, &user, &[], &mut |_| {})?;
+        assert!(report.is_intact(), "{user}: {report:?}");
+        Ok(())
+    }),
+    verb("rebuild", 8, |w| {
+        let user = w.user();
+        rebuild(w.engine, &user, &mut |_| {}).map(drop)
+    }),
+    verb("snapshot", 8, |w| {
+        let user = w.user();
+        snapshot(w.engine, &user).map(drop)
+    }),
+    verb("backup::backup", 4, |w| {
+        let user = w.user();
+        let folder = w.world.path(&w.word());
+        let done = backup(w.engine, &[user], &folder);
+        let _ = fs::remove_dir_all(folder);
+        done.map(drop)
+    }),
+    verb("backup::restore", 4, restores),
+    verb("bundle::bundle", 4, |w| {
+        let user = w.user();
+        bundle(w.engine, &user, &w.world.signer).map(drop)
+    }),
+    verb("bundle::verify_bundle", 3, |w| {
+        let user = w.user();
+        let text = bundle(w.engine, &user, &w.world.signer)?;
+        let verdict = verify_bundle(&text, None, &w.world.signer, &[])?;
+        assert!(verdict.is_intact(), "{user}: {verdict:?}");
+        Ok(())
+    }),
+    verb("bundle::import_bundle", 3, |w| {
+        let user = speak(w)?;
+        let text = bundle(w.engine, &user, &w.world.signer)?;
+        gone(delete_user(w.engine, &user))?;
+        import_bundle(w.engine, &text, None, &w.world.signer, false, &mut |_| {}).map(drop)
+    }),
+    verb("vault::level", 6, |w| {
+        let user = w.user();
+        vault::level(w.engine, &user, VaultOptions { look: w.dice.once_in(2), dry_run: false }).map(drop)
+    }),
+    verb("vault::rebuild", 3, |w| {
+        let user = w.user();
+        vault::rebuild(w.engine, &user, VaultOptions::default()).map(drop)
+    }),
+    verb("vault::verify", 3, |w| {
+        let user = w.user();
+        vault::verify(w.engine, &user).map(drop)
+    }),
+    verb("vault::restore", 3, |w| {
+        let user = speak(w)?;
+        vault::level(w.engine, &user, VaultOptions::default())?;
+        vault::restore(w.engine, &user, w.dice.once_in(2), &mut |_| {}).map(drop)
+    }),
+];
+
+/// Something is said by a user whose ledger may be put back.
+fn speak(w: &mut Worker<'_>) -> Result<quipu_core::id::UserId> {
+    let user = w.spare();
+    let said = Utterance::of_user(format!("I am back at {}.", w.word()));
+    remember(w.engine, MemoryRef::of(&user), &said, &RememberOptions::default())?;
+    Ok(user)
+}
+
+fn restores(w: &mut Worker<'_>) -> Result<()> {
+    let user = speak(w)?;
+    let folder = w.world.path(&w.word());
+    let done = backup(w.engine, std::slice::from_ref(&user), &folder)
+        .and_then(|_| restore(w.engine, &folder, None, w.dice.once_in(2)));
+    let _ = fs::remove_dir_all(folder);
+    done.map(drop)
+}

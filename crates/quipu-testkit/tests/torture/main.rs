@@ -1,0 +1,40 @@
+//! Every verb of the engine, from many threads, on few memories that are open at a time; and two engines over one folder, as
+//! two processes are.
+//!
+//! A run is counted in operations and follows from its seed but for the order in which threads meet. It ends with an audit of
+//! every ledger. `QUIPU_EFFORT` makes it longer, `QUIPU_SEED` another one.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test stops at what it did not expect")]
+
+mod audit;
+mod changing;
+mod coverage;
+mod following;
+mod keeping;
+mod looking;
+mod parts;
+mod said;
+mod saying;
+mod verb;
+mod watchdog;
+mod worker;
+mod world;
+
+use quipu_testkit::effort;
+
+use world::World;
+
+#[test]
+fn every_verb_from_eight_threads_leaves_sound_ledgers() {
+    let world = World::new("one engine", 1);
+    world.run(8, effort(20_000) as usize);
+    world.expect_every_verb();
+    audit::check(&world);
+}
+
+#[test]
+fn two_engines_over_one_folder_follow_each_other() {
+    let world = World::new("two engines", 2);
+    world.run(8, effort(4_000) as usize);
+    audit::check(&world);
+}

@@ -1,0 +1,216 @@
+//! Where a torture takes place: engines over one folder, threads that draw verbs, and what they must not see.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use quipu_core::id::UserId;
+use quipu_engine::keys::Keys;
+use quipu_engine::{Aids, Engine, Error, OpenLimits, Parts, Rules};
+use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
+use quipu_sqlite::{Options, SqliteStore};
+use quipu_testkit::{Dice, FixedClock, MemoryKeys, SeededEntropy, seed};
+use quipu_vault::{FolderVault, KeyFile};
+
+use crate::following;
+use crate::parts::{Reviewer, SecondReader};
+use crate::said::Said;
+use crate::verb::{self, Verb};
+use crate::watchdog::Watchdog;
+use crate::worker::Worker;
+
+/// Users whose words are counted.
+pub(crate) const USERS: usize = 60;
+/// Operations that are told with a failure.
+const TOLD_MAX: usize = 40;
+/// How many memories an engine keeps in hand, and with an open ledger: less than there are threads.
+pub(crate) const LIMITS: OpenLimits = OpenLimits { memories_max: 5, bytes_max: 1 << 30, ledgers_max: 3 };
+
+/// How the outcomes of a verb are spread.
+type Outcomes = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;
+
+pub(crate) struct World {
+    pub(crate) engines: Vec<Engine>,
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) said: Said,
+    pub(crate) keys: Keys,
+    pub(crate) signer: KeyFile,
+    pub(crate) seed: u64,
+    title: &'static str,
+    last: Mutex<VecDeque<String>>,
+    outcomes: Mutex<Outcomes>,
+    fault: Mutex<Option<String>>,
+    is_stopped: AtomicBool,
+}
+
+impl World {
+    pub(crate) fn new(title: &'static str, engines: usize) -> Self {
+        let (folder, seed) = (tempfile::tempdir().unwrap(), seed());
+        let clock = Arc::new(FixedClock::starting(1_767_225_600_000_000, 10_000));
+        let entropy = |number: u64| Arc::new(SeededEntropy::new(seed.wrapping_mul(31).wrapping_add(number)));
+        let keys = Keys::new(Arc::new(MemoryKeys::new()), clock.clone(), entropy(100));
+        let signer = KeyFile::new(folder.path().join("signing.key"), entropy(101));
+        let engines = (0..engines).map(|number| engine(folder.path().join("data"), &clock, entropy(number as u64)));
+        Self {
+            engines: engines.collect(),
+            folder,
+            said: Said::default(),
+            keys,
+            signer,
+            seed,
+            title,
+            last: Mutex::default(),
+            outcomes: Mutex::default(),
+            fault: Mutex::default(),
+            is_stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// So many operations, drawn by so many threads; the threads are spread over the engines.
+    pub(crate) fn run(&self, threads: usize, operations: usize) {
+        let watchdog = Watchdog::new(format!("{}, QUIPU_SEED={}", self.title, self.seed), threads);
+        let left = AtomicUsize::new(operations);
+        std::thread::scope(|scope| {
+            scope.spawn(|| watchdog.watch());
+            let workers: Vec<_> = (0..threads)
+                .map(|number| {
+                    let (watchdog, left) = (&watchdog, &left);
+                    scope.spawn(move || self.work(number, watchdog, left))
+                })
+                .collect();
+            let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
+            watchdog.over();
+            assert!(ended.iter().all(Result::is_ok), "{}: a worker panicked", self.title);
+        });
+        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        assert!(fault.is_none(), "{}", fault.unwrap_or_default());
+    }
+
+    fn work(&self, number: usize, watchdog: &Watchdog, left: &AtomicUsize) {
+        let own = number % self.engines.len();
+        let mut worker = Worker {
+            world: self,
+            engine: &self.engines[own],
+            other: &self.engines[(own + 1) % self.engines.len()],
+            dice: Dice::new(self.seed ^ ((number as u64) << 32)),
+            number,
+            count: 0,
+            about: String::new(),
+        };
+        let drawn: Vec<&'static Verb> = verb::all().flat_map(|verb| std::iter::repeat_n(verb, verb.weight)).collect();
+        let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        while !self.is_stopped.load(Ordering::Relaxed) && take() {
+            // Two engines are also compared at what each acknowledges to users who only ever add.
+            let verb = if self.engines.len() > 1 && worker.dice.once_in(4) {
+                &following::SEEN_AT_ONCE
+            } else {
+                worker.dice.pick(&drawn).copied().expect("there are verbs")
+            };
+            watchdog.begins(number, format!("{}, operation {}", verb.name, worker.count));
+            worker.count += 1;
+            worker.about.clear();
+            let outcome = catch_unwind(AssertUnwindSafe(|| (verb.act)(&mut worker)));
+            watchdog.ended();
+            self.note(&worker, verb, outcome);
+        }
+    }
+
+    fn note(&self, worker: &Worker<'_>, verb: &Verb, outcome: std::thread::Result<quipu_engine::Result<()>>) {
+        let (kind, fault) = match outcome {
+            Ok(Ok(())) => ("ok", None),
+            Ok(Err(error)) => (kind(&error), is_fault(&error).then(|| format!("{error:?}"))),
+            Err(panic) => ("panic", Some(message(panic.as_ref()))),
+        };
+        let line = format!("worker {} {} {}: {kind}", worker.number, verb.name, worker.about);
+        {
+            let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            if last.len() == TOLD_MAX {
+                last.pop_front();
+            }
+            last.push_back(line.clone());
+        }
+        *self.outcomes().entry(verb.name).or_default().entry(kind).or_default() += 1;
+        if let Some(fault) = fault {
+            self.fail(&format!("{line}: {fault}"));
+        }
+    }
+
+    fn outcomes(&self) -> std::sync::MutexGuard<'_, Outcomes> {
+        self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The first fault ends the run, with what happened before it.
+    fn fail(&self, fault: &str) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last: Vec<&str> = last.iter().map(String::as_str).collect();
+        let text =
+            format!("{}, QUIPU_SEED={}: {fault}\nthe last operations:\n{}", self.title, self.seed, last.join("\n"));
+        self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(text);
+    }
+
+    /// Every verb did at least once what it is for: a table of operations that are all refused proves nothing.
+    pub(crate) fn expect_every_verb(&self) {
+        let outcomes = self.outcomes();
+        let never: Vec<_> = verb::all()
+            .filter(|verb| outcomes.get(verb.name).and_then(|kinds| kinds.get("ok")).is_none())
+            .map(|verb| (verb.name, outcomes.get(verb.name)))
+            .collect();
+        assert!(never.is_empty(), "QUIPU_SEED={}: never done: {never:?}", self.seed);
+    }
+
+    /// A file or folder beside the memories.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+}
+
+fn engine(folder: PathBuf, clock: &Arc<FixedClock>, entropy: Arc<SeededEntropy>) -> Engine {
+    let vault = FolderVault::new(folder.join("vault"));
+    let store = SqliteStore::open(&folder, Options { ballast_bytes: 1 << 16, ..Options::default() }).unwrap();
+    Engine::new(Parts {
+        store: Box::new(store),
+        embedder: Arc::new(HashedNgrams::new()),
+        clock: clock.clone(),
+        entropy,
+        extractor: Some(Arc::new(RuleExtractor::english())),
+        summarizer: Some(Arc::new(RuleSummarizer)),
+        rules: Rules { open_limits: LIMITS, ..Rules::default() },
+        aids: Aids {
+            reader: Some(Arc::new(SecondReader(RuleExtractor::english()))),
+            reflector: Some(Arc::new(Reviewer)),
+            vault: Some(Arc::new(vault)),
+            ..Aids::default()
+        },
+    })
+}
+
+fn kind(error: &Error) -> &'static str {
+    match error {
+        Error::Invalid(_) => "invalid",
+        Error::Conflict(_) => "conflict",
+        Error::Stale(_) => "stale",
+        Error::NotFound(_) => "not found",
+        Error::Refused(_) => "refused",
+        Error::Unavailable(_) => "unavailable",
+        Error::Corrupt(_) => "corrupt",
+        Error::Bug(_) => "bug",
+    }
+}
+
+/// What no interleaving earns.
+fn is_fault(error: &Error) -> bool {
+    matches!(error, Error::Unavailable(_) | Error::Corrupt(_) | Error::Bug(_))
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().cloned();
+    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
+/// A user by name.
+pub(crate) fn user(name: &str) -> UserId {
+    UserId::parse(name).unwrap()
+}
