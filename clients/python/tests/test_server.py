@@ -109,7 +109,10 @@ def test_answers_are_of_their_types(memory: Quipu) -> None:
     assert memory.revert(user, events=[patched["seq"]], dry_run=True)["events"] == [patched["seq"]]
     receipt = memory.erase(user, [told["items"][0]], reason="asked for")
     assert receipt["erased"]
-    assert memory.delete_user("ida2")["user_id"] == "ida2"
+    with pytest.raises(errors.ConfirmationRequired) as announced:
+        memory.delete_user("ida2")
+    assert announced.value.preview["events"] > 0
+    assert memory.delete_user("ida2", confirm=announced.value.confirm)["user_id"] == "ida2"
     key = memory.create_key("phone", ["read"], user_id=user)
     fits(memory.keys(), types.Keys, "keys")
     with Quipu(str(memory._http.base_url), api_key=key["key"]) as reader:

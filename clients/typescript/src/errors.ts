@@ -17,6 +17,7 @@ export type RefusalType =
   | "not_found_error"
   | "conflict_error"
   | "precondition_failed_error"
+  | "confirmation_required_error"
   | "refused_error"
   | "rate_limit_error"
   | "timeout_error"
@@ -36,6 +37,10 @@ export class Refusal extends QuipuError {
   readonly requestId: string | undefined;
   /** True if the same may succeed later. */
   readonly retryable: boolean;
+  /** The token that confirms a destruction, where it was refused for want of one. */
+  readonly confirm: string | undefined;
+  /** What it would destroy. */
+  readonly preview: Record<string, unknown> | undefined;
 
   constructor(
     readonly status: number,
@@ -51,5 +56,7 @@ export class Refusal extends QuipuError {
     this.param = text("param");
     this.requestId = text("request_id");
     this.retryable = error["retryable"] === true;
+    this.confirm = text("confirm");
+    this.preview = error["preview"] as Record<string, unknown> | undefined;
   }
 }

@@ -274,10 +274,10 @@ export class Quipu {
     return this.#post("/memory/{user_id}/erase", { parts: [userId], body, options });
   }
 
-  /** Deletes a user's memory whole; the answer is the receipt. */
-  async deleteUser(userId: string, options: ConditionalOptions = {}) {
+  /** Deletes a user's memory whole; the answer is the receipt. Without `confirm` nothing is deleted: the refusal holds a preview and the token. */
+  async deleteUser(userId: string, { confirm, ...options }: ConditionalOptions & { confirm?: string } = {}) {
     const path = "/memory/{user_id}";
-    return (await this.#wire.send({ method: "DELETE", path, parts: [userId], options })) as Answer<typeof path, "delete">;
+    return (await this.#wire.send({ method: "DELETE", path, parts: [userId], query: { confirm }, options })) as Answer<typeof path, "delete">;
   }
 
   // Handing a memory on.

@@ -88,7 +88,10 @@ test("what is written is found, and judged", async () => {
   await assert.rejects(reader.core("ines"), refused(403, "permission_error"));
   await memory.revokeKey(key.id);
   await assert.rejects(reader.core("ida"), refused(401, "authentication_error"));
-  assert.equal((await memory.deleteUser("ida")).user_id, "ida");
+  const announced = await memory.deleteUser("ida").catch((refused) => refused);
+  assert.equal(announced.type, "confirmation_required_error");
+  assert.ok(announced.preview.events > 0);
+  assert.equal((await memory.deleteUser("ida", { confirm: announced.confirm })).user_id, "ida");
 });
 
 test("refusals say what is wrong", async () => {

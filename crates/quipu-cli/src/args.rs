@@ -21,7 +21,7 @@ use quipu_engine::import::{DateOrder, Zone};
 use quipu_engine::versions::When;
 
 pub(crate) use eval::{Dataset, Eval};
-pub(crate) use keeping::{Backup, Restore, Verify};
+pub(crate) use keeping::{Backup, Erase, Restore, Verify};
 pub(crate) use read::{Context, Recall, Time};
 pub(crate) use serve::{Level, Serve};
 
@@ -187,6 +187,7 @@ pub(crate) enum Command {
     /// Do what nobody waited for: let language models read and summarise
     CatchUp(models::CatchUp),
     /// Do everything that is due: read, tell, count, reflect, compact
+    #[command(name = "maintain", visible_alias = "tend")]
     Tend(growing::Tend),
     /// Note what works for you, and propose lines of the self-model
     Reflect(growing::Grow),
@@ -459,22 +460,6 @@ pub(crate) struct Fork {
     /// Up to this version
     #[arg(long, default_value = "now")]
     pub(crate) at: When,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Erase {
-    /// Changes (12.0), events (12) or item ids; what was drawn from them goes too
-    #[arg(required_unless_present = "everything")]
-    pub(crate) targets: Vec<String>,
-    /// The user's whole memory
-    #[arg(long, conflicts_with = "targets")]
-    pub(crate) everything: bool,
-    /// Why, without repeating what is erased; this stays on record
-    #[arg(long, default_value = "asked by the user")]
-    pub(crate) because: String,
-    /// Write the receipt to this file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) receipt: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -37,9 +37,11 @@ impl Printer {
                 let value = serde_json::to_value(report).map_err(|error| Error::Bug(error.to_string()))?;
                 let mut members = match value {
                     Value::Object(members) => members,
-                    Value::Array(entries) => {
-                        serde_json::Map::from_iter([("entries".to_owned(), Value::Array(entries))])
-                    }
+                    // The rows of every list are `items`; `entries` is their name of the release before.
+                    Value::Array(rows) => serde_json::Map::from_iter([
+                        ("items".to_owned(), Value::Array(rows.clone())),
+                        ("entries".to_owned(), Value::Array(rows)),
+                    ]),
                     other => serde_json::Map::from_iter([("value".to_owned(), other)]),
                 };
                 members.insert("schema_version".to_owned(), SCHEMA_VERSION.into());

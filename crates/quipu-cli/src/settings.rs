@@ -1,6 +1,7 @@
 //! Settings, weakest first: the built-in default, the settings file, `QUIPU_*` in the environment, flags.
 
 mod artifacts;
+mod maintenance;
 mod models;
 mod serving;
 
@@ -39,6 +40,8 @@ struct File {
     #[serde(default)]
     serve: serving::Serving,
     #[serde(default)]
+    maintenance: maintenance::Maintenance,
+    #[serde(default)]
     upstream: Vec<serving::Place>,
 }
 
@@ -68,6 +71,8 @@ pub(crate) struct Settings {
     pub(crate) now: Option<jiff::Timestamp>,
     /// What is decided about MCP.
     pub(crate) mcp: quipu_server::McpOptions,
+    /// What the server does by itself.
+    maintenance: quipu_server::MaintenanceOptions,
     serve: serving::Serving,
     upstream: Vec<serving::Place>,
 }
@@ -98,6 +103,7 @@ impl Settings {
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,
             now: global.now,
             mcp: file.mcp.into(),
+            maintenance: file.maintenance.checked()?,
             serve: file.serve,
             upstream: file.upstream,
         })

@@ -12,8 +12,10 @@ use tracing_subscriber::filter::{FilterFn, LevelFilter};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 
-/// How long the collector may take for a batch, and for the last one at the end.
+/// How long the collector may take for a batch.
 const WITHIN: Duration = Duration::from_secs(5);
+/// How long it may take for the last one, at the end: a server is to be gone within ten seconds, of which it takes seven itself.
+const LAST_WITHIN: Duration = Duration::from_secs(2);
 
 /// What is to be ended with the process.
 pub(crate) struct Telemetry {
@@ -43,7 +45,7 @@ pub(crate) fn start(level: LevelFilter, collector: Option<&str>) -> Result<Telem
 impl Telemetry {
     /// Sends what is left. Says why, if that fails.
     pub(crate) fn end(self) -> Option<String> {
-        let fault = self.exported?.shutdown_with_timeout(WITHIN).err()?;
+        let fault = self.exported?.shutdown_with_timeout(LAST_WITHIN).err()?;
         Some(format!("the last spans did not reach the collector: {fault}"))
     }
 }

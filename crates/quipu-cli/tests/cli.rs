@@ -84,6 +84,8 @@ fn a_day_with_a_memory() {
     ok(&["status"], &["Nothing is remembered here yet"]);
     place.check(&["recall", "anything"], b"", 3, &["quipu demo"]);
     ok(&["add", "I moved to Porto in March"], &["Event 1: turn_"]);
+    ok(&["status"], &["1 item in "]);
+    assert_eq!(ok(&["maintain", "--dry-run"], &[]), ok(&["tend", "--dry-run"], &[]), "one command under two names");
     place.check(
         &["add"],
         b"My sister is called Marta",

@@ -230,6 +230,12 @@ impl Change {
         }
     }
 
+    /// True if it may change the core document.
+    pub fn is_of_core(&self) -> bool {
+        let drawn = |drawn: &Drawn| matches!(drawn, Drawn::CoreFieldsChanged { .. } | Drawn::CoreEdited { .. });
+        matches!(self, Self::CorePatched(_)) || matches!(self, Self::Drawn(change) if drawn(change))
+    }
+
     /// True for changes about other events: replay must know of them before it starts.
     pub fn is_control(&self) -> bool {
         matches!(self, Self::Reverted { .. } | Self::Erased { .. } | Self::Forked { .. })

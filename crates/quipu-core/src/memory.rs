@@ -271,6 +271,16 @@ impl Memory {
                 Change::ItemMarked(mark) => {
                     self.must_have(mark.item, &fresh).map_err(fault)?;
                 }
+                Change::Drawn(Drawn::CoreEdited { within, patch }) => {
+                    let document = core.as_ref().unwrap_or(&self.core);
+                    core = Some(core_document::replay_within(document, within, patch).map_err(fault)?);
+                }
+                Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+                    let document = core.as_ref().unwrap_or(&self.core);
+                    let place = |at: &str| self.schema.place(at);
+                    let changed = core_document::change_fields(document, changes, &place).map_err(fault)?;
+                    core = (changed != *document).then_some(changed).or(core);
+                }
                 Change::Drawn(drawn) => {
                     self.may_draw(drawn, &fresh).map_err(fault)?;
                     fresh.extend(drawn.makes());

@@ -5,11 +5,13 @@ use quipu_core::event::Change;
 use quipu_core::id::{ItemId, UserId};
 use quipu_core::ledger;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::items;
 use crate::log::{self, Entry};
+use crate::memory::OpenMemory;
 
 /// One step in the life of a value or an item.
 #[derive(Debug, Clone, Serialize)]
@@ -23,7 +25,7 @@ pub struct Step {
     pub after: Option<Value>,
 }
 
-/// Who changed the value at a pointer of the core document, or the item of an id; oldest first.
+/// Who changed the value at a pointer of the core document, or an item of any kind, by its id or the start of it; oldest first.
 ///
 /// Events that do not count are left out. Costs one replay of the ledger.
 ///
@@ -31,10 +33,8 @@ pub struct Step {
 /// `Invalid` if the text is neither a pointer nor an item id; `NotFound` if nothing ever stood there.
 pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<Step>> {
     let open = engine.open(user)?;
-    let item = what.parse::<ItemId>();
-    if item.is_err() && !what.is_empty() && !what.starts_with('/') {
-        return Err(Error::Invalid(format!("{what:?} is neither a path like /location/city nor an item id")));
-    }
+    let is_pointer = what.is_empty() || what.starts_with('/');
+    let item = if is_pointer { None } else { Some(named(&open, what)?) };
     let mut writer = open.writer()?;
     let state = open.read();
     let mut memory = Memory::new(user.clone(), state.memory.skipped().clone());
@@ -43,16 +43,16 @@ pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<Step>> {
     writer.ledger.read(1..=state.memory.seq(), &mut |sealed| match ledger::open(&sealed) {
         Ok(event) => {
             let touched = match &item {
-                Ok(id) => event.changes.iter().flatten().any(|change| names_item(change, *id)),
-                Err(_) => event.changes.iter().flatten().any(|change| matches!(change, Change::CorePatched(_))),
+                Some(id) => event.changes.iter().flatten().any(|change| change.is_about(*id)),
+                None => event.changes.iter().flatten().any(Change::is_of_core),
             };
             if !touched {
                 memory.apply(event);
                 return true;
             }
             let look = |memory: &Memory| match &item {
-                Ok(id) => memory.get(*id).map(|held| item_value(memory, held)),
-                Err(_) => memory.core().pointer(what).cloned(),
+                Some(id) => item_value(memory, *id),
+                None => memory.core().pointer(what).cloned(),
             };
             let before = look(&memory);
             let entry = log::entry(&state, &event);
@@ -75,15 +75,26 @@ pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<Step>> {
     }
 }
 
-fn names_item(change: &Change, id: ItemId) -> bool {
-    match change {
-        Change::SourceRecorded(source) => source.id == id,
-        Change::ItemMarked(mark) => mark.item == id,
-        _ => false,
+/// The item that is meant, also one that is there no more.
+fn named(open: &OpenMemory, what: &str) -> Result<ItemId> {
+    if let Ok(id) = what.parse::<ItemId>() {
+        return Ok(id);
     }
+    items::find_id(&open.read().memory, what).map_err(|error| match error {
+        Error::NotFound(_) => {
+            Error::Invalid(format!("{what:?} is neither a path like /location/city nor the id of an item"))
+        }
+        other => other,
+    })
 }
 
-fn item_value(memory: &Memory, held: &quipu_core::memory::Held) -> Value {
-    let marks = memory.marks(held.source.id);
-    serde_json::json!({"text": held.source.text, "pinned": marks.pinned, "rating": marks.rating})
+/// What an item says and how it stands; nothing before it is made and after it is gone.
+fn item_value(memory: &Memory, id: ItemId) -> Option<Value> {
+    let marks = memory.marks(id);
+    if let Some(held) = memory.get(id) {
+        return Some(json!({"text": held.source.text, "pinned": marks.pinned, "rating": marks.rating}));
+    }
+    let items = memory.items();
+    let (text, standing) = (items.text(id)?, items.standing(id));
+    Some(json!({"text": text, "standing": standing, "pinned": marks.pinned, "rating": marks.rating}))
 }

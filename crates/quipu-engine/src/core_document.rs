@@ -1,7 +1,7 @@
 //! The core document: reading it, and changing it by guarded patches.
 
 use quipu_core::core_document::{self, Patch};
-use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::event::{Actor, Draft, Origin, SourceKind};
 use serde_json::Value;
 
 use crate::engine::Engine;
@@ -38,7 +38,8 @@ pub enum Edit {
 /// Patches the core document.
 ///
 /// The recorded patch carries `test` operations for everything it replaces or removes, so that it can never hit another
-/// value when it is replayed on a history with reverts. Returns once the event is durable.
+/// value when it is replayed on a history with reverts. It does not depend on the events that made the objects and lists
+/// it adds to. Returns once the event is durable.
 ///
 /// # Errors
 /// - `Invalid`, `Refused` or `NotFound`: the patch is malformed, too large, does not apply, or leaves the document
@@ -61,16 +62,14 @@ pub fn edit_core<'a>(
     let kind = SourceKind::UserEdited;
     let mut decide = |state: &State| {
         let document = state.memory.core();
-        let wanted = match edit {
-            Edit::Patch(patch) => patch.clone(),
-            Edit::Set(pointer, value) => core_document::set(document, pointer, value.clone())?,
-            Edit::Unset(pointer) => core_document::unset(document, pointer)?,
+        let (within, wanted) = match edit {
+            Edit::Patch(patch) => (core_document::containers(document, patch), patch.clone()),
+            Edit::Set(pointer, value) => core_document::set_within(document, pointer, value.clone())?,
+            Edit::Unset(pointer) => (Vec::new(), core_document::unset(document, pointer)?),
         };
-        let desk = engine.desk(&state.memory);
-        let (guarded, after) = core_document::check(desk.categories(), document, &wanted)?;
         // What stands in the document by the user's hand is so: the facts follow in the same event.
-        let mut changes = desk.edited(&after, &mut |kind| engine.new_item_id(kind));
-        changes.push(Change::CorePatched(guarded));
+        let desk = engine.desk(&state.memory);
+        let changes = desk.edit(within, &wanted, &mut |kind| engine.new_item_id(kind))?;
         Ok(Draft {
             origin: Origin { reference: options.reference.clone(), ..Origin::of(kind) },
             rationale: options.rationale.clone(),

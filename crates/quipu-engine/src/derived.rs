@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use json_patch::PatchOperation;
-use quipu_core::core_document::Patch;
+use quipu_core::core_document::{FieldChange, FieldOp, Patch};
 use quipu_core::event::{Change, ChangeRef, Event};
 use quipu_core::evolve;
 use quipu_core::id::{ItemId, ItemKind, Seq};
@@ -25,7 +25,7 @@ struct Gone {
     /// Values that something else says too: they are no secret of what is gone.
     kept: BTreeSet<(String, String)>,
     /// Patches near a place where a value stood, decided on at the end.
-    patches: Vec<(ChangeRef, Patch)>,
+    patches: Vec<(ChangeRef, Written)>,
     /// Subject, relation and value of every fact that goes.
     claims: BTreeSet<(String, String, String)>,
     /// Sources that said once more what is gone, and say it still.
@@ -46,6 +46,26 @@ struct Members {
     /// What was asked about a promotion, by what it names, and what was decided on it.
     asked: Vec<(ChangeRef, ItemId, Vec<String>)>,
     decided: Vec<(ChangeRef, ItemId)>,
+}
+
+/// What a change writes into the core document: places, and what is written there.
+type Written = Vec<(String, Value)>;
+
+/// What a change writes into the core document; `None` if it is no such change.
+fn written(change: &Change) -> Option<Written> {
+    let of_patch = |patch: &Patch| patch.0.iter().map(|op| (op.path().to_string(), serde_json::json!(op))).collect();
+    match change {
+        Change::CorePatched(patch) | Change::Drawn(Drawn::CoreEdited { patch, .. }) => Some(of_patch(patch)),
+        Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+            let value = |change: &FieldChange| match &change.op {
+                FieldOp::Set { value } | FieldOp::Include { value } => value.clone(),
+                FieldOp::Exclude { name } | FieldOp::Unset { name: Some(name) } => name.as_str().into(),
+                FieldOp::Unset { name: None } => Value::Null,
+            };
+            Some(changes.iter().map(|change| (change.at.clone(), value(change))).collect())
+        }
+        _ => None,
+    }
 }
 
 /// What an erasure takes with it.
@@ -115,8 +135,11 @@ impl Gone {
             _ => None,
         });
         let Some(promotion) = promotion else {
-            for (at, patch) in patches {
-                let written = patch.0.iter().flat_map(members_written);
+            let core =
+                (0u32..).zip(&event.changes).filter(|(_, change)| change.as_ref().is_some_and(Change::is_of_core));
+            for (index, change) in core {
+                let at = ChangeRef { seq, index };
+                let written = change.iter().flat_map(members_of);
                 if self.changes.contains(&at) {
                     self.members.gone.extend(written);
                 } else {
@@ -211,15 +234,16 @@ impl Gone {
     /// A patch goes if everything else of its event goes; others are looked at once all values are known.
     fn patches(&mut self, event: &Event, seq: Seq) {
         for (index, change) in (0u32..).zip(&event.changes) {
-            let Some(Change::CorePatched(patch)) = change else { continue };
+            let Some(written) = change.as_ref().and_then(written) else { continue };
             let others = (0u32..).zip(&event.changes).filter(|(other, _)| *other != index);
-            let mut drawn = others.filter(|(_, change)| matches!(change, Some(Change::Drawn(_)))).peekable();
+            let is_drawn = |change: &Change| matches!(change, Change::Drawn(_)) && !change.is_of_core();
+            let mut drawn = others.filter(|(_, change)| change.as_ref().is_some_and(is_drawn)).peekable();
             let alone =
                 drawn.peek().is_some() && drawn.all(|(index, _)| self.changes.contains(&ChangeRef { seq, index }));
             if alone {
                 self.changes.insert(ChangeRef { seq, index });
-            } else if self.repeats(patch) {
-                self.patches.push((ChangeRef { seq, index }, patch.clone()));
+            } else if self.repeats(&written) {
+                self.patches.push((ChangeRef { seq, index }, written));
             }
         }
     }
@@ -228,8 +252,8 @@ impl Gone {
     fn settle_patches(&mut self) {
         let kept = std::mem::take(&mut self.kept);
         self.values.retain(|value| !kept.contains(value));
-        for (at, patch) in std::mem::take(&mut self.patches) {
-            if self.repeats(&patch) {
+        for (at, written) in std::mem::take(&mut self.patches) {
+            if self.repeats(&written) {
                 self.changes.insert(at);
             }
         }
@@ -245,15 +269,32 @@ impl Gone {
         self.changes.extend(decided.into_iter().filter(|(_, review)| reviews.contains(review)).map(|(at, _)| at));
     }
 
-    /// True if an operation at, above or below the place of a value holds that value.
-    fn repeats(&self, patch: &Patch) -> bool {
-        patch.0.iter().any(|op| {
-            let at = op.path().as_str();
-            let near = self.values.iter().filter(|(place, _)| at.starts_with(place.as_str()) || place.starts_with(at));
+    /// True if something written at, above or below the place of a value holds that value.
+    fn repeats(&self, written: &Written) -> bool {
+        written.iter().any(|(at, value)| {
+            let near = self
+                .values
+                .iter()
+                .filter(|(place, _)| at.starts_with(place.as_str()) || place.starts_with(at.as_str()));
             let near: Vec<&str> = near.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty()).collect();
             let named = |token: &str| near.iter().any(|value| slug(value) == token);
-            !near.is_empty() && (at.split('/').any(named) || holds(&serde_json::json!(op), &near))
+            !near.is_empty() && (at.split('/').any(named) || holds(value, &near))
         })
+    }
+}
+
+/// The members of `uncategorized` that a change of the core document names.
+fn members_of(change: &Change) -> Vec<String> {
+    match change {
+        Change::CorePatched(patch) => patch.0.iter().flat_map(members_written).collect(),
+        Change::Drawn(Drawn::CoreEdited { within, patch }) => {
+            let containers = within.iter().filter_map(|container| member_of(&container.at));
+            containers.chain(patch.0.iter().flat_map(members_written)).collect()
+        }
+        Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+            changes.iter().filter_map(|change| member_of(&change.at)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::derived::{self, Derived};
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::keys::Keys;
 use crate::log;
 use crate::memory::commit;
@@ -20,6 +21,7 @@ use crate::memory::precondition;
 use crate::memory::{MemoryRef, OpenMemory, fold};
 use crate::memory::{Watch, checkpoint};
 use crate::ports::{StoreError, UserLedger};
+use crate::restore;
 use crate::scan;
 use crate::summarize;
 use crate::understand::{self, Cause};
@@ -222,7 +224,7 @@ fn mend(engine: &Engine, open: &OpenMemory, before: &Memory, mut sources: BTreeS
     for source in sources {
         all.extend(understand::understand(engine, open, source, &Cause::default())?);
     }
-    commit::level(engine, open, before)?;
+    restore::level(engine, open, before, None)?;
     Ok(all)
 }
 
@@ -276,10 +278,17 @@ fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<B
         Some(Change::Drawn(drawn)) => drawn.makes() == Some(id),
         _ => false,
     };
+    let is_words = |change: &Option<Change>| match change {
+        Some(Change::SourceRecorded(source)) => hand_words::instead_of(source).is_some(),
+        _ => false,
+    };
     let range = memory.items().made_by(id).map_or(1..=memory.seq(), |seq| seq..=seq);
     let mut made = BTreeSet::new();
     scan::events(ledger, range, &mut |event| {
-        let indices = (0u32..).zip(&event.changes).filter(|(_, change)| makes(change)).map(|(index, _)| index);
+        // The words of the edit that made an item go with it: they were recorded for nothing else.
+        let is_made = event.changes.iter().any(makes);
+        let wanted = |change: &Option<Change>| is_made && (makes(change) || is_words(change));
+        let indices = (0u32..).zip(&event.changes).filter(|(_, change)| wanted(change)).map(|(index, _)| index);
         made.extend(indices.map(|index| ChangeRef { seq: event.header.seq, index }));
     })?;
     if made.is_empty() {

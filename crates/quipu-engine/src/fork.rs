@@ -170,6 +170,17 @@ fn fits(engine: &Engine, state: &State, draft: &Draft) -> Result<()> {
                     after = Cow::Owned(patched);
                 }
             }
+            Change::Drawn(Drawn::CoreEdited { within, patch }) => {
+                if let Ok(edited) = core_document::replay_within(&after, within, patch) {
+                    after = Cow::Owned(edited);
+                }
+            }
+            Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+                let place = |at: &str| state.memory.schema().place(at);
+                if let Ok(changed) = core_document::change_fields(&after, changes, &place) {
+                    after = Cow::Owned(changed);
+                }
+            }
             _ => {}
         }
     }

@@ -1,10 +1,12 @@
 //! Get, list, why: looking at single items.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::event::{Actor, Change, Draft, ItemMark, SourceKind};
+use quipu_core::event::{Actor, Change, Draft, Event, ItemMark, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
-use quipu_core::item::Hits;
+use quipu_core::item::{Evidence, Hits};
 use quipu_core::memory::{Held, Marks};
 use quipu_core::source::{Artifact, Role};
 use serde::Serialize;
@@ -41,8 +43,11 @@ pub struct Item {
     pub artifacts: Vec<Artifact>,
     /// Its name where it was imported from.
     pub native_id: Option<String>,
-    /// Hash of what was said, by whom and when.
+    /// Hash of what was said, by whom and when; of what it says, for what was drawn from words.
     pub content_hash: String,
+    /// How it stands, for what was drawn from words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<String>,
     /// Pinned and rated.
     pub marks: Marks,
     /// How often it was shown, and when last, as far as that is written down.
@@ -68,11 +73,61 @@ impl Item {
             artifacts: source.artifacts.clone(),
             native_id: source.native_id.as_deref().map(str::to_owned),
             content_hash: source.content_hash().to_hex().to_string(),
+            standing: None,
             marks: memory.marks(source.id),
             hits: memory.items().hits(source.id),
             event_seq: held.seq,
         }
     }
+
+    /// An item of any kind. What was drawn from words is shown with the speaker, time and conversation of the first of them.
+    fn of_any(memory: &Memory, id: ItemId) -> Result<Self> {
+        if let Some(held) = memory.get(id) {
+            return Ok(Self::of(memory, held));
+        }
+        let items = memory.items();
+        let missing = || Error::NotFound(format!("there is no item {id} in version {}", memory.seq()));
+        let (text, event_seq) = items.text(id).zip(items.made_by(id)).ok_or_else(missing)?;
+        let first = evidence(memory, id).into_iter().next().map(|held| Self::of(memory, held));
+        let (session_id, role, author, said_at) = match first {
+            Some(first) => (first.session_id, first.role, first.author, first.said_at),
+            None => (None, Role::User, None, items.fact(id).and_then(|fact| fact.first_seen)),
+        };
+        Ok(Self {
+            id,
+            kind: id.kind,
+            session_id,
+            topic: items.fact(id).and_then(|fact| fact.topic.clone()),
+            role,
+            author,
+            said_at,
+            text: text.to_owned(),
+            artifacts: Vec::new(),
+            native_id: None,
+            content_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+            standing: Some(items.standing(id)),
+            marks: memory.marks(id),
+            hits: items.hits(id),
+            event_seq,
+        })
+    }
+}
+
+/// The sources a drawn item was read from, each once, in order; nothing for a source.
+fn evidence(memory: &Memory, id: ItemId) -> Vec<&Held> {
+    let items = memory.items();
+    let places = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
+    let sources = match id.kind {
+        ItemKind::Fact => items.fact(id).map(|fact| places(&fact.evidence)),
+        ItemKind::Task => items.task(id).map(|task| places(&task.evidence)),
+        ItemKind::Note => items.note(id).map(|note| places(&note.evidence)),
+        ItemKind::Episode => items.episode(id).map(|episode| episode.sources.clone()),
+        ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.evidence.clone()),
+        _ => None,
+    };
+    let mut seen = BTreeSet::new();
+    let each = sources.into_iter().flatten().filter(|source| seen.insert(*source));
+    each.filter_map(|source| memory.get(source)).collect()
 }
 
 /// Finds an item by its id, by the start of its id if only one fits, or by its name where it was imported from.
@@ -114,7 +169,7 @@ pub(crate) fn find_id(memory: &Memory, name: &str) -> Result<ItemId> {
     }
 }
 
-/// One item, by id, the start of one, or its name where it was imported from.
+/// One item of any kind, by id, the start of one, or its name where it was imported from.
 ///
 /// # Errors
 /// `NotFound` if nothing fits; `Invalid` if several do.
@@ -122,10 +177,10 @@ pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item>
     let open = engine.open(user)?;
     if at == When::Now {
         let state = open.read();
-        return Ok(Item::of(&state.memory, find(&state.memory, name)?));
+        return Item::of_any(&state.memory, find_id(&state.memory, name)?);
     }
     let memory = versions::memory_at(&open, at)?;
-    Ok(Item::of(&memory, find(&memory, name)?))
+    Item::of_any(&memory, find_id(&memory, name)?)
 }
 
 /// The words of an item, whatever drew it; none if it counts no longer.
@@ -201,6 +256,9 @@ pub struct Why {
     pub digest: String,
     /// True if the stored bytes match the digest and the event its hash.
     pub intact: bool,
+    /// The words it was read from, for what was drawn from words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Item>,
     /// What was said before it in the same session.
     pub before: Option<Item>,
     /// What was said after it.
@@ -217,36 +275,51 @@ pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
     let state = open.read();
-    let held = find(&state.memory, name)?;
-    let sealed = fold::sealed_at(writer.ledger.as_mut(), held.seq)?;
+    let id = find_id(&state.memory, name)?;
+    let item = Item::of_any(&state.memory, id)?;
+    let sealed = fold::sealed_at(writer.ledger.as_mut(), item.event_seq)?;
     let event = quipu_core::ledger::open(&sealed)?;
-    let digest = event.header.digests.get(held.change as usize).map(|digest| digest.to_hex().to_string());
+    let change = change_of(&event, id).unwrap_or_default();
+    let digest = event.header.digests.get(change as usize).map(|digest| digest.to_hex().to_string());
     let mut later = Vec::new();
-    writer.ledger.read(held.seq + 1..=state.memory.seq(), &mut |sealed| {
+    writer.ledger.read(item.event_seq + 1..=state.memory.seq(), &mut |sealed| {
         if let Ok(event) = quipu_core::ledger::open(&sealed)
-            && event.changes.iter().flatten().any(|change| change.is_about(held.source.id))
+            && event.changes.iter().flatten().any(|change| change.is_about(id))
         {
             later.push(log::entry(&state, &event));
         }
         true
     })?;
-    let neighbour = |offset: isize| {
-        let session = state.memory.session(held.source.session.as_deref()?)?;
-        let own = state.memory.find(held.source.id)?;
-        let place = session.sources.iter().position(|&ordinal| ordinal == own)?;
-        let ordinal = *session.sources.get(place.checked_add_signed(offset)?)?;
-        Some(Item::of(&state.memory, &state.memory.sources()[ordinal as usize]))
-    };
     Ok(Why {
-        item: Item::of(&state.memory, held),
         event: log::entry(&state, &event),
-        change: held.change,
+        change,
         digest: digest.unwrap_or_default(),
         intact: quipu_core::ledger::is_intact(&sealed),
-        before: neighbour(-1),
-        after: neighbour(1),
+        evidence: evidence(&state.memory, id).into_iter().map(|held| Item::of(&state.memory, held)).collect(),
+        before: neighbour(&state.memory, id, -1),
+        after: neighbour(&state.memory, id, 1),
         later,
+        item,
     })
+}
+
+/// Which change of an event recorded or made an item.
+fn change_of(event: &Event, id: ItemId) -> Option<u32> {
+    let makes = |change: &Option<Change>| match change {
+        Some(Change::SourceRecorded(source)) => source.id == id,
+        Some(Change::Drawn(drawn)) => drawn.makes() == Some(id),
+        _ => false,
+    };
+    event.changes.iter().position(makes).and_then(|index| u32::try_from(index).ok())
+}
+
+/// What was said before or after a source in its session.
+fn neighbour(memory: &Memory, id: ItemId, offset: isize) -> Option<Item> {
+    let session = memory.session(memory.get(id)?.source.session.as_deref()?)?;
+    let own = memory.find(id)?;
+    let place = session.sources.iter().position(|&ordinal| ordinal == own)?;
+    let ordinal = *session.sources.get(place.checked_add_signed(offset)?)?;
+    Some(Item::of(memory, memory.sources().get(ordinal as usize)?))
 }
 
 /// Pins, unpins or rates an item. A rating goes from −2 to 2.

@@ -6,6 +6,7 @@
 
 pub mod ports;
 
+mod announce;
 mod answered;
 mod base_truth;
 mod blame;
@@ -16,10 +17,13 @@ mod derived;
 mod diff;
 mod drawn;
 mod engine;
+mod entry_point;
 mod episodes;
+mod erasure_epoch;
 mod error;
 mod evolve;
 mod grow;
+mod hand_words;
 mod hits;
 mod items;
 mod late;
@@ -64,6 +68,7 @@ pub mod keys;
 pub mod log;
 pub mod memories;
 pub mod migrate;
+mod restore;
 pub mod revert;
 pub mod shelf;
 pub mod status;
@@ -72,6 +77,7 @@ pub mod verify;
 pub mod versions;
 pub mod write;
 
+pub use announce::{Announced, Announcement, announce_deletion, announce_erasure};
 pub use answers::{Answer, LeftOut, Quote};
 pub use base_truth::{Consolidated, SessionEnd, consolidate, end_session, set_base_truth, unset_base_truth};
 pub use blame::{Step, blame};
@@ -84,8 +90,10 @@ pub use drawn::{
     tasks, tenets,
 };
 pub use engine::{Aids, Engine, Parts, Rules};
+pub use entry_point::{Entered, EntryPoint, entered, first_foreign, users_entered};
 pub use episodes::tell_episodes;
 pub use erase::{ErasurePreview, ErasureReceipt, Going, erase, preview_erase};
+pub use erasure_epoch::{ErasureEpoch, erasure_epoch, texts_kept};
 pub use error::{Error, Result};
 pub use evolve::{
     CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,

@@ -187,10 +187,16 @@ pub(crate) fn summary(changes: &[Option<Change>]) -> String {
             let dots = if quote.len() < source.text.len() { "…" } else { "" };
             format!("{}: \"{}{dots}\"", source.speaker(), quote)
         }
-        [Change::CorePatched(patch)] => {
+        [Change::CorePatched(patch) | Change::Drawn(Drawn::CoreEdited { patch, .. })] => {
             let edits = patch.0.iter().filter(|op| !matches!(op, json_patch::PatchOperation::Test(_)));
             let paths: Vec<String> = edits.map(|op| op.path().to_string()).take(3).collect();
             format!("core {}", paths.join(", "))
+        }
+        [Change::Drawn(Drawn::CoreFieldsChanged { changes })] => {
+            let mut places: Vec<&str> = changes.iter().map(|change| change.at.as_str()).collect();
+            places.dedup();
+            places.truncate(3);
+            format!("core {}", places.join(", "))
         }
         [Change::ItemMarked(mark)] => format!("marked {}", mark.item),
         [Change::Reverted { events }] => format!("reverted {}", ranges(events)),

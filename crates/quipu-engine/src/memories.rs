@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::event::{Actor, Change, Draft, SourceKind, Trust};
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind, Trust};
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::{Evidence, Fact, FactStatus, TaskStatus, TenetStatus};
+use quipu_core::items::Items;
 use quipu_core::limit;
 use quipu_core::memory::Held;
 use quipu_core::source::{Artifact, Role, Source};
@@ -15,7 +16,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::engine::Engine;
+use crate::entry_point;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
 use crate::revert;
@@ -97,7 +100,7 @@ pub fn told_of(engine: &Engine, user: &UserId, items: &[ItemId]) -> Result<Vec<O
     let state = open.read();
     let book = Book::of(&state.memory);
     let mut seen = BTreeSet::new();
-    Ok(items.iter().map(|id| book.told(book.current(*id)).filter(|told| seen.insert(told.id))).collect())
+    Ok(items.iter().map(|id| book.told(book.said_now(*id)).filter(|told| seen.insert(told.id))).collect())
 }
 
 /// What came of some words: the memories that rest on them, else the words themselves.
@@ -116,6 +119,8 @@ struct Book<'a> {
     older: BTreeMap<ItemId, ItemId>,
     /// What is instead of an item.
     newer: BTreeMap<ItemId, ItemId>,
+    /// What was said in other words since, by the words it was read from.
+    restated: BTreeMap<ItemId, ItemId>,
     /// What was said of an item later on.
     notes: BTreeMap<ItemId, &'a Source>,
     /// Words of which something was drawn that was taken up, and whether any of it was ever true.
@@ -134,6 +139,8 @@ impl<'a> Book<'a> {
             let by = fact.superseded_by.and_then(|by| items.fact(by));
             by.filter(|by| by.source == SourceKind::UserEdited).into_iter().for_each(|by| link(fact.id, by.id));
         }
+        let edits = hand_words::edits(memory);
+        edits.iter().filter(|(old, _, new)| old != new).for_each(|(old, _, new)| link(*old, *new));
         for held in memory.sources() {
             let source = &held.source;
             let Some(instead) = instead_of(held) else {
@@ -146,7 +153,15 @@ impl<'a> Book<'a> {
                 link(instead, source.id);
             }
         }
-        Self { memory, older, newer, notes, drawn_from: drawn_from(memory) }
+        newer.extend(edits.iter().map(|(_, words, new)| (*words, *new)));
+        let restated = restated(items, &newer);
+        Self { memory, older, newer, restated, notes, drawn_from: drawn_from(memory) }
+    }
+
+    /// The item that says now what another said; of words in which a statement was read that was said in other words since,
+    /// the item that says those.
+    fn said_now(&self, id: ItemId) -> ItemId {
+        self.current(self.restated.get(&id).copied().unwrap_or(id))
     }
 
     /// The item that says now what another said.
@@ -282,6 +297,20 @@ impl<'a> Book<'a> {
     }
 }
 
+/// The drawn items that something is instead of, by the words each was read from.
+fn restated(items: &Items, newer: &BTreeMap<ItemId, ItemId>) -> BTreeMap<ItemId, ItemId> {
+    let mut all = BTreeMap::new();
+    for &old in newer.keys() {
+        let facts = items.fact(old).map(|fact| fact.evidence.as_slice());
+        let evidence = facts.or_else(|| items.task(old).map(|task| task.evidence.as_slice()));
+        let evidence = evidence.or_else(|| items.note(old).map(|note| note.evidence.as_slice()));
+        all.extend(evidence.into_iter().flatten().map(|at| (at.source, old)));
+    }
+    // Words of an edit are what they were made for.
+    all.retain(|source, _| !newer.contains_key(source));
+    all
+}
+
 fn drawn_from(memory: &Memory) -> BTreeMap<ItemId, bool> {
     let items = memory.items();
     let mut all: BTreeMap<ItemId, bool> = BTreeMap::new();
@@ -331,6 +360,7 @@ fn about_of(artifacts: &[Artifact]) -> Map<String, Value> {
 pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String, Value>) -> Result<Receipt> {
     let told = memory(engine, user, name)?;
     let open = engine.open(user)?;
+    let reference = entry_point::reference_of(&open, told.current)?;
     let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
         let book = Book::of(&state.memory);
         let mut all = book.told(book.current(told.id)).map(|told| told.about).unwrap_or_default();
@@ -347,8 +377,8 @@ pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String,
             native_id: Some(format!("about:{}", told.id).into()),
         };
         source.check()?;
-        let kind = SourceKind::UserEdited;
-        Ok(Draft::new(Actor::User, kind, vec![Change::SourceRecorded(source)]))
+        let origin = Origin { reference: reference.clone(), ..Origin::of(SourceKind::UserEdited) };
+        Ok(Draft { origin, ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::SourceRecorded(source)]) })
     })?;
     receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)

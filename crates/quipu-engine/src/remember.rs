@@ -3,12 +3,13 @@
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::guard;
-use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::limit;
 use quipu_core::source::{Artifact, Role, Source};
 use quipu_core::writing::Understanding;
 
 use crate::engine::Engine;
+use crate::entry_point::EntryPoint;
 use crate::episodes;
 use crate::error::{Error, Result};
 use crate::memory::MemoryRef;
@@ -67,6 +68,8 @@ pub struct RememberOptions {
     pub durable_only: bool,
     /// Keep the words and read nothing out of them.
     pub words_only: bool,
+    /// The door for others' clients, and the key, it came in through; none for Quipu's own.
+    pub entry: Option<EntryPoint>,
 }
 
 /// Appends what was said.
@@ -221,10 +224,11 @@ fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOp
         Role::System => (Actor::System, SourceKind::Inferred),
         Role::Tool => (Actor::Agent, SourceKind::ToolOutput),
     };
+    let entry = options.entry.as_ref().map(EntryPoint::reference);
     let draft = Draft {
         origin: Origin {
             kind,
-            reference: options.words_only.then(|| WORDS.to_owned()),
+            reference: entry.or_else(|| options.words_only.then(|| WORDS.to_owned())),
             session: said.session.clone(),
             author: said.author.clone(),
         },

@@ -44,7 +44,7 @@ pub fn versions_of(engine: &Engine, user: &UserId, name: &str) -> Result<Vec<Ver
     };
     let older = |id: &ItemId| {
         let words = made.instead.iter().find(|(_, all)| all.contains(id)).map(|(old, _)| *old);
-        words.or_else(|| {
+        words.or_else(|| made.renamed.get(id).copied()).or_else(|| {
             items
                 .facts()
                 .find(|fact| fact.superseded_by == Some(*id) && fact.status == FactStatus::Corrected)
@@ -85,6 +85,8 @@ struct Everything {
     items: BTreeMap<ItemId, Made>,
     /// Words by hand, by what they are instead of, oldest first.
     instead: BTreeMap<ItemId, Vec<ItemId>>,
+    /// Items that were made in the place of another, by their own name.
+    renamed: BTreeMap<ItemId, ItemId>,
     taken: BTreeMap<ItemId, (String, Timestamp)>,
     reverted: BTreeMap<Seq, (String, Timestamp)>,
     rests: BTreeMap<ItemId, Vec<ItemId>>,
@@ -110,6 +112,7 @@ fn everything_made(open: &OpenMemory) -> Result<Everything> {
         for taken in reword::taken_by(&event.changes) {
             all.taken.insert(taken, (event_id.clone(), at));
         }
+        all.renamed.extend(renamed(&event.changes));
         for change in event.changes.iter().flatten() {
             let made = match change {
                 Change::Reverted { events } => {
@@ -138,6 +141,22 @@ fn everything_made(open: &OpenMemory) -> Result<Everything> {
         true
     })?;
     Ok(all)
+}
+
+/// The item an event makes in the place of another: it is new, and the other is merged into it.
+fn renamed(changes: &[Option<Change>]) -> Option<(ItemId, ItemId)> {
+    let drawn = || {
+        changes.iter().flatten().filter_map(|change| match change {
+            Change::Drawn(drawn) => Some(drawn),
+            _ => None,
+        })
+    };
+    drawn().find_map(|one| match one {
+        Drawn::ItemsMerged { from, into } if drawn().any(|made| made.makes() == Some(*into)) => {
+            Some((*into, *from.first()?))
+        }
+        _ => None,
+    })
 }
 
 /// What a change makes, in words.

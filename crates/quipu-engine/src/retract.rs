@@ -7,6 +7,7 @@ use quipu_core::item::{Drawn, FactChange};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::items;
 use crate::memory::MemoryRef;
 use crate::memory::checkpoint;
@@ -20,7 +21,9 @@ use crate::memory::{Receipt, commit};
 pub fn retract<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, reason: &str) -> Result<Receipt> {
     by_hand(engine, memory.into(), Some(reason), &mut |state| {
         let item = items::find_id(&state.memory, name)?;
-        Ok(engine.desk(&state.memory).retract(item, reason)?)
+        let mut changes = engine.desk(&state.memory).retract(item, reason)?;
+        changes.extend(hand_words::put_away(&state.memory, item, reason));
+        Ok(changes)
     })
 }
 
@@ -53,7 +56,8 @@ pub fn correct_fact<'a>(
 ) -> Result<Receipt> {
     by_hand(engine, memory.into(), None, &mut |state| {
         let item = items::find_id(&state.memory, name)?;
-        Ok(engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?)
+        let changes = engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?;
+        hand_words::with_words(engine, &state.memory, item, changes)
     })
 }
 
@@ -113,7 +117,7 @@ pub(crate) fn commit_decided(
         // A promotion and the patches that move what belongs there are one event.
         let whole = changes.iter().any(|change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_))));
         let (patches, decided): (Vec<Change>, Vec<Change>) =
-            changes.into_iter().partition(|change| !whole && matches!(change, Change::CorePatched(_)));
+            changes.into_iter().partition(|change| !whole && change.is_of_core());
         let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());
         let draft = |changes| Draft {
             rationale: rationale.map(str::to_owned),

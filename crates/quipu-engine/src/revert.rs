@@ -16,6 +16,7 @@ use crate::memory::{OpenMemory, State, fold};
 use crate::memory::{Receipt, commit};
 use crate::memory::{Watch, checkpoint};
 use crate::recall::{self, AtVersion, RecallOptions};
+use crate::restore;
 use crate::scan;
 use crate::summarize;
 use crate::versions::{self, EventRef, When};
@@ -58,8 +59,10 @@ pub struct Probe {
 pub struct Preview {
     /// The events that would no longer count.
     pub events: Vec<Seq>,
-    /// How the memory would differ.
+    /// How the memory would differ. Its new orphans are what cannot stand without the events.
     pub difference: Difference,
+    /// Events that rely on them for a part, and whose other statements would be recorded again.
+    pub restored: Vec<Seq>,
     /// What the probe questions would answer.
     pub probes: Vec<Probe>,
 }
@@ -78,14 +81,14 @@ pub fn revert<'a>(
     options: &RevertOptions,
     watch: Watch<'_>,
 ) -> Result<(Receipt, Difference)> {
-    let memory = memory.into();
     let open = engine.open(memory)?;
     let events = select(&open, selection)?;
     let before = open.read().memory.clone();
-    let receipts = take_back(engine, &open, &events, options.rationale.as_deref(), &mut |_| Ok(Vec::new()))?;
+    let (receipts, restored) =
+        take_back_events(engine, &open, &events, options.rationale.as_deref(), &mut |_| Ok(Vec::new()))?;
     let missing = || Error::Bug("a revert made no event".to_owned());
     let mut receipt = receipts.into_iter().next_back().ok_or_else(missing)?;
-    let difference = difference(&before, &open.read().memory);
+    let difference = without(difference(&before, &open.read().memory), &restored);
     receipt.lag = checkpoint::after_append(engine, &open, false, watch);
     Ok((receipt, difference))
 }
@@ -98,11 +101,24 @@ pub(crate) fn take_back(
     rationale: Option<&str>,
     besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
 ) -> Result<Vec<Receipt>> {
+    take_back_events(engine, open, events, rationale, besides).map(|(receipts, _)| receipts)
+}
+
+/// The same; returns also the events that no longer apply and are recorded again.
+fn take_back_events(
+    engine: &Engine,
+    open: &OpenMemory,
+    events: &[Seq],
+    rationale: Option<&str>,
+    besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
+) -> Result<(Vec<Receipt>, BTreeSet<Seq>)> {
     let before = open.read().memory.clone();
+    let events = restore::with_consequences(open.writer()?.ledger.as_mut(), events)?;
+    let mut restored = BTreeSet::new();
     let receipts = commit::commit(engine, open, None, &mut |state| {
         let mut drafts = besides(state)?;
         if !events.is_empty() {
-            let events = decide(state, events)?;
+            let events = decide(state, &events)?;
             drafts.push(Draft {
                 rationale: rationale.map(str::to_owned),
                 ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events }])
@@ -111,11 +127,17 @@ pub(crate) fn take_back(
         Ok(drafts)
     })?;
     if let Some(last) = receipts.last().filter(|_| !events.is_empty()) {
-        commit::level(engine, open, &before)?;
+        restored = restore::settle(engine, open, &before, last.event_id)?;
         episodes::retell(engine, open, &before, last.event_id)?;
         summarize::retell(engine, open, &before, &BTreeSet::new(), last.event_id)?;
     }
-    Ok(receipts)
+    Ok((receipts, restored))
+}
+
+/// A difference without the orphans whose statements are recorded again.
+fn without(mut difference: Difference, restored: &BTreeSet<Seq>) -> Difference {
+    difference.orphans_new.retain(|orphan| !restored.contains(&orphan.seq));
+    difference
 }
 
 /// Shows what a revert would do. Appends nothing.
@@ -130,16 +152,20 @@ pub fn preview_revert(
 ) -> Result<Preview> {
     let open = engine.open(user)?;
     let selected = select(&open, selection)?;
+    let selected = restore::with_consequences(open.writer()?.ledger.as_mut(), &selected)?;
     let (events, before, history) = {
         let state = open.read();
         (decide(&state, &selected)?, state.memory.clone(), state.history.clone())
     };
-    let after = {
+    let (after, restored) = {
         let mut writer = open.writer()?;
         let skipped = history.skipped_with(before.seq(), &events);
-        fold::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?
+        let mut after = fold::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?;
+        let restored = restore::preview(engine, writer.ledger.as_mut(), &before, &mut after)?;
+        (after, restored)
     };
-    let difference = difference(&before, &after);
+    let difference = without(difference(&before, &after), &restored);
+    let restored = restored.into_iter().collect();
     let mut probes = Vec::new();
     if !options.probes.is_empty() {
         let after = versions::view(engine, &open, after)?;
@@ -153,7 +179,7 @@ pub fn preview_revert(
             probes.push(Probe { query: query.clone(), before: now, after: then });
         }
     }
-    Ok(Preview { events, difference, probes })
+    Ok(Preview { events, difference, restored, probes })
 }
 
 fn select(open: &OpenMemory, selection: &Selection) -> Result<Vec<Seq>> {

@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::evolve::Preview;
+use crate::hand_words;
 use crate::memory::MemoryRef;
 use crate::memory::Receipt;
 use crate::memory::checkpoint;
@@ -179,6 +180,7 @@ pub fn decide_review<'a>(
         }
         let mut changes =
             engine.desk(&state.memory).review(review.id, decision, &mut |kind| engine.new_item_id(kind))?;
+        changes = hand_words::with_words(engine, &state.memory, review.about, changes)?;
         said = words(engine, review, decision)?;
         changes.splice(0..0, said.clone().map(Change::SourceRecorded));
         Ok(changes)

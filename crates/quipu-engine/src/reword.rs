@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::Drawn;
 use quipu_core::source::{Role, Source};
 use quipu_core::writing::Reworded;
 
 use crate::engine::Engine;
+use crate::entry_point;
 use crate::error::{Error, Result};
+use crate::hand_words;
 use crate::items;
 use crate::memory::MemoryRef;
 use crate::memory::Receipt;
@@ -37,10 +39,12 @@ pub fn reword<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str,
     let item = items::find_id(&open.read().memory, name)?;
     // Words that came alone are taken back with all that came of them, so that everything is told again without them.
     let alone = own_event(&open, item)?;
+    // The new words came in where the old ones did.
+    let reference = entry_point::reference_of(&open, item)?;
     let running = unread::begin(engine, &open)?;
     let mut said = None;
     let mut receipts = revert::take_back(engine, &open, alone.as_slice(), Some(WHY), &mut |state| {
-        let (drafts, words) = decide(engine, state, item, text, alone.is_some())?;
+        let (drafts, words) = decide(engine, state, (item, text), alone.is_some(), reference.as_deref())?;
         said = words;
         Ok(drafts)
     })?;
@@ -62,15 +66,21 @@ pub fn reword<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str,
 fn decide(
     engine: &Engine,
     state: &State,
-    item: ItemId,
-    text: &str,
+    (item, text): (ItemId, &str),
     is_reverted: bool,
+    reference: Option<&str>,
 ) -> Result<(Vec<Draft>, Option<ItemId>)> {
     let memory = &state.memory;
-    let draft =
-        |changes| Draft { rationale: Some(WHY.to_owned()), ..Draft::new(Actor::User, SourceKind::UserEdited, changes) };
+    let draft = |changes| Draft {
+        rationale: Some(WHY.to_owned()),
+        origin: Origin { reference: reference.map(str::to_owned), ..Origin::of(SourceKind::UserEdited) },
+        ..Draft::new(Actor::User, SourceKind::UserEdited, changes)
+    };
     match engine.desk(memory).reword(item, text, &mut |kind| engine.new_item_id(kind))? {
-        Reworded::Changed(changes) => Ok((parts(changes).into_iter().map(draft).collect(), None)),
+        Reworded::Changed(changes) => {
+            let changes = hand_words::with_words(engine, memory, item, changes)?;
+            Ok((parts(changes).into_iter().map(draft).collect(), None))
+        }
         Reworded::Said(changes) => {
             let source = words(engine, state, item, text)?;
             let id = source.id;
@@ -85,8 +95,7 @@ fn decide(
 /// What is decided, and the patch that follows from it as an event of its own: the decision stands where some day the patch no
 /// longer applies.
 pub(crate) fn parts(changes: Vec<Change>) -> Vec<Vec<Change>> {
-    let (patches, decided): (Vec<Change>, Vec<Change>) =
-        changes.into_iter().partition(|change| matches!(change, Change::CorePatched(_)));
+    let (patches, decided): (Vec<Change>, Vec<Change>) = changes.into_iter().partition(|change| change.is_of_core());
     [decided, patches].into_iter().filter(|changes| !changes.is_empty()).collect()
 }
 

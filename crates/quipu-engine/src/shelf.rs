@@ -11,10 +11,11 @@ use quipu_core::source::{Artifact, Role, Source};
 use serde::Serialize;
 
 use crate::engine::Engine;
+use crate::entry_point::{self, EntryPoint};
 use crate::error::{Error, Result};
-use crate::memory::State;
 use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
+use crate::memory::{State, fold};
 use crate::remember;
 use crate::reword;
 
@@ -114,31 +115,39 @@ fn standing(memory: &Memory, prefix: &str) -> Shelf {
     found
 }
 
-/// Changes what stands under names that begin with `prefix`: all steps or none. `decide` sees what stands there as it is when
+/// Changes what stands under names that begin with `prefix`, as it came in through `entry`: all steps or none. `decide` sees what stands there as it is when
 /// it is changed; without steps nothing is recorded, and no memory is made.
 ///
 /// # Errors
-/// `Invalid` for a name or text that cannot be kept; `NotFound` for a move of what is not there; as for every append.
+/// `Invalid` for a name or text that cannot be kept; `NotFound` for a move of what is not there; `Refused` if something that came
+/// in with another key is to be moved or taken away; as for every append.
 pub fn arrange(
     engine: &Engine,
     user: &UserId,
     prefix: &str,
+    entry: &EntryPoint,
     decide: &mut dyn FnMut(&Shelf) -> Result<Vec<Step>>,
 ) -> Result<Vec<Receipt>> {
+    let reference = entry.reference();
+    let foreign = foreign(engine, user, prefix, entry)?;
     let mut drafted = |state: &State| -> Result<Vec<Draft>> {
         let shelf = standing(&state.memory, prefix);
         let steps = decide(&shelf)?;
-        drafts(engine, state, &shelf, steps)
-    };
-    let open = match engine.open(user) {
-        Err(Error::NotFound(_)) => {
-            // Tried on an empty memory first: what comes to nothing makes none.
-            let empty = drafted(&State::empty(engine, user))?;
-            let Some(first) = empty.into_iter().next() else { return Ok(Vec::new()) };
-            commit::open_or_create(engine, user.into(), &mut |_| Ok(first.clone()))?
+        let foreign = taken(&steps).find(|name| shelf.get(*name).is_some_and(|kept| foreign.contains(&kept.event_seq)));
+        if let Some(name) = foreign {
+            return Err(Error::Refused(format!(
+                "{name:?} was kept with another key; only a caller with that key takes it away"
+            )));
         }
-        outcome => outcome?,
+        drafts(engine, state, &shelf, steps, &reference)
     };
+    let mut open = engine.open(user)?;
+    if open.is_absent() {
+        // Tried on an empty memory first: what comes to nothing makes none.
+        let empty = drafted(&State::empty(engine, user))?;
+        let Some(first) = empty.into_iter().next() else { return Ok(Vec::new()) };
+        open = commit::open_or_create(engine, user.into(), &mut |_| Ok(first.clone()))?;
+    }
     let mut receipts = commit::commit(engine, &open, None, &mut drafted)?;
     if let Some(last) = receipts.last_mut() {
         last.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
@@ -146,8 +155,32 @@ pub fn arrange(
     Ok(receipts)
 }
 
+/// The names whose texts some steps move or take away.
+fn taken(steps: &[Step]) -> impl Iterator<Item = &String> {
+    steps.iter().filter_map(|step| match step {
+        Step::Move { from, .. } => Some(from),
+        Step::Take(name) => Some(name),
+        Step::Put { .. } => None,
+    })
+}
+
+/// The events that put what stands there now and came with another key. What was put before keys were noted is nobody's.
+fn foreign(engine: &Engine, user: &UserId, prefix: &str, entry: &EntryPoint) -> Result<BTreeSet<Seq>> {
+    let open = engine.open(user)?;
+    let mut found = BTreeSet::new();
+    let events: BTreeSet<Seq> = standing(&open.read().memory, prefix).values().map(|kept| kept.event_seq).collect();
+    for seq in events {
+        let header = fold::event_at(open.writer()?.ledger.as_mut(), seq)?.header;
+        let reference = header.origin.reference.filter(|reference| entry_point::is(reference));
+        if reference.is_some_and(|reference| !entry.admits(Some(&reference))) {
+            found.insert(seq);
+        }
+    }
+    Ok(found)
+}
+
 /// What is put away is an event of its own: erasing the new version does not bring the old one back.
-fn drafts(engine: &Engine, state: &State, shelf: &Shelf, steps: Vec<Step>) -> Result<Vec<Draft>> {
+fn drafts(engine: &Engine, state: &State, shelf: &Shelf, steps: Vec<Step>, reference: &str) -> Result<Vec<Draft>> {
     let mut gone: BTreeSet<ItemId> = BTreeSet::new();
     let mut made: BTreeMap<String, Source> = BTreeMap::new();
     for step in steps {
@@ -168,7 +201,7 @@ fn drafts(engine: &Engine, state: &State, shelf: &Shelf, steps: Vec<Step>) -> Re
         }
     }
     let draft = |changes| Draft {
-        origin: Origin::of(SourceKind::AssistantSaid),
+        origin: Origin { reference: Some(reference.to_owned()), ..Origin::of(SourceKind::AssistantSaid) },
         ..Draft::new(Actor::Agent, SourceKind::AssistantSaid, changes)
     };
     let away =

@@ -154,13 +154,13 @@ fn ledger_is_well(engine: &Engine, user: &UserId) -> std::result::Result<String,
     if report.is_intact() {
         let head: String = ledger.head_hash.chars().take(12).collect();
         return Ok(format!(
-            "user {user}: {} events intact, {} erased on record, head {head}",
+            "user {user}: {} {} intact, {} erased on record, head {head}",
             ledger.events,
+            if ledger.events == 1 { "event" } else { "events" },
             ledger.erased.len()
         ));
     }
-    Err(format!(
-        "user {user}: {} places damaged; run `quipu verify -u {user}`",
-        ledger.damage.len() + report.medium.len()
-    ))
+    let places = ledger.damage.len() + report.medium.len();
+    let noun = if places == 1 { "place" } else { "places" };
+    Err(format!("user {user}: {places} {noun} damaged; run `quipu verify -u {user}`"))
 }

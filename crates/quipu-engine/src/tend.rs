@@ -262,9 +262,11 @@ pub fn tend_while(
         report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
         return Ok(report);
     };
+    // Whoever held it before may have appended.
+    let level = engine.open(user)?;
     let mut run = Run {
         engine,
-        open: &open,
+        open: &level,
         options,
         lease: &lease,
         prolonged: engine.now(),
@@ -414,5 +416,20 @@ impl Run<'_> {
         }
         checkpoint::after_append(self.engine, self.open, false, &mut |_| {});
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_of_something_is_said_in_the_singular() {
+        for step in TendStep::ALL {
+            let (one, two) = (step.counted(1), step.counted(2));
+            assert!(one.starts_with("1 ") && two.starts_with("2 "), "{one}, {two}");
+            assert_ne!(one.trim_start_matches("1 "), two.trim_start_matches("2 "));
+        }
+        assert_eq!(TendStep::Read.counted(1), "1 message to read");
     }
 }

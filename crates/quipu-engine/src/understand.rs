@@ -27,7 +27,6 @@ use crate::memory::commit;
 use crate::memory::{OpenMemory, State};
 use crate::novelty::{self, Values};
 use crate::ports::Extractor;
-use crate::unread;
 
 /// Candidates decided on in one event: far fewer changes than an event may have.
 const CANDIDATES_PER_EVENT: usize = 40;

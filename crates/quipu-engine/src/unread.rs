@@ -15,6 +15,7 @@ use quipu_core::writing::Understanding;
 
 use crate::derived;
 use crate::engine::Engine;
+use crate::entry_point;
 use crate::error::Result;
 use crate::memory::OpenMemory;
 use crate::memory::cursor::{self, Cursor, Position};
@@ -269,7 +270,8 @@ impl Told {
     fn meet(&mut self, event: &Event) {
         let header = &event.header;
         if asks(header) && event.changes.iter().flatten().any(|change| matches!(change, Change::SourceRecorded(_))) {
-            let cause = Cause { event: Some(header.id), reference: header.origin.reference.clone() };
+            let reference = header.origin.reference.clone().filter(|name| !entry_point::is(name));
+            let cause = Cause { event: Some(header.id), reference };
             self.asked.insert(header.seq, (cause, header.id));
         }
         let is_reading = header.rationale.as_ref().is_some_and(|why| why.starts_with(READ_BY));

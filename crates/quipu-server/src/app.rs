@@ -11,11 +11,14 @@ use tokio::sync::{Semaphore, watch};
 use crate::http::Rates;
 use crate::inspector::Desks;
 use crate::maintenance::Maintenance;
-use crate::memory::Memory;
+use crate::memory::{Blocks, Memory};
 use crate::metrics::Metrics;
 use crate::options::Options;
-use crate::proxy::{Asides, Trail};
+use crate::probe::Probe;
+use crate::progress::Progress;
+use crate::proxy::{Asides, ResponseChain};
 use crate::queue::Queue;
+use crate::word_caches::WordCaches;
 
 /// What a server is made of.
 pub struct Parts {
@@ -55,7 +58,11 @@ pub(crate) struct App {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) client: reqwest::Client,
     pub(crate) asides: Asides,
-    pub(crate) trail: Trail,
+    pub(crate) chain: Arc<ResponseChain>,
+    /// Every place above that keeps words of users.
+    pub(crate) word_caches: WordCaches,
+    pub(crate) progress: Arc<Progress>,
+    pub(crate) probe: Arc<Probe>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) signer: Option<Arc<dyn Signer>>,
     entropy: Arc<dyn Entropy>,
@@ -77,12 +84,11 @@ impl App {
             .build()
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
-        let maintenance = Maintenance::new(
-            parts.engine.clone(),
-            parts.clock.clone(),
-            options.maintenance.clone(),
-            metrics.clone(),
-        );
+        let maintenance =
+            Maintenance::new(parts.engine.clone(), parts.clock.clone(), options.maintenance.clone(), metrics.clone());
+        let progress = Arc::new(Progress::new(bounds, metrics.clone()));
+        let queue = Arc::new(Queue::new(parts.engine.clone(), bounds, metrics.clone(), progress.clone()));
+        let (blocks, chain) = (Arc::<Blocks>::default(), Arc::<ResponseChain>::default());
         Ok(Self {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),
             engine: parts.engine.clone(),
@@ -92,13 +98,22 @@ impl App {
             verbs: Arc::new(Semaphore::new(bounds.verbs_max)),
             streams: Arc::new(Semaphore::new(bounds.streams_max)),
             stopping: watch::Sender::new(false),
-            memory: Memory::new(parts.engine.clone(), bounds.recalls_max, metrics.clone()),
-            queue: Arc::new(Queue::new(parts.engine, bounds, metrics.clone())),
+            memory: Memory::new(
+                parts.engine.clone(),
+                bounds.recalls_max,
+                metrics.clone(),
+                progress.clone(),
+                blocks.clone(),
+            ),
+            word_caches: WordCaches::new(vec![blocks, chain.clone(), queue.clone()]),
+            queue,
+            chain,
             maintenance: Arc::new(maintenance),
+            probe: Arc::new(Probe::new(parts.engine, progress.clone())),
+            progress,
             metrics,
             client,
             asides: Asides::new()?,
-            trail: Trail::default(),
             clock: parts.clock,
             signer: parts.signer,
             entropy: parts.entropy,

@@ -24,12 +24,15 @@ mod maintenance;
 mod memory;
 mod memory_tool;
 mod metrics;
+mod probe;
+mod progress;
 mod queue;
 mod server;
+mod word_caches;
 
 pub use app::Parts;
 pub use maintenance::MaintenanceOptions;
 pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
 pub use options::{Bounds, Options, Placement, Upstream, Wire};
-pub use server::{Bound, Drained, Server, serve};
+pub use server::{Bound, Drained, STOPS_WITHIN, Server, serve};

@@ -145,19 +145,27 @@ impl Maintenance {
         }
         let is_busy = Arc::new(is_busy);
         let _stop = StopOnDrop(self.clone());
-        while tokio::time::timeout(self.options.interval, stopping.wait_for(|stops| *stops)).await.is_err() {
+        // It changes once, from false to true.
+        while tokio::time::timeout(self.options.interval, stopping.changed()).await.is_err() {
             let (own, busy) = (self.clone(), is_busy.clone());
-            let round = tokio::task::spawn_blocking(move || own.round(busy.as_ref()));
-            tokio::pin!(round);
+            let mut round = tokio::task::spawn_blocking(move || own.round(busy.as_ref()));
             let ended = tokio::select! {
-                ended = &mut round => ended,
-                _ = stopping.wait_for(|stops| *stops) => {
+                ended = &mut round => Some(ended),
+                _ = stopping.changed() => None,
+            };
+            let is_last = ended.is_none();
+            let ended = match ended {
+                Some(ended) => ended,
+                None => {
                     self.is_stopping.store(true, Ordering::SeqCst);
                     round.await
                 }
             };
             if ended.is_err() {
                 tracing::error!("maintenance panicked; it goes on with the next user");
+            }
+            if is_last {
+                return;
             }
         }
     }

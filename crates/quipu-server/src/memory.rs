@@ -1,16 +1,18 @@
 //! Memory for a request: asked on threads that may block, a bounded number at a time, and not longer than a request waits.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quipu_core::id::UserId;
+use quipu_core::id::{EventId, UserId};
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, ReplyContextOptions, Standing, reply_context};
+use quipu_engine::{Engine, ErasureEpoch, Error, ReplyContextOptions, erasure_epoch, reply_context};
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::metrics::Metrics;
+use crate::progress::{Progress, Work};
+use crate::word_caches::{Gone, WordCache};
 
 /// Share of the deadline a model may use: the rest is for answering without it.
 const MEANING_PERCENT: u32 = 60;
@@ -52,11 +54,60 @@ pub(crate) enum Recalled {
     Failed(Error),
 }
 
-/// What a block is for: the user, the turn, the version and the budget.
-type Purpose = (UserId, String, usize);
+/// What a block is for: the user, the turn and the budget.
+pub(crate) type Purpose = (UserId, String, usize);
 
-/// Blocks by what they are for, each with when it was last used.
-type Blocks = Mutex<HashMap<Purpose, (Instant, Arc<Block>)>>;
+/// The blocks of the last turns. A turn that is sent again, or goes on with results of tools, gets the block it had: an
+/// upstream's cache of the prefix holds, and a retry is the same request.
+#[derive(Default)]
+pub(crate) struct Blocks(Mutex<HashMap<Purpose, KeptBlock>>);
+
+struct KeptBlock {
+    used: Instant,
+    /// The user's epoch before the block was made.
+    epoch: Option<ErasureEpoch>,
+    block: Arc<Block>,
+}
+
+impl Blocks {
+    fn kept(&self) -> MutexGuard<'_, HashMap<Purpose, KeptBlock>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The block for a purpose, unless something was erased since it was made. An empty one holds no words and stays.
+    pub(crate) fn get(&self, purpose: &Purpose, epoch: Option<ErasureEpoch>) -> Option<Arc<Block>> {
+        let mut blocks = self.kept();
+        let kept = blocks.get_mut(purpose)?;
+        if kept.used.elapsed() > KEPT_FOR || (kept.epoch != epoch && !kept.block.text.is_empty()) {
+            blocks.remove(purpose);
+            return None;
+        }
+        kept.used = Instant::now();
+        Some(kept.block.clone())
+    }
+
+    pub(crate) fn put(&self, purpose: Purpose, epoch: Option<ErasureEpoch>, block: Arc<Block>) {
+        let mut blocks = self.kept();
+        blocks.retain(|_, kept| kept.used.elapsed() <= KEPT_FOR);
+        if blocks.len() >= BLOCKS_MAX
+            && let Some(oldest) = blocks.iter().min_by_key(|(_, kept)| kept.used).map(|(purpose, _)| purpose.clone())
+        {
+            blocks.remove(&oldest);
+        }
+        blocks.insert(purpose, KeptBlock { used: Instant::now(), epoch, block });
+    }
+}
+
+impl WordCache for Blocks {
+    fn forget(&self, user: &UserId, _: Gone) {
+        self.kept().retain(|(whose, ..), _| whose != user);
+    }
+
+    #[cfg(test)]
+    fn held(&self, user: &UserId) -> usize {
+        self.kept().keys().filter(|(whose, ..)| whose == user).count()
+    }
+}
 
 /// Where requests get their memory from.
 pub(crate) struct Memory {
@@ -64,15 +115,20 @@ pub(crate) struct Memory {
     slots: Arc<Semaphore>,
     recalls_max: usize,
     metrics: Arc<Metrics>,
-    /// The blocks of the last turns. A turn that is sent again, or goes on with results of tools, gets the block it had: an
-    /// upstream's cache of the prefix holds, and a retry is the same request.
+    progress: Arc<Progress>,
     blocks: Arc<Blocks>,
 }
 
 impl Memory {
     /// `recalls_max`: how many ask at a time.
-    pub(crate) fn new(engine: Arc<Engine>, recalls_max: usize, metrics: Arc<Metrics>) -> Self {
-        Self { engine, slots: Arc::new(Semaphore::new(recalls_max)), recalls_max, metrics, blocks: Arc::default() }
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        recalls_max: usize,
+        metrics: Arc<Metrics>,
+        progress: Arc<Progress>,
+        blocks: Arc<Blocks>,
+    ) -> Self {
+        Self { engine, slots: Arc::new(Semaphore::new(recalls_max)), recalls_max, metrics, progress, blocks }
     }
 
     /// True while somebody asks.
@@ -87,14 +143,8 @@ impl Memory {
         error.type = tracing::field::Empty,
     ))]
     pub(crate) async fn recall(&self, wanted: Wanted, within: Duration) -> Recalled {
-        let purpose = (wanted.user.clone(), wanted.turn.clone(), wanted.max_tokens);
-        if wanted.at == When::Now
-            && let Some(block) = self.kept(&purpose)
-        {
-            return Recalled::Block(block);
-        }
         let start = Instant::now();
-        let outcome = tokio::time::timeout(within, self.ask(wanted, purpose, start, within)).await;
+        let outcome = tokio::time::timeout(within, self.ask(wanted, start, within)).await;
         let recalled = match outcome {
             Err(_) => Recalled::Late,
             Ok(Ok(block)) => Recalled::Block(block),
@@ -119,83 +169,63 @@ impl Memory {
         recalled
     }
 
-    async fn ask(
-        &self,
-        wanted: Wanted,
-        purpose: Purpose,
-        start: Instant,
-        within: Duration,
-    ) -> Result<Arc<Block>, Error> {
+    async fn ask(&self, wanted: Wanted, start: Instant, within: Duration) -> Result<Arc<Block>, Error> {
         let stopped = || Error::Bug("recall stopped without an answer".to_owned());
         let slot = self.slots.clone().acquire_owned().await.map_err(|_| stopped())?;
-        let (engine, blocks) = (self.engine.clone(), self.blocks.clone());
+        let (engine, blocks, progress) = (self.engine.clone(), self.blocks.clone(), self.progress.clone());
         let left = (within * MEANING_PERCENT / 100).saturating_sub(start.elapsed());
         let work = move || {
             let _slot = slot;
-            let at = wanted.at;
-            let options = ReplyContextOptions {
-                session: Some(wanted.session),
-                present: wanted.present,
-                max_tokens: wanted.max_tokens,
-                at,
-                deadline: Some(left),
-                ..ReplyContextOptions::of(&wanted.query)
-            };
-            let block = match reply_context(&engine, &wanted.user, &options) {
-                Ok(context) => Block {
-                    text: context.text,
-                    ids: context.citations.iter().map(ToString::to_string).collect(),
-                    tokens: context.tokens,
-                    is_degraded: context.degraded.is_some(),
-                },
-                // Whoever has no memory yet has nothing to be told.
-                Err(Error::NotFound(_)) if at == When::Now => Block::default(),
-                Err(other) => return Err(other),
-            };
-            let block = Arc::new(block);
-            if at == When::Now && !block.is_degraded {
-                keep(&blocks, purpose, block.clone());
-            }
-            Ok(block)
+            let _step = progress.begin(Work::Recall);
+            block(&engine, &blocks, wanted, left)
         };
         tokio::task::spawn_blocking(work).await.map_err(|_| stopped())?
     }
 
-    fn kept(&self, purpose: &Purpose) -> Option<Arc<Block>> {
-        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
-        let (used, block) = blocks.get_mut(purpose)?;
-        if used.elapsed() > KEPT_FOR {
-            blocks.remove(purpose);
-            return None;
-        }
-        *used = Instant::now();
-        Some(block.clone())
-    }
-
-    /// What waits in the memories that are open.
-    pub(crate) async fn standing(&self) -> Result<Standing, Error> {
-        let engine = self.engine.clone();
-        let asked = tokio::task::spawn_blocking(move || quipu_engine::standing(&engine)).await;
-        asked.map_err(|_| Error::Bug("counting what waits stopped without an answer".to_owned()))
-    }
-
-    /// An error if the store does not answer.
-    pub(crate) async fn reach_store(&self) -> Result<(), Error> {
-        let engine = self.engine.clone();
-        let asked = tokio::task::spawn_blocking(move || quipu_engine::users(&engine).map(drop)).await;
-        asked.map_err(|_| Error::Bug("the store stopped without an answer".to_owned()))?
+    /// The first event of a user's ledger; none without one, and none if the engine does not say in time.
+    pub(crate) async fn ledger(&self, user: &UserId, within: Duration) -> Option<EventId> {
+        let (engine, user, progress) = (self.engine.clone(), user.clone(), self.progress.clone());
+        let asked = tokio::task::spawn_blocking(move || {
+            let _step = progress.begin(Work::Recall);
+            erasure_epoch(&engine, &user)
+        });
+        let epoch = tokio::time::timeout(within, asked).await.ok()?.ok()?;
+        epoch.ok().flatten().map(|epoch| epoch.ledger)
     }
 }
 
-fn keep(blocks: &Blocks, purpose: Purpose, block: Arc<Block>) {
-    let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
-    if blocks.len() >= BLOCKS_MAX {
-        blocks.retain(|_, (used, _)| used.elapsed() <= KEPT_FOR);
-    }
-    if blocks.len() >= BLOCKS_MAX
-        && let Some(oldest) = blocks.iter().min_by_key(|(_, (used, _))| *used).map(|(purpose, _)| purpose.clone())
+/// The block for a request: the one it had, or a new one.
+fn block(engine: &Engine, blocks: &Blocks, wanted: Wanted, deadline: Duration) -> Result<Arc<Block>, Error> {
+    let purpose = (wanted.user.clone(), wanted.turn, wanted.max_tokens);
+    // Asked before the block is made: what is erased meanwhile makes it stale.
+    let epoch = erasure_epoch(engine, &wanted.user)?;
+    if wanted.at == When::Now
+        && let Some(block) = blocks.get(&purpose, epoch)
     {
-        blocks.remove(&oldest);
+        return Ok(block);
     }
-    blocks.insert(purpose, (Instant::now(), block));
+    let options = ReplyContextOptions {
+        session: Some(wanted.session),
+        present: wanted.present,
+        max_tokens: wanted.max_tokens,
+        at: wanted.at,
+        deadline: Some(deadline),
+        ..ReplyContextOptions::of(&wanted.query)
+    };
+    let block = match reply_context(engine, &wanted.user, &options) {
+        Ok(context) => Block {
+            text: context.text,
+            ids: context.citations.iter().map(ToString::to_string).collect(),
+            tokens: context.tokens,
+            is_degraded: context.degraded.is_some(),
+        },
+        // Whoever has no memory yet has nothing to be told.
+        Err(Error::NotFound(_)) if wanted.at == When::Now => Block::default(),
+        Err(other) => return Err(other),
+    };
+    let block = Arc::new(block);
+    if wanted.at == When::Now && !block.is_degraded {
+        blocks.put(purpose, epoch, block.clone());
+    }
+    Ok(block)
 }

@@ -1,6 +1,7 @@
 //! What the server counts. No label names a user, a session or a model's words.
 
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use prometheus_client::encoding::{EncodeLabelSet, text::encode};
 use prometheus_client::metrics::counter::Counter;
@@ -11,6 +12,7 @@ use prometheus_client::registry::{Registry, Unit};
 use quipu_core::item::ReviewKind;
 use quipu_engine::Standing;
 use quipu_engine::ports::{Asked, ModelWatch};
+use tokio::time::Instant;
 
 use crate::maintenance::Figures;
 
@@ -93,6 +95,8 @@ pub struct Metrics {
     open_memories: Gauge,
     memory_bytes: Gauge,
     pub(crate) maintenance: Figures,
+    stalled: Gauge,
+    model_answered: Mutex<Option<Instant>>,
 }
 
 /// From a tenth of a millisecond to about half a minute.
@@ -131,6 +135,8 @@ impl Metrics {
             open_memories: Gauge::default(),
             memory_bytes: Gauge::default(),
             maintenance: Figures::default(),
+            stalled: Gauge::default(),
+            model_answered: Mutex::default(),
         };
         // Named as OpenTelemetry's conventions for HTTP name it, so that dashboards made for those show it.
         whole.register_with_unit(
@@ -172,6 +178,11 @@ impl Metrics {
             all.unsummarized.clone(),
         );
         registry.register("open_memories", "Memories held open", all.open_memories.clone());
+        registry.register(
+            "stalled",
+            "1 while a background step makes no progress, as /health/ready",
+            all.stalled.clone(),
+        );
         registry.register_with_unit("memory", "What open memories take", Unit::Bytes, all.memory_bytes.clone());
         all.maintenance.register(registry);
         all.registry = whole;
@@ -188,7 +199,8 @@ impl Metrics {
         self.requests.get_or_create(request).observe(seconds);
     }
 
-    /// One turn, and what came of it: `recorded`, `known`, `partial`, `dropped`, `refused`, `unsummarized`.
+    /// One turn, and what came of it: `recorded`, `known`, `partial`, `dropped`, `forgotten`, `late`,
+    /// `refused`, `unsummarized`.
     pub(crate) fn turn(&self, outcome: &'static str) {
         self.turns.get_or_create(&Turn { outcome }).inc();
     }
@@ -203,6 +215,21 @@ impl Metrics {
         self.unsummarized.set(figure(standing.unsummarized));
         self.open_memories.set(figure(standing.open));
         self.memory_bytes.set(figure(standing.bytes));
+    }
+
+    /// Notes whether a background step makes no progress.
+    pub(crate) fn is_stalled(&self, is_stalled: bool) {
+        self.stalled.set(i64::from(is_stalled));
+    }
+
+    /// Notes that a language model answered.
+    pub(crate) fn note_model_answer(&self, at: Instant) {
+        *self.model_answered.lock().unwrap_or_else(PoisonError::into_inner) = Some(at);
+    }
+
+    /// When a language model answered last, if one ever did.
+    pub(crate) fn last_model_answer(&self) -> Option<Instant> {
+        *self.model_answered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All figures as text.
@@ -221,6 +248,7 @@ impl Default for Metrics {
 
 impl ModelWatch for Metrics {
     fn asked(&self, asked: &Asked<'_>) {
+        self.note_model_answer(Instant::now());
         let (purpose, outcome) = (asked.purpose.word(), asked.outcome());
         self.llm_calls.get_or_create(&Call { purpose, model: asked.model.to_owned(), outcome }).inc();
         for (direction, tokens) in [("input", asked.usage.input_tokens), ("output", asked.usage.output_tokens)] {

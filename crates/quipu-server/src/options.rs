@@ -127,15 +127,24 @@ pub struct Bounds {
     pub upstream_idle: Duration,
     /// Recalls at a time; more than `limit::UNFINISHED_MAX` would do without meaning.
     pub recalls_max: usize,
-    /// Turns recorded at a time; of one user always one after the other.
+    /// Exchanges that are appended at a time; of one user always one after the other.
     pub recordings_max: usize,
+    /// How long a request, and the end of an answer, waits until its words are durable. After that it goes on, says so
+    /// (`degraded`, or the outcome `late` in the metrics), and the words are still appended.
+    pub append_within: Duration,
+    /// After how long an append, a recall or a probe of the engine counts as stalled: `/health/ready` then says no.
+    pub stalled_after: Duration,
+    /// The same for reading what was appended, counted from its begin or from a language model's last answer. To be
+    /// longer than one question to a model may take.
+    pub reading_stalled_after: Duration,
     /// Users at a time whose recorded turns are read and told. More take the processor from those who wait for an answer.
     pub studies_max: usize,
     /// Turns that wait to be recorded; with more, requests go through without being remembered, and say so.
     pub turns_waiting_max: usize,
     /// Bytes of a reply's text that are remembered; the rest is cut, and the turn flagged.
     pub reply_bytes_max: usize,
-    /// How long open streams and waiting turns get at the end.
+    /// How long open answers get to end once the server is to stop, and after that how long waiting turns get to be
+    /// appended. Twice this is less than [`STOPS_WITHIN`](crate::STOPS_WITHIN).
     pub drain_within: Duration,
 }
 
@@ -158,11 +167,14 @@ impl Default for Bounds {
             connect_within: Duration::from_secs(10),
             upstream_idle: Duration::from_secs(600),
             recalls_max: limit::UNFINISHED_MAX,
-            recordings_max: 2,
+            recordings_max: 16,
+            append_within: Duration::from_secs(5),
+            stalled_after: Duration::from_secs(30),
+            reading_stalled_after: Duration::from_secs(180),
             studies_max: 1,
             turns_waiting_max: 4096,
             reply_bytes_max: 1 << 20,
-            drain_within: Duration::from_secs(30),
+            drain_within: Duration::from_secs(3),
         }
     }
 }

@@ -1,13 +1,16 @@
 //! From options to a server that listens, and to its end.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use quipu_engine::{Error, Result};
 use tokio::net::TcpListener;
+use tokio::sync::oneshot;
 
 use crate::app::{App, Parts};
 use crate::http::{self, Hosts};
+use crate::metrics::Metrics;
 use crate::options::Options;
 
 /// A server that listens and answers nobody yet.
@@ -67,7 +70,8 @@ impl Server {
         Bound { addr: self.addr }
     }
 
-    /// Answers until `stop`; then lets open answers end and waiting turns be recorded, within the bound for it.
+    /// Answers until `stop`; then lets open answers end and waiting turns be recorded, within the bound for each. Nothing that
+    /// was acknowledged waits for that: it is durable. What is not read yet is left to the next start.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Drained {
         let engine = self.warming;
         // A model is read when it is first needed, which is better done now than while somebody waits.
@@ -82,6 +86,7 @@ impl Server {
         let stop = async move {
             stop.await;
             app.stopping.send_replace(true);
+            app.queue.stop_reading();
         };
         let bounds = self.app.options.bounds.clone();
         let busy = self.app.clone();
@@ -125,36 +130,115 @@ fn check(options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// How long a server takes to end at most, once it is interrupted.
+pub const STOPS_WITHIN: Duration = Duration::from_secs(7);
+
+/// What the thread that waits for the end is told.
+enum Told {
+    Listens(Bound),
+    Interrupted,
+    Ended(Result<Drained>),
+}
+
 /// Serves until it is interrupted (Ctrl-C, SIGTERM). `ready` is told where it listens.
+///
+/// Returns at most [`STOPS_WITHIN`] after the interrupt, whatever hangs: an upstream, a model, the store, or a thread of the
+/// server. What hangs by then is left behind and ends with the process; the ledger is as after a kill, with everything in it
+/// that was acknowledged.
 ///
 /// # Errors
 /// As [`Server::bind`]; `Unavailable` if the process can have no threads.
 pub fn serve(parts: Parts, options: Options, ready: impl FnOnce(Bound)) -> Result<Drained> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::Unavailable(format!("no threads to serve with: {error}")))?;
-    let drained = runtime.block_on(async {
-        let server = Server::bind(parts, options).await?;
-        ready(server.bound());
-        Ok(server.run(interrupted()).await)
-    });
-    // A recall nobody waits for any more does not hold up the end.
-    runtime.shutdown_background();
-    drained
+    let no_threads = |error: std::io::Error| Error::Unavailable(format!("no threads to serve with: {error}"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(no_threads)?;
+    let metrics = parts.metrics.clone();
+    let (tell, told) = mpsc::channel();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let signals = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(no_threads)?;
+    let interrupted = interrupts(&signals).map_err(no_threads)?;
+    let serving = tell.clone();
+    // The threads of the runtime may all hang, so neither the end nor the interrupt is waited for on one of them.
+    std::thread::Builder::new()
+        .name("quipu-serve".to_owned())
+        .spawn(move || {
+            let drained = runtime.block_on(async {
+                let server = Server::bind(parts, options).await?;
+                let _ = serving.send(Told::Listens(server.bound()));
+                Ok(server
+                    .run(async move {
+                        let _ = stopped.await;
+                    })
+                    .await)
+            });
+            // A recall nobody waits for any more does not hold up the end.
+            runtime.shutdown_background();
+            let _ = serving.send(Told::Ended(drained));
+        })
+        .map_err(no_threads)?;
+    std::thread::Builder::new()
+        .name("quipu-signals".to_owned())
+        .spawn(move || {
+            signals.block_on(interrupted);
+            let _ = tell.send(Told::Interrupted);
+        })
+        .map_err(no_threads)?;
+    await_end(&told, stop, &metrics, ready)
 }
 
-async fn interrupted() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut term) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = term.recv() => {}
+/// Waits for the end, and for the interrupt that brings it about.
+fn await_end(
+    told: &mpsc::Receiver<Told>,
+    stop: oneshot::Sender<()>,
+    metrics: &Metrics,
+    ready: impl FnOnce(Bound),
+) -> Result<Drained> {
+    let gone = || Error::Bug("the server stopped without an answer".to_owned());
+    let mut ready = Some(ready);
+    loop {
+        match told.recv().map_err(|_| gone())? {
+            Told::Listens(bound) => {
+                if let Some(ready) = ready.take() {
+                    ready(bound);
+                }
             }
-            return;
+            Told::Ended(drained) => return drained,
+            Told::Interrupted => break,
         }
     }
-    let _ = tokio::signal::ctrl_c().await;
+    // Nobody listens any more if the server has ended by itself meanwhile; that is told next.
+    let _ = stop.send(());
+    loop {
+        match told.recv_timeout(STOPS_WITHIN) {
+            Ok(Told::Ended(drained)) => return drained,
+            Ok(Told::Listens(_) | Told::Interrupted) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => return Err(gone()),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                tracing::error!("the server did not end in time: what hangs is left behind");
+                return Ok(Drained { lost: usize::try_from(metrics.queue_depth.get()).unwrap_or(0) });
+            }
+        }
+    }
+}
+
+/// Ends at Ctrl-C and, where there is one, at SIGTERM. From the call on neither ends the process by itself.
+#[cfg(unix)]
+fn interrupts(runtime: &tokio::runtime::Runtime) -> std::io::Result<impl Future<Output = ()> + Send + use<>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let _inside = runtime.enter();
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Ends at Ctrl-C.
+#[cfg(not(unix))]
+fn interrupts(_: &tokio::runtime::Runtime) -> std::io::Result<impl Future<Output = ()> + Send + use<>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
 }

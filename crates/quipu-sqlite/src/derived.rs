@@ -17,6 +17,8 @@ const CHECKSUM_BYTES: usize = 32;
 /// Before the tag of vectors that end with a checksum. Those of other tags are none of this layout.
 const VECTOR_LAYOUT: &str = "checked:";
 
+type Vector = (VectorKey, Vec<u8>);
+
 /// What a read found.
 enum Found<T> {
     /// As it was written.
@@ -173,7 +175,7 @@ pub(crate) fn vectors(connection: &mut Connection, tag: &str) -> rusqlite::Resul
 }
 
 /// The vectors that are as they were written, and how many are not.
-fn checked_vectors(view: &Connection, tag: &str) -> rusqlite::Result<(Vec<(VectorKey, Vec<u8>)>, usize)> {
+fn checked_vectors(view: &Connection, tag: &str) -> rusqlite::Result<(Vec<Vector>, usize)> {
     let mut query = view.prepare_cached(include_str!("sql/vectors.sql"))?;
     let mut rows = query.query([])?;
     let (mut whole, mut damaged) = (Vec::new(), 0);

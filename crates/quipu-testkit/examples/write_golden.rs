@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use quipu_core::core_document;
-use quipu_core::event::{Actor, SourceKind};
+use quipu_core::event::{Actor, Change, SourceKind};
 use quipu_core::evolve::Thresholds;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, TruthKind};
@@ -25,7 +25,7 @@ use quipu_engine::{
     Edit, Engine, EvolveOptions, FactOptions, GrowOptions, PatchOptions, PromoteRequest, RecallOptions,
     RememberOptions, Utterance, WriteRequest, chosen, compact, consolidate, decide_review, edit_core, end_session,
     erase, evolve, facts, flush_hits, fork, mark, merge, pick, promote, recall, reflect, remember, retract, revert,
-    reviews, score_fact, set_base_truth, status, tell_episodes, unset_base_truth, write,
+    reviews, score_fact, set_base_truth, show, status, tell_episodes, unset_base_truth, write,
 };
 use quipu_models::{RuleExtractor, RuleSummarizer};
 use quipu_testkit::{MemoryStore, Rig, engine, golden};
@@ -49,12 +49,15 @@ fn main() -> ExitCode {
     let growing = rig.engine(Box::new(store.clone()));
     let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(4) };
     let evolving = rig.engine(Box::new(store.clone()));
+    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(5) };
+    let understanding = rig.engine(Box::new(store.clone()));
     let mut kept = 0;
     for (name, make) in &LEDGERS {
         make(match *name {
             "talked" => &telling,
             "grown" => &growing,
             "evolved" => &evolving,
+            "fields" => &understanding,
             _ => &engine,
         });
         kept += usize::from(!save(&folder, name, &events_of(&store, &user(name))));
@@ -81,7 +84,7 @@ fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
 type Write = fn(&Engine);
 
 /// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
-const LEDGERS: [(&str, Write); 9] = [
+const LEDGERS: [(&str, Write); 10] = [
     ("everyday", everyday),
     ("unicode", unicode),
     ("erased", erased),
@@ -91,6 +94,7 @@ const LEDGERS: [(&str, Write); 9] = [
     ("talked", talked),
     ("grown", grown),
     ("evolved", evolved),
+    ("fields", fields),
 ];
 
 fn user(name: &str) -> UserId {
@@ -331,6 +335,43 @@ fn evolved(engine: &Engine) {
     take_back(engine, &me, &[promoted]);
     take_back(engine, &me, &[bees]);
     take_back(engine, &me, &[bees + 1]);
+}
+
+/// Fields that stand for facts, and edits beside them, of which some are taken back.
+fn fields(engine: &Engine) {
+    let me = user("fields");
+    let hear = |text: &str| {
+        say(engine, &me, &Utterance::of_user(text), None, None);
+        status(engine, &me).expect("it is there").version
+    };
+    let migraines = hear("I get migraines.");
+    hear("I'm allergic to penicillin.");
+    let jazz = hear("I like jazz.");
+    hear("I like jazz.");
+    hear("I like chess.");
+    hear("I live in Lyon.");
+    let moved = hear("I moved to Porto.");
+    hear("I no longer live in Porto.");
+    hear("My sister Anna lives in Bergen.");
+    hear("I manage my stress with long walks.");
+    hear("I don't like chess anymore.");
+    set(engine, &me, "/healthProfile/other/bloodType", json!("A+"));
+    set(engine, &me, "/uncategorized/tools/-", json!("saw"));
+    set(engine, &me, "/uncategorized/tools/-", json!("plane"));
+    let tools = status(engine, &me).expect("it is there").version - 1;
+    set(engine, &me, "/location/current", json!("Braga"));
+    take_back(engine, &me, &[migraines - 1, migraines]);
+    take_back(engine, &me, &[jazz - 1, jazz]);
+    take_back(engine, &me, &[tools]);
+    take_back(engine, &me, &[moved - 1, moved]);
+    let last = status(engine, &me).expect("it is there").version;
+    let reverts: Vec<u64> = (1..=last).filter(|&seq| is_revert(engine, &me, seq)).collect();
+    take_back(engine, &me, &reverts[..1]);
+}
+
+fn is_revert(engine: &Engine, me: &UserId, seq: u64) -> bool {
+    let event = show(engine, me, EventRef::Seq(seq)).expect("it is there");
+    event.changes.iter().flatten().any(|change| matches!(change, Change::Reverted { .. }))
 }
 
 fn promote_as(engine: &Engine, me: &UserId, candidate: &str, name: Option<&str>) {

@@ -44,16 +44,27 @@ impl Calls {
     }
 }
 
+/// Runs before `users` and `append`, which it is given by name: may block, or fail in the store's place.
+type Before = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
+
 /// Hands every call on to another store, and counts it.
 pub struct RecordingStore {
     inner: Box<dyn LedgerStore>,
     calls: Calls,
+    before: Before,
 }
 
 impl RecordingStore {
     /// Counts the calls to `inner` and to the ledgers opened from it.
     pub fn new(inner: Box<dyn LedgerStore>) -> Self {
-        Self { inner, calls: Calls::default() }
+        Self { inner, calls: Calls::default(), before: Arc::new(|_| Ok(())) }
+    }
+
+    /// The same with something that runs before each `users` and each `append`, given the name of the call. It may block, as a
+    /// store that hangs, and its error is returned in the store's place.
+    #[must_use]
+    pub fn before(self, before: impl Fn(&'static str) -> Result<(), StoreError> + Send + Sync + 'static) -> Self {
+        Self { before: Arc::new(before), ..self }
     }
 
     /// The counts, which go on after the store was handed to an engine.
@@ -65,13 +76,14 @@ impl RecordingStore {
 impl LedgerStore for RecordingStore {
     fn users(&self) -> Result<Vec<UserId>, StoreError> {
         self.calls.note("users");
+        (self.before)("users")?;
         self.inner.users()
     }
 
     fn open(&self, user: &UserId, create: bool) -> Result<Box<dyn UserLedger>, StoreError> {
         self.calls.note("open");
         let inner = self.inner.open(user, create)?;
-        Ok(Box::new(RecordingLedger { inner, calls: self.calls.clone() }))
+        Ok(Box::new(RecordingLedger { inner, calls: self.calls.clone(), before: self.before.clone() }))
     }
 
     fn watch(&self, user: &UserId) -> Result<Box<dyn LedgerWatch>, StoreError> {
@@ -121,6 +133,7 @@ impl LedgerWatch for RecordingWatch {
 struct RecordingLedger {
     inner: Box<dyn UserLedger>,
     calls: Calls,
+    before: Before,
 }
 
 impl UserLedger for RecordingLedger {
@@ -131,6 +144,7 @@ impl UserLedger for RecordingLedger {
 
     fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
         self.calls.note("append");
+        (self.before)("append")?;
         self.inner.append(expected, events)
     }
 

@@ -113,6 +113,8 @@ fn golden_ledgers_of_a_format_hold_every_kind_of_change() {
         "hits_counted",
         "fact_promoted",
         "items_demoted",
+        "core_fields_changed",
+        "core_edited",
         "SCHEMA_PROMOTION",
     ];
     assert_eq!(words, all.into_iter().collect());

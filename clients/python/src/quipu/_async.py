@@ -412,7 +412,7 @@ class AsyncQuipu:
         """Every event there is by now, oldest first."""
         while True:
             page = await self.events(user_id, after=after)
-            for event in page["events"]:
+            for event in page["items"]:
                 yield event
             if page["next"] is None:
                 return
@@ -527,16 +527,30 @@ class AsyncQuipu:
         return cast(Receipt, await self._send(made))
 
     async def erase(
-        self, user_id: str, targets: Sequence[str], *, reason: str | None = None, if_version: int | None = None
+        self,
+        user_id: str,
+        targets: Sequence[str],
+        *,
+        reason: str | None = None,
+        confirm: str | None = None,
+        if_version: int | None = None,
     ) -> Json:
-        """Destroys the payload of items, events or changes, everywhere; the answer is the receipt."""
-        body = {"targets": targets, "reason": reason}
+        """Destroys the payload of items, events or changes, everywhere; the answer is the receipt.
+
+        More than 100 changes have to be confirmed: without `confirm`, `ConfirmationRequired` holds a preview and the token.
+        """
+        body = {"targets": targets, "reason": reason, "confirm": confirm}
         made = ask("POST", "/memory/{}/erase", user_id, body=body, if_version=if_version)
         return cast(Json, await self._send(made))
 
-    async def delete_user(self, user_id: str, *, if_version: int | None = None) -> Json:
-        """Deletes a user's memory whole; the answer is the receipt."""
-        return cast(Json, await self._send(ask("DELETE", "/memory/{}", user_id, if_version=if_version)))
+    async def delete_user(self, user_id: str, *, confirm: str | None = None, if_version: int | None = None) -> Json:
+        """Deletes a user's memory whole; the answer is the receipt.
+
+        Without `confirm` nothing is deleted: `ConfirmationRequired` holds a preview and the token to give as `confirm`. The token
+        holds until the memory changes.
+        """
+        made = ask("DELETE", "/memory/{}", user_id, query={"confirm": confirm}, if_version=if_version)
+        return cast(Json, await self._send(made))
 
     # Handing a memory on.
 

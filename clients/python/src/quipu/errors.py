@@ -32,6 +32,9 @@ class Refusal(QuipuError):
         self.retryable: bool = bool(error.get("retryable"))
         #: Seconds until then, if the server knows.
         self.retry_after = retry_after
+        #: The token that confirms a destruction, and what it would destroy, where one is refused for want of it.
+        self.confirm: str | None = error.get("confirm")
+        self.preview: dict[str, Any] | None = error.get("preview")
         self.message: str = error.get("message") or f"the server answered {status}"
         super().__init__(f"{self.message} ({self.code}, HTTP {status})")
 
@@ -60,6 +63,10 @@ class PreconditionFailed(Refusal):
     """The memory is at another version than expected."""
 
 
+class ConfirmationRequired(Refusal):
+    """A destruction was announced and not done: ask again with `confirm`. `preview` says what would be destroyed."""
+
+
 class RuleBroken(Refusal):
     """The rules of the memory forbid it, or the idempotency key was used for something else."""
 
@@ -84,6 +91,7 @@ _BY_TYPE: dict[str, type[Refusal]] = {
     "not_found_error": NotFound,
     "conflict_error": Conflict,
     "precondition_failed_error": PreconditionFailed,
+    "confirmation_required_error": ConfirmationRequired,
     "refused_error": RuleBroken,
     "rate_limit_error": RateLimited,
     "timeout_error": Unavailable,
@@ -102,6 +110,7 @@ _BY_STATUS: dict[int, type[Refusal]] = {
     413: InvalidRequest,
     415: InvalidRequest,
     422: RuleBroken,
+    428: ConfirmationRequired,
     429: RateLimited,
     503: Unavailable,
 }

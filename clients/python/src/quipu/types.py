@@ -203,6 +203,8 @@ class Core(TypedDict):
 class Episodes(TypedDict):
     """Episodes, best first."""
 
+    items: list[Json]
+    #: The same by an older name; use `items`.
     episodes: list[Json]
 
 
@@ -219,6 +221,8 @@ class Page(TypedDict):
 class EventPage(TypedDict):
     """A page of events."""
 
+    items: list[Json]
+    #: The same by an older name; use `items`.
     events: list[Json]
     next: int | None
 
@@ -226,6 +230,8 @@ class EventPage(TypedDict):
 class Blamed(TypedDict):
     """How something came to be what it is."""
 
+    items: list[Json]
+    #: The same by an older name; use `items`.
     steps: list[Json]
 
 
@@ -238,4 +244,6 @@ class Changed(TypedDict):
 class Keys(TypedDict):
     """Every key, without secrets."""
 
+    items: list[Json]
+    #: The same by an older name; use `items`.
     keys: list[Json]

@@ -27,9 +27,12 @@ pub(crate) struct Tend {
     /// Let the model read at most so many messages now [default: all that wait]
     #[arg(long, value_name = "N")]
     pub(crate) sources: Option<usize>,
+    /// At most so many messages read by rules and exchanges summarised [default: all]
+    #[arg(long, value_name = "N")]
+    pub(crate) items: Option<usize>,
 }
 
-/// A step of tending.
+/// A step of maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Step {
     /// Rules read what was recorded and not read.
@@ -48,6 +51,8 @@ pub(crate) enum Step {
     Reflect,
     /// Duplicates, patterns, what is cold.
     Compact,
+    /// Plain files are brought level.
+    Files,
 }
 
 impl From<Step> for TendStep {
@@ -61,6 +66,7 @@ impl From<Step> for TendStep {
             Step::Evolve => Self::Evolve,
             Step::Reflect => Self::Reflect,
             Step::Compact => Self::Compact,
+            Step::Files => Self::Files,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Commands that look after ledgers: verify, backup, restore.
+//! Commands that look after ledgers: verify, backup, restore, erase.
 
 use std::path::PathBuf;
 
@@ -30,4 +30,23 @@ pub(crate) struct Restore {
     /// Set ledgers that are there aside
     #[arg(long)]
     pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Erase {
+    /// Changes (12.0), events (12) or item ids; what was drawn from them goes too
+    #[arg(required_unless_present = "everything")]
+    pub(crate) targets: Vec<String>,
+    /// The user's whole memory
+    #[arg(long, conflicts_with = "targets")]
+    pub(crate) everything: bool,
+    /// Why, without repeating what is erased; this stays on record
+    #[arg(long, default_value = "asked by the user")]
+    pub(crate) because: String,
+    /// The token an announcement gave: do it, if the memory has not changed since
+    #[arg(long, value_name = "TOKEN")]
+    pub(crate) confirm: Option<String>,
+    /// Write the receipt to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) receipt: Option<PathBuf>,
 }

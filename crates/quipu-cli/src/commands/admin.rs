@@ -33,40 +33,46 @@ fn in_words(status: &Status) -> String {
         |(first, last)| format!("{} to {}", render::time(Some(first)), render::time(Some(last))),
     );
     let mut text = format!(
-        "\n{}\n  version {}, head {}…\n  {} items in {} sessions, {between}\n",
+        "\n{}\n  version {}, head {}…\n  {} in {}, {between}\n",
         status.user_id,
         status.version,
         &status.head[..12],
-        status.items,
-        status.sessions
+        counted(status.items, ["item", "items"]),
+        counted(status.sessions, ["session", "sessions"])
     );
-    for (count, what) in [
-        (status.reverted, "events reverted"),
-        (status.orphans, "events that no longer apply"),
-        (status.erased, "payloads erased on record"),
-        (status.passages_waiting, "passages waiting for their vector (`quipu rebuild` or the next `add` makes them)"),
+    for (count, what, hint) in [
+        (status.reverted, ["event reverted", "events reverted"], ""),
+        (status.orphans, ["event that no longer applies", "events that no longer apply"], ""),
+        (status.erased, ["payload erased on record", "payloads erased on record"], ""),
+        (
+            status.passages_waiting,
+            ["passage waits for its vector", "passages wait for their vectors"],
+            " (`quipu rebuild` or the next `add` makes what is missing)",
+        ),
     ] {
         if count > 0 {
-            text.push_str(&format!("  {count} {what}\n"));
+            text.push_str(&format!("  {}{hint}\n", counted(count, what)));
         }
     }
     if let Some(waiting @ 1..) = status.unstudied {
-        text.push_str(&format!("  {waiting} messages wait for the model that reads (`quipu catch-up`)\n"));
+        let waiting = counted(waiting, ["message waits", "messages wait"]);
+        text.push_str(&format!("  {waiting} for the model that reads (`quipu catch-up`)\n"));
     }
     if let Some(given_up @ 1..) = status.given_up {
         let (messages, them) = if given_up == 1 { ("message", "it") } else { ("messages", "them") };
         text.push_str(&format!("  {given_up} {messages} that model could not read; the rules have read {them}\n"));
     }
     if status.unsummarized > 0 {
-        let (turns, exchanges) = (status.unsummarized, if status.unsummarized == 1 { "exchange" } else { "exchanges" });
-        text.push_str(&format!(
-            "  {turns} {exchanges} not summarised (`quipu catch-up` or `quipu session summarize`)\n"
-        ));
+        let exchanges = counted(status.unsummarized, ["exchange", "exchanges"]);
+        text.push_str(&format!("  {exchanges} not summarised (`quipu catch-up` or `quipu session summarize`)\n"));
     }
     let due = status.due.iter().filter(|due| !matches!(due.step, TendStep::Study | TendStep::Summarize));
     let due: Vec<String> = due.map(|due| due.step.counted(due.count)).collect();
     if !due.is_empty() {
-        text.push_str(&format!("  due: {} (`quipu tend`)\n", due.join(", ")));
+        text.push_str(&format!("  due: {} (`quipu maintain`)\n", due.join(", ")));
+    }
+    if let Some(at) = status.maintained_at {
+        text.push_str(&format!("  maintained {}\n", render::time(Some(at))));
     }
     let index = status.active_index;
     if index.active < index.items {
@@ -79,6 +85,11 @@ fn in_words(status: &Status) -> String {
         status.model
     ));
     text
+}
+
+/// A number with its noun, which is given for one and for several.
+fn counted(count: usize, [one, many]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// A number of bytes in words.

@@ -1,4 +1,4 @@
-//! Growing: reflect, compact, and tend to everything that is due.
+//! Commands for what a memory makes of itself: reflect, compact, and maintain, which does everything that is due.
 
 use quipu_core::growth::ActiveIndex;
 use quipu_core::limit;
@@ -74,9 +74,13 @@ pub(super) fn tend(session: &Session<'_>, args: &Tend) -> Result<()> {
         steps: args.steps.iter().map(|&step| step.into()).collect(),
         events_max: args.events.unwrap_or(limit::GROWTH_EVENTS_MAX),
         sources_max: args.sources.unwrap_or(usize::MAX),
+        items_max: args.items.unwrap_or(usize::MAX),
     };
     let report = quipu_engine::tend(&session.engine, &session.user, &options)?;
     session.printer.report(&report, tended)?;
+    if let Some(fault) = &report.fault {
+        session.printer.hint(&format!("what is left stays due: {fault}"));
+    }
     for step in &report.steps {
         if let Some(fault) = &step.fault {
             session.printer.hint(&format!("{} could not be done now and stays due: {fault}", step.step.word()));
@@ -96,6 +100,7 @@ fn tended(report: &TendReport) -> String {
             _ if report.dry_run => "due".to_owned(),
             (Some(_), left) => format!("FAILED, {left} left"),
             (None, 0) => "done".to_owned(),
+            (None, left) if left == step.due && report.fault.is_some() => "not done".to_owned(),
             (None, left) => format!("{left} left"),
         };
         text.push_str(&format!("{word:<10} {due}: {outcome}\n"));

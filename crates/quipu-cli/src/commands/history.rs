@@ -5,14 +5,16 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use quipu_core::event::{Change, Event};
-use quipu_core::id::UserId;
+use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, Pin, SealedEvent};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::fork::Picked;
 use quipu_engine::log::ranges;
 use quipu_engine::revert::{Preview, RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
-use quipu_engine::{Error, LogOptions, Result, VerifyReport};
+use quipu_engine::{
+    Announced, Announcement, Error, LogOptions, Result, VerifyReport, announce_deletion, announce_erasure, expecting,
+};
 use serde_json::{Value, json};
 
 use super::{Session, render};
@@ -210,13 +212,14 @@ pub(super) fn erase(session: &Session<'_>, settings: &Settings, args: &args::Era
         return erase_everything(session, settings, args, yes);
     }
     let targets = args.targets.iter().map(|target| target.parse()).collect::<Result<Vec<EraseTarget>>>()?;
-    if !yes && !confirmed(&args.targets)? {
+    let announced = announce_erasure(&session.engine, &session.user, &targets, args.confirm.as_deref())?;
+    let Some(version) = agreed(announced, yes, args.confirm.is_some(), &args.targets)? else {
         session.printer.hint("nothing was erased");
         return Ok(());
-    }
+    };
     let bar = session.printer.progress();
-    let receipt = quipu_engine::erase(&session.engine, &session.user, &targets, &args.because, &mut |progress| {
-        bar.show(progress)
+    let receipt = on_version(session, version, || {
+        quipu_engine::erase(&session.engine, &session.user, &targets, &args.because, &mut |progress| bar.show(progress))
     })?;
     drop(bar);
     keep_receipt(args, &receipt)?;
@@ -253,11 +256,16 @@ fn keep_receipt(args: &args::Erase, receipt: &impl serde::Serialize) -> Result<(
 }
 
 fn erase_everything(session: &Session<'_>, settings: &Settings, args: &args::Erase, yes: bool) -> Result<()> {
-    if !yes && !confirmed(&[format!("everything of user {}", session.user)])? {
+    let keys = app::keys(settings)?;
+    let announced = announce_deletion(&session.engine, &keys, &session.user, args.confirm.as_deref())?;
+    let whole = [format!("everything of user {}", session.user)];
+    let Some(version) = agreed(announced, yes, args.confirm.is_some(), &whole)? else {
         session.printer.hint("nothing was erased");
         return Ok(());
-    }
-    let receipt = quipu_engine::erase::delete_user_with_keys(&session.engine, &app::keys(settings)?, &session.user)?;
+    };
+    let receipt = on_version(session, version, || {
+        quipu_engine::erase::delete_user_with_keys(&session.engine, &keys, &session.user)
+    })?;
     keep_receipt(args, &receipt)?;
     session.printer.report(&receipt, |receipt| {
         format!(
@@ -272,16 +280,45 @@ fn erase_everything(session: &Session<'_>, settings: &Settings, args: &args::Era
     Ok(())
 }
 
-/// Asks at a terminal; elsewhere only `--yes` will do.
-fn confirmed(targets: &[String]) -> Result<bool> {
+/// The version on which a destruction is done: none, where any will do. Nothing if whoever was asked says no.
+fn agreed(announced: Announced, yes: bool, has_token: bool, targets: &[String]) -> Result<Option<Option<Seq>>> {
+    if yes {
+        return Ok(Some(None));
+    }
+    let announcement = match announced {
+        Announced::Confirmed(version) if has_token => return Ok(Some(version)),
+        Announced::Confirmed(_) => None,
+        Announced::Unconfirmed(announcement) => Some(announcement),
+        stale @ Announced::Stale(_) => return stale.version().map(Some),
+    };
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
-        return Err(Error::Invalid("erasing cannot be undone; give --yes".to_owned()));
+        return Err(Error::Invalid(match announcement {
+            Some(announcement) => format!("{announcement} as `--confirm`, or with --yes"),
+            None => "erasing cannot be undone; give --yes".to_owned(),
+        }));
+    }
+    if let Some(announcement) = &announcement {
+        eprintln!("{}", counts(announcement));
     }
     eprint!("Erase {} for good? This cannot be undone. Type yes: ", targets.join(", "));
     let mut answer = String::new();
     stdin.lock().read_line(&mut answer).map_err(|error| Error::Unavailable(error.to_string()))?;
-    Ok(answer.trim() == "yes")
+    let version = announcement.map(|announcement| announcement.version);
+    Ok((answer.trim() == "yes").then_some(version))
+}
+
+fn counts(announcement: &Announcement) -> String {
+    let Announcement { events, items, files, keys, version, .. } = announcement;
+    format!("At version {version}: events {events}, items {items}, plain files {files}, keys {keys}")
+}
+
+/// Runs a destruction on the version it was announced for.
+fn on_version<T>(session: &Session<'_>, version: Option<Seq>, verb: impl FnOnce() -> Result<T>) -> Result<T> {
+    match version {
+        Some(version) => expecting(&session.user, version, verb),
+        None => verb(),
+    }
 }
 
 pub(super) fn verify(session: &Session<'_>, settings: &Settings, args: &args::Verify) -> Result<ExitCode> {

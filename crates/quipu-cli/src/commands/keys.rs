@@ -14,6 +14,8 @@ use crate::settings::Settings;
 
 #[derive(Serialize)]
 struct Listed {
+    items: Vec<KeyShown>,
+    /// The same, by the name they had before.
     keys: Vec<KeyShown>,
 }
 
@@ -26,7 +28,10 @@ pub(super) fn run(settings: &Settings, printer: &Printer, action: KeyAction) -> 
             printer.report(&made, made_text)?;
             printer.hint("Keep it: it is not kept here and cannot be shown again.");
         }
-        KeyAction::List => printer.report(&Listed { keys: keys.list()? }, list_text)?,
+        KeyAction::List => {
+            let items = keys.list()?;
+            printer.report(&Listed { keys: items.clone(), items }, list_text)?;
+        }
         KeyAction::Revoke { id } => printer.report(&keys.revoke(&id)?, line)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -295,6 +295,10 @@ fn explanation(why: &Why) -> String {
         why.change,
         &why.digest[..16.min(why.digest.len())]
     ));
+    if !why.evidence.is_empty() {
+        text.push_str("\nRead from\n");
+        why.evidence.iter().for_each(|item| text.push_str(&render::item(item)));
+    }
     if let Some(before) = &why.before {
         text.push_str(&format!("\nSaid before it\n{}", render::item(before)));
     }

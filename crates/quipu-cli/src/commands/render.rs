@@ -31,6 +31,9 @@ pub(super) fn item(item: &Item) -> String {
     for artifact in &item.artifacts {
         lines.push_str(&format!("    [{}] {}\n", artifact.kind, excerpt(&artifact.text, 100)));
     }
+    if let Some(standing) = &item.standing {
+        lines.push_str(&format!("    {standing}\n"));
+    }
     lines
 }
 

@@ -151,6 +151,7 @@ impl Settings {
             max_tokens,
             mcp: self.mcp.clone(),
             demo: usual.demo,
+            maintenance: self.maintenance.clone(),
             bounds: usual.bounds,
         })
     }

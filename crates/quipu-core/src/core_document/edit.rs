@@ -40,7 +40,7 @@ pub fn unset(document: &Value, pointer: &str) -> Result<Patch, Refusal> {
     Ok(guarded(document, &Patch(vec![PatchOperation::Remove(RemoveOperation { path })]))?)
 }
 
-fn parse_pointer(pointer: &str) -> Result<PointerBuf, Refusal> {
+pub(super) fn parse_pointer(pointer: &str) -> Result<PointerBuf, Refusal> {
     let path = PointerBuf::parse(pointer).map_err(|_| {
         let hint = "it starts with / and writes ~ as ~0 and / as ~1, like /location/city";
         Refusal::invalid(format!("`{}` is not a path: {hint}", shown(pointer)))
@@ -53,18 +53,24 @@ fn parse_pointer(pointer: &str) -> Result<PointerBuf, Refusal> {
 
 /// Adds the value and, in the same operation, every parent it lacks.
 fn addition(document: &Value, path: &Pointer, value: Value) -> Result<PatchOperation, Refusal> {
+    let (at, depth) = first_missing(document, path)?;
     let tokens: Vec<Token<'_>> = path.tokens().collect();
+    let value = nested(&tokens[depth..], value, path)?;
+    Ok(PatchOperation::Add(AddOperation { path: at, value }))
+}
+
+/// The first place on a path that is missing, as it is added, and how many tokens lead there.
+pub(super) fn first_missing(document: &Value, path: &Pointer) -> Result<(PointerBuf, usize), Refusal> {
     let mut at = PointerBuf::new();
     let mut here = document;
-    for (depth, token) in tokens.iter().enumerate() {
+    for (depth, token) in path.tokens().enumerate() {
         let place = at.with_trailing_token(token.clone());
         if let Some(next) = document.pointer(place.as_str()) {
             (at, here) = (place, next);
             continue;
         }
-        let last = landing(here, token, &at)?;
-        let value = nested(&tokens[depth + 1..], value, path)?;
-        return Ok(PatchOperation::Add(AddOperation { path: at.with_trailing_token(last), value }));
+        let last = landing(here, &token, &at)?;
+        return Ok((at.with_trailing_token(last), depth + 1));
     }
     Err(Refusal::refused(format!("`{}` is already there", shown(path.as_str()))))
 }
@@ -84,7 +90,8 @@ fn landing<'t>(parent: &Value, token: &Token<'t>, at: &Pointer) -> Result<Token<
     }
 }
 
-fn nested(tokens: &[Token<'_>], value: Value, path: &Pointer) -> Result<Value, Refusal> {
+/// The value below parents that are missing.
+pub(super) fn nested(tokens: &[Token<'_>], value: Value, path: &Pointer) -> Result<Value, Refusal> {
     tokens.iter().rev().try_fold(value, |inner, token| {
         if token.is_next() {
             return Ok(Value::Array(vec![inner]));

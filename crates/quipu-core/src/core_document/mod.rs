@@ -1,13 +1,14 @@
 //! The core document: free JSON under a category registry, changed by JSON Patch only.
 //!
-//! [`check()`] decides whether a patch may be recorded; [`apply()`] and [`replay()`] say what a recorded patch means.
-//! These two know nothing of schemas, so that a ledger means the same under every configuration.
+//! [`check()`] decides whether a patch may be recorded; [`apply()`], [`replay()`], [`replay_within()`] and
+//! [`change_fields()`] say what is recorded. These know nothing of schemas, so that a ledger means the same under every configuration.
 
 mod align;
 mod check;
 mod diff;
 mod edit;
 mod fault;
+mod fields;
 mod guard;
 mod known;
 mod measure;
@@ -15,6 +16,7 @@ mod patch;
 mod registry;
 mod schemas;
 mod step;
+mod within;
 
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test may stop at what it did not expect")]
@@ -24,9 +26,12 @@ pub use check::check;
 pub use diff::{PathChange, describe, diff};
 pub use edit::{set, unset};
 pub use fault::{PatchFault, PatchFaultKind};
+pub use fields::{FieldChange, FieldOp, change_fields};
+pub(crate) use fields::{names, stands_for};
 pub use guard::guarded;
 /// An RFC 6902 patch.
 pub use json_patch::Patch;
 pub use patch::{apply, parse, replay};
 pub use registry::{Categories, Registry, SchemaFault};
 pub(crate) use schemas::{DYNAMIC, META, UNCATEGORIZED};
+pub use within::{Container, containers, replay_within, set_within, with_containers};

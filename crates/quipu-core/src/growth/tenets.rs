@@ -1,5 +1,5 @@
-//! Lines of the self-model that a pattern suggests. Nobody but the user confirms one, and what was declined is not asked
-//! again.
+//! Lines of the self-model that a pattern suggests. Nobody but the user confirms one, and what was declined is asked again
+//! only once twice as much speaks for it.
 
 use super::promotion::days_said;
 use super::{Desk, Growth, Name, Proposal};
@@ -10,6 +10,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Fact, FactType, RejectedValue, Review, ReviewKind, Tenet, TenetKind, TenetStatus, TimeSpan};
 use crate::limit;
 use crate::predicate::normal;
+use crate::writing::notes;
 
 impl Desk<'_> {
     /// Lines to put to the user.
@@ -22,7 +23,9 @@ impl Desk<'_> {
                 break;
             }
             let kind = if fact.fact_type == FactType::Preference { TenetKind::Preference } else { TenetKind::Policy };
-            if !self.was_asked(&fact.text) && !self.was_rejected(fact) {
+            let support = self.rests_on(fact).len();
+            let said_no = notes::declined(items, &fact.text, support).is_some();
+            if !said_no && !self.is_asked(&fact.text) && !self.was_rejected(fact) {
                 found.push(self.proposed(fact, kind, name));
             }
         }
@@ -43,9 +46,19 @@ impl Desk<'_> {
             && guard::sensitivity(&fact.text).is_none()
     }
 
-    /// True if such a line is there, or was: waiting, confirmed, declined, outdated or taken back.
-    fn was_asked(&self, text: &str) -> bool {
-        self.memory().items().tenets().any(|tenet| normal(&tenet.text) == normal(text))
+    /// True if such a line is there: waiting or confirmed.
+    fn is_asked(&self, text: &str) -> bool {
+        let items = self.memory().items();
+        let counts = |tenet: &&Tenet| tenet.status != TenetStatus::Outdated && !items.is_hidden(tenet.id);
+        items.tenets().filter(counts).any(|tenet| notes::says_the_same(&tenet.text, text))
+    }
+
+    /// The fact and the words it was said in.
+    fn rests_on(&self, fact: &Fact) -> Vec<ItemId> {
+        let mut evidence: Vec<ItemId> = vec![fact.id];
+        evidence.extend(fact.evidence.iter().map(|at| at.source));
+        evidence.dedup();
+        evidence
     }
 
     fn was_rejected(&self, fact: &Fact) -> bool {
@@ -56,15 +69,12 @@ impl Desk<'_> {
 
     fn proposed(&self, fact: &Fact, kind: TenetKind, name: Name<'_>) -> Proposal {
         let days = days_said(self.memory(), &fact.evidence).len();
-        let mut evidence: Vec<ItemId> = vec![fact.id];
-        evidence.extend(fact.evidence.iter().map(|at| at.source));
-        evidence.dedup();
         let tenet = Tenet {
             id: name(ItemKind::Tenet),
             kind,
             text: fact.text.clone(),
             status: TenetStatus::Proposed,
-            evidence,
+            evidence: self.rests_on(fact),
             domain: Some(fact.domain.clone()),
             topic: fact.topic.clone(),
             version: 1,

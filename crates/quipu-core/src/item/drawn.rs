@@ -8,6 +8,7 @@ use super::{
     Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Promotion, Review, ReviewKind, Task, TaskStatus,
     Tenet, TenetStatus, Truth, TurnSummary,
 };
+use crate::core_document::{Container, FieldChange, Patch};
 use crate::event::Trust;
 use crate::id::ItemId;
 
@@ -128,6 +129,20 @@ pub enum Drawn {
         fact: ItemId,
         /// The days.
         days: u32,
+    },
+    /// Fields of the core document that stand for facts changed. Each change makes the parents it needs, and applies
+    /// whatever stood there.
+    CoreFieldsChanged {
+        /// In order.
+        changes: Vec<FieldChange>,
+    },
+    /// A person edited the core document. Containers that are missing are made before the patch is applied.
+    CoreEdited {
+        /// Objects and lists that the patch adds to.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        within: Vec<Container>,
+        /// RFC 6902, guarded.
+        patch: Patch,
     },
     /// Items left the active index; they are looked for where it has nothing good. What is gone is passed over.
     ItemsDemoted {
@@ -272,6 +287,8 @@ impl Drawn {
             Self::HitsCounted { .. } => "hits_counted",
             Self::FactPromoted { .. } => "fact_promoted",
             Self::ItemsDemoted { .. } => "items_demoted",
+            Self::CoreFieldsChanged { .. } => "core_fields_changed",
+            Self::CoreEdited { .. } => "core_edited",
         }
     }
 
@@ -334,6 +351,7 @@ impl Drawn {
             Self::FactPromoted { fact, .. } => vec![*fact],
             // One item that is gone does not take the others with it.
             Self::HitsCounted { .. } | Self::ItemsDemoted { .. } | Self::SchemaPromoted(_) => Vec::new(),
+            Self::CoreFieldsChanged { .. } | Self::CoreEdited { .. } => Vec::new(),
         }
     }
 

@@ -72,8 +72,8 @@ impl Items {
                     }
                 }
             }
-            // The memory keeps its schema beside the items.
-            Drawn::SchemaPromoted(_) => {}
+            // The memory keeps its schema and its core document beside the items.
+            Drawn::SchemaPromoted(_) | Drawn::CoreFieldsChanged { .. } | Drawn::CoreEdited { .. } => {}
             Drawn::ItemRetracted { item, .. } => self.retract(item),
             Drawn::ItemsMerged { from, into } => self.merge(&from, into),
             Drawn::FactPromoted { fact, .. } => {

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::CoreChange;
-use crate::core_document::{self, Categories, Registry, UNCATEGORIZED};
+use crate::core_document::{self, Categories, DYNAMIC, FieldChange, FieldOp, Registry, UNCATEGORIZED};
+use crate::event::Change;
 use crate::evolve::Schema;
 use crate::extract::USER;
-use crate::item::Fact;
-use crate::limit;
-use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, normal, slug};
+use crate::item::{Drawn, Fact};
+use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, slug};
 
 /// The core document while an event is being decided.
 #[derive(Debug)]
@@ -22,20 +22,19 @@ pub(super) struct Draft<'a> {
     before: Value,
     after: Value,
     paths: BTreeSet<String>,
+    fields: Vec<FieldChange>,
+    done: Vec<Change>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn of(core: &Value, schema: &'a Schema) -> Self {
-        Self { schema, before: core.clone(), after: core.clone(), paths: BTreeSet::new() }
+        let (before, after) = (core.clone(), core.clone());
+        Self { schema, before, after, paths: BTreeSet::new(), fields: Vec::new(), done: Vec::new() }
     }
 
     /// True if a fact could be written in.
     pub(super) fn fits(&self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
-        place_of(predicates, fact).is_none() || {
-            let (before, after) = (Value::Null, self.after.clone());
-            let mut tried = Self { schema: self.schema, before, after, paths: BTreeSet::new() };
-            tried.put(predicates, registry, fact)
-        }
+        place_of(predicates, fact).is_none() || Self::of(&self.after, self.schema).put(predicates, registry, fact)
     }
 
     /// True if a fact's value stands in its place.
@@ -44,31 +43,43 @@ impl<'a> Draft<'a> {
     }
 
     /// Writes a fact in. False, and nothing is changed, if the document would not be valid with it.
+    ///
+    /// This is recorded also where the value stands there already: then it stays when what put it there is reverted.
     pub(super) fn put(&mut self, predicates: &Predicates, registry: &Registry, fact: &Fact) -> bool {
-        let Some(place) = place_in(predicates, self.schema, fact) else { return true };
-        let kept = self.after.clone();
-        let predicate = predicates.get(&fact.predicate);
-        let done = write(&mut self.after, &place, predicate, fact);
-        let changed = self.after != kept;
-        let large = || serde_json::to_string(&self.after).map_or(usize::MAX, |text| text.len()) > limit::CORE_BYTES_MAX;
-        if done.is_none()
-            || (changed && (Categories::of(registry, self.schema).validate(&self.after).is_err() || large()))
-        {
-            self.after = kept;
+        let Some(place) = place_of(predicates, fact) else { return true };
+        let change = written(&place, predicates.get(&fact.predicate), fact);
+        let place_now = |at: &str| self.schema.place(at);
+        let Ok(after) = core_document::change_fields(&self.after, std::slice::from_ref(&change), &place_now) else {
+            return false;
+        };
+        if after != self.after && Categories::of(registry, self.schema).validate(&after).is_err() {
             return false;
         }
-        self.paths.insert(place.pointer);
+        self.after = after;
+        self.paths.insert(self.schema.place(&place.pointer));
+        self.fields.push(change);
         true
     }
 
     /// Takes a fact out. What does not count does not stand there; the same value may, for another fact.
     pub(super) fn take(&mut self, predicates: &Predicates, fact: &Fact) {
-        if !fact.is_active() {
-            return;
+        if fact.is_active() {
+            self.take_value(predicates, fact);
         }
-        let Some(place) = place_in(predicates, self.schema, fact) else { return };
-        if erase(&mut self.after, &place, fact).is_some() {
-            self.paths.insert(place.pointer);
+    }
+
+    /// Takes a fact out if what stands in its place is its own value.
+    pub(super) fn take_value(&mut self, predicates: &Predicates, fact: &Fact) {
+        let Some(place) = place_of(predicates, fact) else { return };
+        let change = removed(&place, predicates.get(&fact.predicate), fact);
+        let place_now = |at: &str| self.schema.place(at);
+        let Ok(after) = core_document::change_fields(&self.after, std::slice::from_ref(&change), &place_now) else {
+            return;
+        };
+        if after != self.after {
+            self.after = after;
+            self.paths.insert(self.schema.place(&place.pointer));
+            self.fields.push(change);
         }
     }
 
@@ -80,58 +91,75 @@ impl<'a> Draft<'a> {
         if own.as_ref() == Some(&place) || !stands(&self.after, predicates, schema, fact) {
             return;
         }
-        if erase(&mut self.after, &place, fact).is_some() {
+        let change = removed(&place, predicates.get(&fact.predicate), fact);
+        let as_is = |at: &str| at.to_owned();
+        if let Ok(after) = core_document::change_fields(&self.after, &[change], &as_is) {
+            self.restructured(after);
             self.paths.insert(place.pointer);
         }
     }
 
     /// Moves a category that is none any more below `uncategorized`, under a name that is free.
     pub(super) fn bring_home(&mut self, category: &str) {
-        let Some(document) = self.after.as_object_mut() else { return };
+        let mut moved = self.after.clone();
+        let Some(document) = moved.as_object_mut() else { return };
         let Some(value) = document.remove(category) else { return };
         let homes = document.entry(UNCATEGORIZED).or_insert_with(|| Value::Object(Map::new()));
         let Some(homes) = homes.as_object_mut() else { return };
         let free = std::iter::once(category.to_owned()).chain((2..).map(|n| format!("{category}{n}")));
         if let Some(name) = free.into_iter().find(|name| !homes.contains_key(name)) {
             homes.insert(name, value);
+            self.restructured(moved);
         }
     }
 
-    /// Takes a fact out if what stands in its place is its own value.
-    pub(super) fn take_value(&mut self, predicates: &Predicates, fact: &Fact) {
-        let Some(place) = place_in(predicates, self.schema, fact) else { return };
-        let other = !stands(&self.after, predicates, self.schema, fact);
-        if !other && erase(&mut self.after, &place, fact).is_some() {
-            self.paths.insert(place.pointer);
+    /// A change that no field of a fact explains is a guarded patch.
+    fn restructured(&mut self, after: Value) {
+        let patch = core_document::diff(&self.after, &after);
+        if let Ok(guarded) = core_document::guarded(&self.after, &patch) {
+            self.flush();
+            self.done.push(Change::CorePatched(guarded));
+            self.after = after;
+        }
+    }
+
+    fn flush(&mut self) {
+        // One change stays within the bound of what is drawn.
+        while !self.fields.is_empty() {
+            let rest = self.fields.split_off(self.fields.len().min(FIELDS_PER_CHANGE));
+            let changes = std::mem::replace(&mut self.fields, rest);
+            self.done.push(Change::Drawn(Drawn::CoreFieldsChanged { changes }));
         }
     }
 
     /// The document as it is now.
-    #[cfg(test)]
     pub(super) fn document(&self) -> &Value {
         &self.after
     }
 
-    /// The patch, if anything changed.
-    pub(super) fn finish(&self, registry: &Registry) -> Option<CoreChange> {
-        if self.before == self.after {
+    /// The changes to record and the places that changed, if there are any.
+    pub(super) fn finish(mut self, registry: &Registry) -> Option<CoreChange> {
+        self.flush();
+        if self.done.is_empty() || Categories::of(registry, self.schema).validate(&self.after).is_err() {
             return None;
         }
-        let patch = core_document::diff(&self.before, &self.after);
-        let (guarded, _) = core_document::check(Categories::of(registry, self.schema), &self.before, &patch).ok()?;
-        Some((guarded, self.paths.iter().cloned().collect()))
+        let paths = if self.before == self.after { Vec::new() } else { self.paths.into_iter().collect() };
+        Some((self.done, paths))
     }
 }
+
+/// Most changes of fields in one recorded change.
+const FIELDS_PER_CHANGE: usize = 100;
 
 /// True if a fact's value stands in its place of a document.
 pub(super) fn stands(document: &Value, predicates: &Predicates, schema: &Schema, fact: &Fact) -> bool {
     let Some(place) = place_in(predicates, schema, fact) else { return false };
     let Some(value) = document.pointer(&place.pointer) else { return false };
     match place.shape {
-        Shape::Set => names(value, &fact.object) || value.get("city").is_some_and(|city| names(city, &fact.object)),
-        Shape::Entry => predicates.get(&fact.predicate).named_by.is_none() || names(value, &fact.object),
+        Shape::Set => core_document::stands_for(value, &fact.object),
+        Shape::Entry => predicates.get(&fact.predicate).named_by.is_none() || core_document::names(value, &fact.object),
         Shape::List | Shape::Named => {
-            value.as_array().is_some_and(|list| list.iter().any(|element| names(element, &fact.object)))
+            value.as_array().is_some_and(|list| list.iter().any(|element| core_document::names(element, &fact.object)))
         }
     }
 }
@@ -203,108 +231,43 @@ fn spelled(predicate: &Predicate, object: &str) -> String {
     }
 }
 
-fn write(document: &mut Value, place: &Place, predicate: &Predicate, fact: &Fact) -> Option<()> {
+/// The change that writes a fact in.
+fn written(place: &Place, predicate: &Predicate, fact: &Fact) -> FieldChange {
     let value = spelled(predicate, &fact.object);
-    match place.shape {
-        Shape::Set => *reach(document, &place.pointer, predicate, Value::Null)? = Value::String(value),
+    let op = match place.shape {
+        Shape::Set => FieldOp::Set { value: Value::String(value) },
+        Shape::Entry if predicate.named_by.is_some() => FieldOp::Set { value: Value::String(value) },
         Shape::Entry => {
-            let value = if predicate.named_by.is_some() {
-                Value::String(value)
-            } else {
-                let said = predicate.qualifiers.iter().find(|(_, member)| member.as_str() == "value");
-                said.and_then(|(name, _)| fact.qualifiers.get(name)).map_or(Value::Bool(true), |text| json!(text))
-            };
-            *reach(document, &place.pointer, predicate, Value::Null)? = value;
+            let said = predicate.qualifiers.iter().find(|(_, member)| member.as_str() == "value");
+            let said = said.and_then(|(name, _)| fact.qualifiers.get(name));
+            FieldOp::Set { value: said.map_or(Value::Bool(true), |text| json!(text)) }
         }
-        Shape::List => {
-            let list = reach(document, &place.pointer, predicate, json!([]))?.as_array_mut()?;
-            if !list.iter().any(|element| names(element, &fact.object)) {
-                list.push(Value::String(value));
-            }
-        }
+        Shape::List => FieldOp::Include { value: Value::String(value) },
         Shape::Named => {
-            let list = reach(document, &place.pointer, predicate, json!([]))?.as_array_mut()?;
-            let at = match list.iter().position(|element| names(element, &fact.object)) {
-                Some(at) => at,
-                None => {
-                    list.push(json!({"name": value}));
-                    list.len() - 1
-                }
-            };
-            if let Some(Value::Object(element)) = list.get_mut(at) {
-                for (name, member) in &predicate.qualifiers {
-                    if let Some(said) = fact.qualifiers.get(name) {
-                        element.insert(member.clone(), Value::String(said.clone()));
-                    }
-                }
-            }
+            let said = |(name, member): (&String, &String)| Some((member.clone(), json!(fact.qualifiers.get(name)?)));
+            let mut element: Map<String, Value> = predicate.qualifiers.iter().filter_map(said).collect();
+            element.insert("name".to_owned(), Value::String(value));
+            FieldOp::Include { value: Value::Object(element) }
         }
-    }
-    Some(())
+    };
+    FieldChange { at: place.pointer.clone(), op, description: description(place, predicate) }
 }
 
-/// The value at a pointer; what is missing on the way is made. `None` if something else is in the way.
-fn reach<'a>(document: &'a mut Value, pointer: &str, predicate: &Predicate, last: Value) -> Option<&'a mut Value> {
-    let mut here = document;
-    let tokens: Vec<&str> = pointer.split('/').skip(1).collect();
-    for (depth, token) in tokens.iter().enumerate() {
-        let members = here.as_object_mut()?;
-        let is_last = depth + 1 == tokens.len();
-        here = members.entry((*token).to_owned()).or_insert_with(|| {
-            if is_last {
-                return last.clone();
-            }
-            let mut made = Map::new();
-            if depth == 1 && tokens[0] == "dynamicCategories" {
-                let about = predicate.about.clone().unwrap_or_else(|| token.replace('_', " "));
-                made.insert("description".to_owned(), Value::String(format!("User's {about}")));
-            }
-            Value::Object(made)
-        });
-    }
-    Some(here)
+/// What a dynamic category is about, if the place is in one.
+fn description(place: &Place, predicate: &Predicate) -> Option<String> {
+    let rest = place.pointer.strip_prefix('/')?.strip_prefix(DYNAMIC)?.strip_prefix('/')?;
+    let name = rest.split('/').next().unwrap_or(rest);
+    let about = predicate.about.clone().unwrap_or_else(|| name.replace('_', " "));
+    Some(format!("User's {about}"))
 }
 
-/// True if an element of a list stands for this object.
-fn names(element: &Value, object: &str) -> bool {
-    let name = element.as_str().or_else(|| element.get("name").and_then(Value::as_str));
-    name.is_some_and(|name| normal(name) == normal(object))
-}
-
-fn erase(document: &mut Value, place: &Place, fact: &Fact) -> Option<()> {
-    match place.shape {
-        Shape::Set | Shape::Entry => {
-            let (parent, last) = place.pointer.rsplit_once('/')?;
-            let members = document.pointer_mut(parent)?.as_object_mut()?;
-            members.remove(last)?;
-        }
-        Shape::List | Shape::Named => {
-            let list = document.pointer_mut(&place.pointer)?.as_array_mut()?;
-            let at = list.iter().position(|element| names(element, &fact.object))?;
-            list.remove(at);
-            if list.is_empty() {
-                let (parent, last) = place.pointer.rsplit_once('/')?;
-                document.pointer_mut(parent)?.as_object_mut()?.remove(last);
-            }
-        }
-    }
-    prune(document, &place.pointer);
-    Some(())
-}
-
-/// Removes what was left empty on the way to a place, the categories included.
-fn prune(document: &mut Value, pointer: &str) {
-    let mut path = pointer;
-    while let Some((parent, _)) = path.rsplit_once('/') {
-        let is_bare =
-            |value: &Value| value.as_object().is_some_and(|members| members.keys().all(|name| name == "description"));
-        let Some((above, last)) = parent.rsplit_once('/') else { return };
-        if !document.pointer(parent).is_some_and(is_bare) {
-            return;
-        }
-        if let Some(members) = document.pointer_mut(above).and_then(Value::as_object_mut) {
-            members.remove(last);
-        }
-        path = parent;
-    }
+/// The change that takes a fact out.
+fn removed(place: &Place, predicate: &Predicate, fact: &Fact) -> FieldChange {
+    let name = fact.object.clone();
+    let op = match place.shape {
+        Shape::Entry if predicate.named_by.is_none() => FieldOp::Unset { name: None },
+        Shape::Set | Shape::Entry => FieldOp::Unset { name: Some(name) },
+        Shape::List | Shape::Named => FieldOp::Exclude { name },
+    };
+    FieldChange { at: place.pointer.clone(), op, description: None }
 }

@@ -6,14 +6,17 @@
 mod case;
 mod core_map;
 mod correcting;
+mod editing;
 mod facts;
 mod gate;
 mod ground;
-mod notes;
+mod merging;
+pub(crate) mod notes;
 mod past;
 mod people;
 mod promoting;
 mod proposing;
+mod restoring;
 mod rewording;
 mod same;
 mod stood;
@@ -26,7 +29,6 @@ mod tests;
 
 use serde::Serialize;
 
-use crate::core_document::Patch;
 use crate::event::{Change, SourceKind, Trust};
 use crate::extract::Extraction;
 use crate::id::{ItemId, ItemKind};
@@ -36,6 +38,7 @@ pub use case::{Case, Policy};
 pub use facts::slot_of;
 pub use people::{Desk, SayTo};
 pub use proposing::Wanted;
+pub use restoring::Skipped;
 pub use rewording::Reworded;
 
 use view::View;
@@ -160,16 +163,16 @@ impl Work<'_> {
             self.drawn.push(Drawn::CandidatesRefused { refused: std::mem::take(&mut self.refused) });
         }
         let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
-        if let Some((patch, paths)) = self.core.finish(self.case.registry) {
-            changes.push(Change::CorePatched(patch));
+        if let Some((core, paths)) = self.core.finish(self.case.registry) {
+            changes.extend(core);
             self.report.core_paths = paths;
         }
         (changes, self.report)
     }
 }
 
-/// A patch and the places it changes.
-pub(crate) type CoreChange = (Patch, Vec<String>);
+/// Changes of the core document and the places they change.
+pub(crate) type CoreChange = (Vec<Change>, Vec<String>);
 
 /// Where a source stands, for a decision about it.
 #[derive(Debug, Clone, Copy)]

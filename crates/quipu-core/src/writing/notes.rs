@@ -1,11 +1,14 @@
 //! Notes and lines of the self-model: taken once, agreed with afterwards, and never confirmed by anybody but the user.
 
+use std::collections::BTreeSet;
+
 use super::tasks::overlap;
 use super::{Outcome, Work, gate};
 use crate::event::{Actor, Trust};
 use crate::extract::{NoteCandidate, TenetCandidate};
-use crate::id::ItemKind;
+use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Note, Review, ReviewKind, Tenet, TenetStatus};
+use crate::items::Items;
 use crate::limit;
 
 /// From this share of common stems on, two notes say the same.
@@ -78,6 +81,12 @@ impl Work<'_> {
         let own = self.case.standing.trust == Trust::User;
         let mut rests_on = vec![self.case.source];
         rests_on.extend(candidate.evidence.iter().filter(|id| items.has(**id)));
+        let mut seen = BTreeSet::new();
+        rests_on.retain(|id| seen.insert(*id));
+        if let Some((declined, again_at)) = declined(items, &candidate.text, rests_on.len()).filter(|_| !own) {
+            let reason = format!("{declined} was declined; it is asked again once {again_at} items speak for it");
+            return self.refuse(candidate.text.clone(), "tenet", evidence, &reason);
+        }
         let tenet = Tenet {
             id: (self.name)(ItemKind::Tenet),
             kind: candidate.kind,
@@ -114,8 +123,17 @@ impl Work<'_> {
     }
 }
 
+/// The line that says the same and that the user declined or took back, and how many items must speak for it before it is
+/// asked again: twice as many as then. None if so many do, or nobody said no.
+pub(crate) fn declined(items: &Items, text: &str, support: usize) -> Option<(ItemId, usize)> {
+    let no = |tenet: &&Tenet| tenet.status == TenetStatus::Outdated || items.is_hidden(tenet.id);
+    let same = items.tenets().filter(no).filter(|tenet| says_the_same(&tenet.text, text));
+    let again_at = same.map(|tenet| (tenet.id, tenet.evidence.len().max(1).saturating_mul(2)));
+    again_at.max_by_key(|(_, at)| *at).filter(|(_, at)| support < *at)
+}
+
 /// True if two lines are all but the same, and both or neither say "not".
-fn says_the_same(one: &str, other: &str) -> bool {
+pub(crate) fn says_the_same(one: &str, other: &str) -> bool {
     let negations = |text: &str| {
         let lower = text.to_lowercase().replace('\u{2019}', "'");
         let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');

@@ -6,16 +6,14 @@
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::core_map::{self, Draft};
 use super::facts::slot_of;
 use super::same::same_value;
-use super::stood::{Stood, has, values};
-use crate::core_document::{Patch, Registry};
+use crate::core_document::Registry;
 use crate::event::{Change, SourceKind, Trust};
 use crate::evolve::Schema;
-use crate::extract::{FactCandidate, Stance, USER};
+use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
     Decision, Drawn, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange,
@@ -124,46 +122,13 @@ impl Desk<'_> {
         Ok(work.finish())
     }
 
-    /// The changes of merging items of one kind into one.
-    ///
-    /// # Errors
-    /// `NotFound` for an item that is not there; `Invalid` for items of several kinds, or none.
-    pub fn merge(&self, from: &[ItemId], into: ItemId) -> Result<Vec<Change>, Refusal> {
-        let items = self.memory.items();
-        let all = || from.iter().chain([&into]);
-        if let Some(missing) = all().find(|id| !items.has(**id)) {
-            return Err(Refusal::not_found(format!("there is no item {missing} that could be merged")));
-        }
-        if from.is_empty() || from.contains(&into) || all().any(|id| id.kind != into.kind) {
-            return Err(Refusal::invalid("merge one or more items into another one of the same kind"));
-        }
-        if let Some(hidden) = all().find(|id| items.is_hidden(**id)) {
-            return Err(Refusal::refused(format!("{hidden} was taken back or merged before")));
-        }
-        if let Some(kept) = items.fact(into) {
-            let same_slot = |id: &ItemId| items.fact(*id).is_some_and(|fact| fact.slot == kept.slot);
-            if !kept.is_active() || !from.iter().all(same_slot) {
-                let text = "facts are merged into one that holds, of the same subject and relation";
-                return Err(Refusal::refused(text));
-            }
-        }
-        let mut work = Ink::new(self);
-        for fact in from.iter().filter_map(|id| items.fact(*id)).filter(|fact| fact.is_active()) {
-            work.core.take(self.predicates, fact);
-        }
-        // What stays may stand in the same place.
-        if let Some(kept) = items.fact(into).filter(|fact| fact.is_active()) {
-            work.core.put(self.predicates, self.registry, kept);
-        }
-        work.drawn.push(Drawn::ItemsMerged { from: from.to_vec(), into });
-        Ok(work.finish())
-    }
-
-    /// The patch that brings the core document level with the facts: those that counted `before` and count no longer leave
-    /// it, those that count and are not in it come in. `None` if it is level.
-    pub fn level(&self, before: &Memory) -> Option<Patch> {
+    /// The changes that bring the core document level with the facts: those that counted `before` and count no longer leave
+    /// it, those that count and are not in it come in. None if it is level.
+    pub fn level(&self, before: &Memory) -> Vec<Change> {
         let schema = self.memory.schema();
-        let mut core = Draft::of(self.memory.core(), schema);
+        let mut work = Ink::new(self);
+        work.drawn.extend(self.said_twice(before));
+        let core = &mut work.core;
         let (items, known) = (self.memory.items(), before.items());
         let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
         let value = |fact: &Fact| (fact.core_path.clone(), normal(&fact.object));
@@ -184,14 +149,14 @@ impl Desk<'_> {
                 core.take_stray(self.predicates, before.schema(), fact);
             }
         }
-        self.bring_home(before, &mut core);
+        self.bring_home(before, core);
         let lacking = |fact: &&Fact| fact.core_path.is_some() && !core.holds(self.predicates, fact);
         let mut facts: Vec<&Fact> = items.facts().filter(counts).filter(lacking).collect();
         facts.sort_by_key(|fact| (items.made_by(fact.id), fact.id));
         for fact in facts {
             core.put(self.predicates, self.registry, fact);
         }
-        core.finish(self.registry).map(|(patch, _)| patch)
+        work.finish()
     }
 
     /// Moves what stands in a category that is no longer promoted back to where things without a category go.
@@ -201,33 +166,6 @@ impl Desk<'_> {
         for name in before.schema().categories().map(|(name, _)| name).filter(gone) {
             core.bring_home(name);
         }
-    }
-
-    /// What an edit of the core document by hand means for the facts: values that came are facts, values that went hold no
-    /// longer, a value that was replaced was wrong.
-    pub fn edited(&self, after: &Value, name: SayTo<'_>) -> Vec<Change> {
-        let mut work = Ink::new(self);
-        let (schema, predicates) = (self.memory.schema(), self.predicates);
-        let before = values(predicates, schema, self.memory.core());
-        let now = values(predicates, schema, after);
-        let items = self.memory.items();
-        let stands = |document: &Value, fact: &Fact| core_map::stands(document, predicates, schema, fact);
-        let written = |fact: &&Fact| fact.is_active() && stands(self.memory.core(), fact);
-        for fact in items.facts().filter(written) {
-            let place = fact.core_path.as_deref().unwrap_or_default();
-            // The value that came in its place ends it.
-            let replaced = fact.single && now.get(place).is_some_and(|all| !all.is_empty());
-            if !replaced && !stands(after, fact) {
-                work.set(fact.id, FactStatus::Superseded, Some(self.now));
-            }
-        }
-        for (place, held) in &now {
-            let came = held.iter().filter(|value| !before.get(place).is_some_and(|all| has(all, value)));
-            for value in came {
-                work.came(place, value, name);
-            }
-        }
-        work.drawn.into_iter().map(Change::Drawn).collect()
     }
 }
 
@@ -244,9 +182,9 @@ impl<'a> Ink<'a> {
     }
 
     pub(super) fn finish(self) -> Vec<Change> {
-        let patch = self.core.finish(self.desk.registry);
+        let core = self.core.finish(self.desk.registry);
         let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
-        changes.extend(patch.map(|(patch, _)| Change::CorePatched(patch)));
+        changes.extend(core.into_iter().flat_map(|(core, _)| core));
         changes
     }
 
@@ -427,7 +365,7 @@ impl<'a> Ink<'a> {
         self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects: true });
     }
 
-    fn by_hand(&self, candidate: &FactCandidate, name: SayTo<'_>) -> Fact {
+    pub(super) fn by_hand(&self, candidate: &FactCandidate, name: SayTo<'_>) -> Fact {
         let predicates = self.desk.predicates;
         let predicate = predicates.get(&candidate.predicate);
         let FactCandidate { subject, object, qualifiers, .. } = candidate;
@@ -464,36 +402,5 @@ impl<'a> Ink<'a> {
         };
         fact.core_path = core_map::place_of(predicates, &fact).map(|place| place.pointer);
         fact
-    }
-
-    /// A value that came into the core document.
-    fn came(&mut self, place: &str, value: &Stood, name: SayTo<'_>) {
-        if !value.sole || self.facts_at(place, value).iter().any(|fact| same_value(&fact.object, &value.object)) {
-            return;
-        }
-        let candidate = FactCandidate {
-            subject: USER.to_owned(),
-            predicate: value.predicate.clone(),
-            object: value.object.clone(),
-            span: 0..0,
-            stance: Stance::Holds,
-            valid_from: None,
-            valid_to: None,
-            confidence: BY_HAND,
-            qualifiers: value.qualifiers.clone(),
-        };
-        let fact = self.by_hand(&candidate, name);
-        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
-    }
-
-    /// The active facts that stand at a place with this value.
-    fn facts_at(&self, place: &str, value: &Stood) -> Vec<&'a Fact> {
-        let there = |fact: &&Fact| {
-            fact.is_active()
-                && fact.subject == USER
-                && fact.core_path.as_deref() == Some(place)
-                && (value.single || same_value(&fact.object, &value.object))
-        };
-        self.desk.memory.items().facts().filter(there).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Appending: decide on what is there, seal, make durable, fold in. The only way into a ledger.
 
-use quipu_core::event::{Actor, Change, Draft, Hash, Idempotency, SourceKind};
+use quipu_core::Refusal;
+use quipu_core::event::{Change, Draft, Hash, Idempotency};
 use quipu_core::guard;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger::{self, Position, SealedEvent};
@@ -8,7 +9,6 @@ use quipu_core::limit;
 use quipu_core::recall::{self, DerivedIndex};
 use quipu_core::session::Summarized;
 use quipu_core::writing::Understanding;
-use quipu_core::{Memory, Refusal};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -324,24 +324,6 @@ fn scrubbed(mut value: Value) -> Option<Value> {
         }
     }
     walk(&mut value).then_some(value)
-}
-
-/// Brings the core document level with the facts: an erasure or a revert may have taken a patch and left its fact, or a fact
-/// and left what stood in the document for it.
-pub(crate) fn level(engine: &Engine, open: &OpenMemory, before: &Memory) -> Result<()> {
-    let untouched = |memory: &Memory| memory.items().is_empty() && memory.schema().is_empty();
-    if untouched(&open.read().memory) && untouched(before) {
-        return Ok(());
-    }
-    commit(engine, open, None, &mut |state| {
-        let patch = engine.desk(&state.memory).level(before);
-        let draft = |patch| Draft {
-            rationale: Some("the core document follows the facts".to_owned()),
-            ..Draft::new(Actor::System, SourceKind::UserEdited, vec![Change::CorePatched(patch)])
-        };
-        Ok(patch.map(draft).into_iter().collect())
-    })?;
-    Ok(())
 }
 
 /// Seals one checked draft as the next event, for a store call that appends it together with something else.

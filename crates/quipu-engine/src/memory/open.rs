@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 use quipu_core::event::{Change, Event};
 use quipu_core::guard::Echo;
-use quipu_core::id::{Seq, UserId};
+use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger;
 use quipu_core::limit;
 use quipu_core::recall::DerivedIndex;
@@ -59,6 +59,8 @@ pub(crate) struct SharedMemory {
     writer: Mutex<Writer>,
     state: RwLock<State>,
     watched: Mutex<Watched>,
+    /// Id of the first event, once it was asked for: which ledger this is.
+    first_event: OnceLock<EventId>,
     /// The version readers see.
     level: AtomicU64,
     /// The newest event that this process has appended itself.
@@ -191,6 +193,7 @@ impl SharedMemory {
             writer: Mutex::new(Rank::Writer, writer),
             state: RwLock::new(Rank::State, state),
             watched: Mutex::new(Rank::Watch, watched),
+            first_event: OnceLock::new(),
             level: AtomicU64::new(level),
             appended: AtomicU64::new(0),
             bytes: AtomicUsize::new(bytes),
@@ -286,6 +289,18 @@ impl SharedMemory {
     /// Closes the ledger of a user who is being deleted: no operation appends to it any more.
     pub(crate) fn close(&self, writer: &mut Writer) {
         self.disconnect(writer, &mut self.watched.lock());
+    }
+
+    /// Id of the first event; none before there is one. The ledger is asked once.
+    ///
+    /// # Errors
+    /// As the store.
+    pub(crate) fn first_event(&self) -> Result<Option<EventId>> {
+        if self.first_event.get().is_none() && self.level.load(Ordering::Acquire) > 0 {
+            let id = fold::sealed_at(self.writer()?.ledger.as_mut(), 1)?.id;
+            let _ = self.first_event.set(id);
+        }
+        Ok(self.first_event.get().copied())
     }
 
     /// What readers see. Nothing slow is done while it is held.

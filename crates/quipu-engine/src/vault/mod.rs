@@ -42,7 +42,7 @@ fn path(text: &str) -> Result<VaultPath> {
 }
 
 /// A user's folder.
-fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Option<Box<dyn UserVault>>> {
+pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Option<Box<dyn UserVault>>> {
     match &engine.aids.vault {
         Some(vault) => Ok(vault.open(user, create)?),
         None => Ok(None),

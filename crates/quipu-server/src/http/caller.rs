@@ -20,6 +20,7 @@ use super::mcp;
 use crate::app::App;
 use crate::inspector;
 use crate::options::Wire;
+use crate::proxy::asks_anthropic;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const KEY: HeaderName = HeaderName::from_static("x-memory-key");
@@ -71,6 +72,14 @@ impl Caller {
         match self {
             Self::Local => None,
             Self::Holder(holder) => holder.user.as_ref(),
+        }
+    }
+
+    /// The public id of its key, if it has one.
+    pub(crate) fn key_id(&self) -> Option<&str> {
+        match self {
+            Self::Local => None,
+            Self::Holder(holder) => Some(&holder.key_id),
         }
     }
 
@@ -190,7 +199,7 @@ fn wire_of(app: &App, path: &str, headers: &HeaderMap) -> Option<Option<Wire>> {
     }
     let is =
         |beginning: &str| path.strip_prefix(beginning).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    if is("/v1/messages") || (is("/v1/models") && headers.contains_key("anthropic-version")) {
+    if is("/v1/messages") || (is("/v1/models") && asks_anthropic(headers)) {
         return Some(Some(Wire::Anthropic));
     }
     let open = ["/v1/chat/completions", "/v1/responses", "/v1/embeddings", "/v1/models"];

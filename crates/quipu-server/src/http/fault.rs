@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use quipu_engine::Error;
+use quipu_engine::{Announcement, Error};
 use serde_json::json;
 
 use crate::options::Wire;
@@ -31,6 +31,8 @@ pub(crate) struct Fault {
     retryable: bool,
     /// After how long to try again.
     retry_after: Option<Duration>,
+    /// What would be destroyed, where that has to be confirmed.
+    announced: Option<Box<Announcement>>,
     /// True if what is left of the request cannot be told from the next one.
     closes: bool,
 }
@@ -45,6 +47,7 @@ impl Fault {
             param: None,
             retryable: false,
             retry_after: None,
+            announced: None,
             closes: false,
         }
     }
@@ -96,6 +99,20 @@ impl Fault {
         Self::new(StatusCode::BAD_REQUEST, "invalid_request_error", message)
     }
 
+    /// A destruction has to be confirmed with the token that its announcement holds; `how` says where the token goes.
+    pub(crate) fn unconfirmed(announcement: Announcement, how: &str) -> Self {
+        let message = format!("{announcement}{how}");
+        let fault = Self::new(StatusCode::PRECONDITION_REQUIRED, "confirmation_required_error", message);
+        Self { announced: Some(Box::new(announcement)), ..fault }
+    }
+
+    /// The token given confirms something else, or another version of the memory.
+    pub(crate) fn outdated(announcement: Announcement, how: &str) -> Self {
+        let message = format!("the memory has changed since, or the token is for something else; {announcement}{how}");
+        let fault = Self::new(StatusCode::PRECONDITION_FAILED, "precondition_failed_error", message);
+        Self { announced: Some(Box::new(announcement)), ..fault.code("confirmation_outdated").at("confirm") }
+    }
+
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found_error", message)
     }
@@ -142,11 +159,15 @@ impl Fault {
             Some(Wire::Anthropic) => {
                 json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": request_id})
             }
-            None => json!({
-                "error": {"type": kind, "code": code, "message": message, "param": param, "request_id": request_id,
-                          "retryable": retryable},
-                "detail": message,
-            }),
+            None => {
+                let mut error = json!({"type": kind, "code": code, "message": message, "param": param,
+                                       "request_id": request_id, "retryable": retryable});
+                if let Some(announced) = &self.announced {
+                    error["preview"] = json!(announced);
+                    error["confirm"] = json!(announced.confirm);
+                }
+                json!({"error": error, "detail": message})
+            }
         };
         self.with(body.to_string())
     }

@@ -1,6 +1,7 @@
 //! Whether the server is alive and ready, what it is, and what it has done.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
@@ -10,6 +11,8 @@ use serde_json::json;
 
 use super::caller::Met;
 use super::fault::Fault;
+use quipu_engine::Error;
+
 use crate::app::App;
 
 /// What Prometheus expects of a page of figures.
@@ -20,24 +23,43 @@ pub(super) async fn live() -> &'static str {
     "alive\n"
 }
 
-/// Ready if the store answers and turns still find room. No model is asked.
+/// How long store and engine may take to say that they are there.
+const PROBED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Ready if store and engine answer, turns still find room, and no background step is stalled. No model is asked.
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
-    let store = app.memory.reach_store().await;
-    let (waiting, has_room) = (app.queue.depth(), app.queue.has_room());
-    let is_ready = store.is_ok() && has_room;
+    let probed = app.probe.ask(PROBED_WITHIN.min(app.options.bounds.stalled_after)).await;
+    let (waiting, has_room, stalled) = (app.queue.depth(), app.queue.has_room(), app.progress.stalled());
+    app.metrics.is_stalled(stalled.is_some());
+    let reason = match (&probed, stalled) {
+        (Err(error), _) => Some(error.to_string()),
+        (_, Some(stalled)) => {
+            let (work, since) = (stalled.work.as_str(), stalled.since.as_secs());
+            Some(format!("a background step of the kind {work:?} has made no progress for {since} s"))
+        }
+        _ if !has_room => Some("as many turns wait to be recorded as may".to_owned()),
+        _ => None,
+    };
     let body = json!({
-        "ready": is_ready,
-        "store": store.err().map_or_else(|| "ok".to_owned(), |error| error.to_string()),
+        "ready": reason.is_none(),
+        "reason": reason,
+        "store": probed.err().map_or_else(|| "ok".to_owned(), |error| error.to_string()),
+        "stalled": stalled.map(|stalled| stalled.work.as_str()),
         "turns_waiting": waiting,
     });
-    let status = if is_ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status = if reason.is_none() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, [(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
 }
 
 /// What the server did by itself, what is due, and what is tried again later.
-pub(super) async fn maintenance(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
+pub(super) async fn maintenance(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<Met>,
+) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
-    Ok(axum::Json(app.maintenance.status()).into_response())
+    let body = serde_json::to_string(&app.maintenance.status())
+        .map_err(|error| Error::Bug(format!("the state of maintenance cannot be written: {error}")))?;
+    Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
 }
 
 /// What this is.
@@ -49,7 +71,8 @@ pub(super) async fn version() -> Response {
 /// Every figure.
 pub(super) async fn metrics(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
-    app.metrics.stands(&app.memory.standing().await?);
+    app.metrics.stands(&app.probe.ask(PROBED_WITHIN).await?);
+    app.metrics.is_stalled(app.progress.stalled().is_some());
     let page = app.metrics.page().map_err(|error| quipu_engine::Error::Bug(error.to_string()))?;
     Ok(([(CONTENT_TYPE, OPEN_METRICS)], page).into_response())
 }

@@ -118,5 +118,5 @@ fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<G
             given.chain(holder.scopes.iter().copied().filter(|scope| *scope == Scope::Review)).collect()
         }
     };
-    Ok(Guest { user, scopes, toolsets: toolsets(&asked.toolsets)? })
+    Ok(Guest { user, key_id: caller.key_id().map(str::to_owned), scopes, toolsets: toolsets(&asked.toolsets)? })
 }

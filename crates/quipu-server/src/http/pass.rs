@@ -17,7 +17,7 @@ use super::fault::Fault;
 use crate::app::App;
 use crate::metrics::Proxied;
 use crate::options::{Bounds, Upstream, Wire};
-use crate::proxy::{Key, address, choose, for_client, for_upstream, key_to_send};
+use crate::proxy::{Key, address, asks_anthropic, choose, for_client, for_upstream, for_vendor_of, key_to_send};
 
 /// Ids named in a header, at most.
 const IDS_MAX: usize = 64;
@@ -87,15 +87,23 @@ pub(super) fn caller(parts: &Parts) -> Result<Caller, Fault> {
     Ok(met.ok_or_else(missing)?.caller.clone())
 }
 
-/// The headers that go to an upstream, with the key that does.
+/// The headers that go to an upstream, with the key that does. No credential of another vendor is among them.
 pub(super) fn outgoing(headers: &HeaderMap, upstream: &Upstream) -> Result<HeaderMap, Fault> {
     let mut kept = for_upstream(headers);
-    if key_to_send(headers) == Key::Upstreams && !upstream.put_key(&mut kept) {
+    let is_own = key_to_send(headers) == Key::Upstreams;
+    if is_own && !upstream.put_key(&mut kept) {
         return Err(Fault::without_key(format!(
             "a key of Quipu's does not open the upstream {:?}, and no key is configured for it",
             upstream.name
         )));
     }
+    let checked = for_vendor_of(upstream, &mut kept);
+    if is_own {
+        // What is configured for an upstream is its own, whatever it looks like.
+        upstream.put_key(&mut kept);
+        return Ok(kept);
+    }
+    checked.map_err(Fault::without_key)?;
     Ok(kept)
 }
 
@@ -122,9 +130,9 @@ pub(super) async fn count_tokens(State(app): State<Arc<App>>, request: Request) 
     of_model(app, Wire::Anthropic, "v1/messages/count_tokens", request).await
 }
 
-/// Anthropic's clients name a version, others do not.
+/// Both vendors have this path; the request's credentials say which one is asked.
 pub(super) async fn models(State(app): State<Arc<App>>, request: Request) -> Response {
-    let wire = if request.headers().contains_key("anthropic-version") { Wire::Anthropic } else { Wire::OpenAi };
+    let wire = if asks_anthropic(request.headers()) { Wire::Anthropic } else { Wire::OpenAi };
     let path = request.uri().path().trim_start_matches('/').to_owned();
     let path = match wire {
         Wire::OpenAi => path.trim_start_matches("v1/").to_owned(),

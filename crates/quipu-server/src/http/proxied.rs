@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use bytes::Bytes;
 use quipu_core::id::UserId;
@@ -22,8 +22,10 @@ use super::pass::{self, Told};
 use crate::app::App;
 use crate::memory::{Recalled, Wanted};
 use crate::options::Upstream;
-use crate::proxy::{self, Ask, Dialect, Ended, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_block};
-use crate::queue::{Exchange, Place};
+use crate::proxy::{
+    self, Ask, Dialect, Ended, Hold, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_block,
+};
+use crate::queue::{Appended, Durability, Exchange, Place};
 
 pub(super) async fn chat(State(app): State<Arc<App>>, request: Request) -> Response {
     remembered(app, Dialect::Chat, "chat/completions", request).await
@@ -84,7 +86,7 @@ async fn answer(
         .ok_or_else(|| pass::no_upstream(dialect.wire()))?;
     let url = address(upstream, path, parts.uri.query()).ok_or_else(|| Fault::not_found("there is no such path"))?;
     let headers = pass::outgoing(&parts.headers, upstream)?;
-    let task = task(app, &caller, &parts.headers, &ask, read)?;
+    let task = task(app, &caller, &parts.headers, &ask, read).await?;
     note(task.as_ref(), upstream, model.as_deref());
 
     let mut told = Told::skipped(request_id.to_owned());
@@ -100,13 +102,11 @@ async fn answer(
         if let Some(with_memory) = put_in(&body, &task, upstream, recalled, &mut told) {
             outgoing = with_memory;
         }
-        if ask.mode.writes() && place.is_none() {
-            told.status = if told.status == "error" { "error" } else { "degraded" };
-            app.metrics.turn("dropped");
-            tracing::warn!("too many turns wait to be recorded: this one is not remembered");
-        }
         let exchange = exchange(app, &ask, task, upstream, model.as_deref(), request_id);
-        kept = place.map(|place| Kept { app: app.clone(), held: Some((exchange, place)) });
+        if ask.mode.writes() {
+            // After the recall: what is asked now is not part of what is known before.
+            kept = say(app, exchange, place, &mut told).await;
+        }
     }
     told.latency_ms = start.elapsed().as_secs_f64() * 1e3;
     app.metrics.took("proxy_request", told.status, start.elapsed().as_secs_f64());
@@ -136,7 +136,7 @@ fn readable<'a>(headers: &HeaderMap, body: &'a Bytes) -> Option<&'a str> {
 }
 
 /// What memory has to do; nothing if it is not to, or nobody said anything.
-fn task(
+async fn task(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
@@ -153,7 +153,10 @@ fn task(
         return Ok(None);
     }
     let before = request.goes_on_from.clone();
-    request.sessions.extend(before.as_ref().and_then(|reply| app.trail.session(&user, reply)));
+    if let Some(reply) = before.as_ref().filter(|reply| app.chain.knows(&user, reply)) {
+        let ledger = app.memory.ledger(&user, app.options.recall_within).await;
+        request.sessions.extend(app.chain.session(&user, reply, ledger));
+    }
     let Some(session) = proxy::session(headers, &request) else { return Ok(None) };
     let turns = proxy::turns(&session, before.as_deref(), &request.messages);
     Ok((!turns.is_empty()).then_some(Task { request, user, session, turns }))
@@ -236,63 +239,90 @@ fn exchange(app: &App, ask: &Ask, task: Task, upstream: &Upstream, model: Option
         partial: None,
         agent: ask.agent.clone(),
         note: format!("through the proxy: {request_id} to {} ({model})", upstream.name),
+        appended: Appended::default(),
     }
 }
 
-/// What is to be kept of a request. What the user said is, also if nothing came of the request: because the upstream failed, or
-/// the client went away before the first byte.
+/// Appends what the user said, before anybody else is told. Says in `told` if it is not durable; the request goes on all the same.
+async fn say(app: &Arc<App>, exchange: Exchange, place: Option<Place>, told: &mut Told) -> Option<Kept> {
+    let degrade = |told: &mut Told| told.status = if told.status == "error" { "error" } else { "degraded" };
+    let Some(place) = place else {
+        degrade(told);
+        app.metrics.turn("dropped");
+        tracing::warn!("too many turns wait to be recorded: this one is not remembered");
+        return None;
+    };
+    let kept = Kept { app: app.clone(), exchange, place, replied: None, is_over: false };
+    let pending = app.queue.push(kept.exchange.clone(), kept.place.clone(), false);
+    match pending.settled().await {
+        Durability::Durable => {}
+        Durability::Delayed => {
+            degrade(told);
+            app.metrics.turn("late");
+            tracing::warn!("what the user said is not durable yet; the request goes on");
+        }
+        Durability::Lost => degrade(told),
+    }
+    Some(kept)
+}
+
+/// What is to be kept of a request. Dropping it ends the exchange without a reply: the upstream failed, or the client went away
+/// before the first byte.
 struct Kept {
     app: Arc<App>,
-    held: Option<(Exchange, Place)>,
+    exchange: Exchange,
+    place: Place,
+    /// The reply that was kept already.
+    replied: Option<String>,
+    is_over: bool,
 }
 
 impl Kept {
-    /// Keeps the words and what was replied.
-    fn with_reply(mut self, reply: Reply, ended: Ended) {
-        let Some((exchange, place)) = self.held.take() else { return };
-        if let Some(id) = &reply.id {
-            self.app.trail.keep(&exchange.user, id, &exchange.session);
+    /// Keeps what was replied. The bytes that tell the client of the end wait until it is durable.
+    fn reply(&mut self, reply: Reply, ended: Ended) -> Hold {
+        self.is_over = ended != Ended::Said;
+        if self.replied.as_ref() == Some(&reply.words) {
+            return Box::pin(std::future::ready(()));
         }
         let partial = match (reply.is_whole, ended) {
             (true, _) if reply.is_cut => Some("the reply was too long"),
             (true, _) => None,
+            (false, Ended::Left) if *self.app.stopping.borrow() => Some("the server was stopped"),
             (false, Ended::Left) => Some("the client went away"),
             (false, Ended::Broken) => Some("the upstream broke off"),
-            (false, Ended::Through) => Some("the reply has no end"),
+            (false, Ended::Through | Ended::Said) => Some("the reply has no end"),
         };
-        self.app.queue.push(Exchange { reply: reply.words, partial, ..exchange }, place);
-    }
-
-    /// Keeps nothing.
-    fn forget(mut self) {
-        self.held = None;
+        let exchange = Exchange { reply: reply.words.clone(), partial, ..self.exchange.clone() };
+        let pending = self.app.queue.push(exchange, self.place.clone(), true);
+        let is_silent = reply.words.is_empty();
+        self.replied = Some(reply.words);
+        let (app, exchange, id) = (self.app.clone(), self.exchange.clone(), reply.id);
+        if let Some(id) = &id {
+            app.chain.keep(&exchange.user, id, &exchange.session, exchange.appended.ledger());
+        }
+        Box::pin(async move {
+            if !is_silent && pending.settled().await == Durability::Delayed {
+                app.metrics.turn("late");
+                tracing::warn!("a reply is not durable yet; its end is passed on");
+            }
+        })
     }
 }
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        if let Some((exchange, place)) = self.held.take() {
-            self.app.queue.push(exchange, place);
+        if !self.is_over && self.replied.is_none() {
+            // Nobody waits for this one.
+            let _ = self.app.queue.push(self.exchange.clone(), self.place.clone(), true);
         }
     }
 }
 
-/// The body of an answer; what was said in it is kept after its last byte.
+/// The body of an answer; what is said in it is kept before the client sees its end.
 fn listening(app: &App, dialect: Dialect, answer: reqwest::Response, kept: Option<Kept>) -> Body {
-    let status = answer.status();
-    let Some(kept) = kept else { return pass::unread(answer) };
-    if !status.is_success() {
-        // Words that were refused as such are sent again in another way, or never; the others were said.
-        let were_said =
-            status.is_server_error() || matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT);
-        if !were_said {
-            kept.forget();
-        }
-        return pass::unread(answer);
-    }
+    let Some(mut kept) = kept.filter(|_| answer.status().is_success()) else { return pass::unread(answer) };
     let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let reader = Reader::new(dialect, kind.starts_with("text/event-stream"), app.options.bounds.reply_bytes_max);
-    Body::from_stream(Tee::new(sent_before_an_error(answer.bytes_stream()), reader, move |reply, ended| {
-        kept.with_reply(reply, ended)
-    }))
+    let tee = Tee::new(answer.bytes_stream(), reader, move |reply, ended| kept.reply(reply, ended));
+    Body::from_stream(sent_before_an_error(tee))
 }

@@ -13,7 +13,7 @@ use axum::response::{Html, IntoResponse, Response};
 use quipu_core::id::{Seq, UserId};
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, LogOptions};
+use quipu_engine::{Announced, Engine, Error, LogOptions, MemoryRef};
 
 use super::assets::{NAMES, Names};
 use super::fields::Fields;
@@ -21,6 +21,7 @@ use super::sign_in::{cookie, has_desk, put_cookie, see_other, token};
 use super::{security, shown};
 use crate::app::App;
 use crate::http::{Caller, Fault, Met, collect_up_to};
+use crate::word_caches::Gone;
 
 /// The cookie that keeps light or dark.
 const THEME: &str = "quipu_theme";
@@ -123,6 +124,29 @@ impl Desk<'_> {
         let user = UserId::parse(self.part("user_id")?).map_err(|refusal| Fault::invalid(refusal.to_string()))?;
         self.caller.must_be(&user)?;
         Ok(user)
+    }
+
+    /// Runs a destruction on the version that was announced. The page that announces it is the form's own. What this server keeps of
+    /// the words beyond a request goes with them.
+    pub(super) fn destroying<'u, T>(
+        &self,
+        user: &'u UserId,
+        (announced, gone): (Announced, Gone),
+        operation: impl FnOnce(MemoryRef<'u>) -> Result<T, Error>,
+    ) -> Result<T, Fault> {
+        let version = match announced {
+            Announced::Confirmed(version) => version,
+            Announced::Unconfirmed(announcement) => return Err(Fault::unconfirmed(announcement, "")),
+            Announced::Stale(announcement) => {
+                return Err(Fault::outdated(announcement, "; go back and look at the page again"));
+            }
+        };
+        let done = operation(MemoryRef::of(user).at_version(version));
+        // Also after an error: an erasure that is recorded can fail later, at the plain files.
+        if done.is_ok() || gone == Gone::Erased {
+            self.app.word_caches.forget(user, gone);
+        }
+        Ok(done?)
     }
 
     /// The time.

@@ -270,13 +270,7 @@ impl Policy {
 
     /// Takes in what came of a run, and the version of the memory after it if it is open. True if the memory may be let go: only
     /// the sweep wanted it, and nothing is left to do.
-    pub(super) fn finished(
-        &mut self,
-        job: &Job,
-        outcome: Outcome<'_>,
-        version: Option<Seq>,
-        now: Duration,
-    ) -> bool {
+    pub(super) fn finished(&mut self, job: &Job, outcome: Outcome<'_>, version: Option<Seq>, now: Duration) -> bool {
         let options = &self.options;
         let known = self.users.entry(job.user.clone()).or_insert_with(|| Known::new(version.unwrap_or(0), None));
         known.last_run = Some(now);

@@ -62,6 +62,8 @@ impl FromStr for Toolset {
 pub(crate) struct Guest {
     /// Whose memory it is about.
     pub(crate) user: UserId,
+    /// The public id of the caller's key; none on this machine without one.
+    pub(crate) key_id: Option<String>,
     /// What may be done.
     pub(crate) scopes: Vec<Scope>,
     /// Which tools are in sight besides the usual ones.

@@ -48,7 +48,7 @@ pub fn serve_stdio(engine: Arc<Engine>, user: UserId, toolsets: Vec<Toolset>, op
         queue: queue.clone(),
         user_words: options.user_words,
     };
-    let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, scopes, toolsets }) };
+    let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, key_id: None, scopes, toolsets }) };
     let done = runtime.block_on(async {
         let running = match peer.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,

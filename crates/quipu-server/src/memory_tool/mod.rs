@@ -5,12 +5,14 @@ mod files;
 
 use quipu_core::id::UserId;
 use quipu_engine::shelf::{Shelf, Step, arrange, shelf};
-use quipu_engine::{Engine, Error, Result};
+use quipu_engine::{Engine, EntryPoint, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use files::{Files, Outcome, ROOT};
 
+/// The name of this interface in the headers of events.
+const INTERFACE: &str = "memory-tool";
 /// Begins the name under which a file is kept.
 const FILE: &str = "file:";
 
@@ -93,8 +95,8 @@ impl Command {
         self.command == Word::View
     }
 
-    /// Runs it on a user's files.
-    pub(crate) fn run(self, engine: &Engine, user: &UserId) -> std::result::Result<Ran, Unrun> {
+    /// Runs it on a user's files, as a caller with this key.
+    pub(crate) fn run(self, engine: &Engine, user: &UserId, key_id: Option<&str>) -> std::result::Result<Ran, Unrun> {
         let needed = |field: Option<String>, name: &'static str| field.ok_or(Unrun::Missing(name));
         let planned: Box<Planner> = match self.command {
             Word::View => {
@@ -133,7 +135,7 @@ impl Command {
                 Box::new(move |files| rename(files, &old, &new))
             }
         };
-        Ok(changed(engine, user, &*planned)?)
+        Ok(changed(engine, user, &EntryPoint::new(INTERFACE, key_id), &*planned)?)
     }
 }
 
@@ -149,9 +151,9 @@ fn files_of(shelf: &Shelf) -> Files {
 }
 
 /// Does what is planned on the files as they are when it is done.
-fn changed(engine: &Engine, user: &UserId, planned: &Planner) -> Result<Ran> {
+fn changed(engine: &Engine, user: &UserId, entry: &EntryPoint, planned: &Planner) -> Result<Ran> {
     let mut outcome = Err(String::new());
-    let done = arrange(engine, user, FILE, &mut |shelf| match planned(&files_of(shelf)) {
+    let done = arrange(engine, user, FILE, entry, &mut |shelf| match planned(&files_of(shelf)) {
         Ok((steps, told)) => {
             outcome = Ok(told);
             Ok(steps)

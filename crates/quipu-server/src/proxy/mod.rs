@@ -4,23 +4,25 @@
 
 mod aside;
 mod ask;
+mod credentials;
 mod headers;
 mod identity;
 mod json;
 mod reply;
+mod response_chain;
 mod tee;
-mod trail;
 mod turns;
 mod upstream;
 mod wire;
 
 pub(crate) use aside::Asides;
 pub(crate) use ask::Ask;
+pub(crate) use credentials::{asks_anthropic, for_vendor_of};
 pub(crate) use headers::{for_client, for_upstream};
 pub(crate) use identity::{session, user};
 pub(crate) use reply::{Reader, Reply};
-pub(crate) use tee::{Ended, Tee};
-pub(crate) use trail::Trail;
+pub(crate) use response_chain::ResponseChain;
+pub(crate) use tee::{Ended, Hold, Tee};
 pub(crate) use turns::{SaidTurn, reply_key, turns};
 pub(crate) use upstream::{Key, address, choose, key_to_send};
 pub(crate) use wire::{Dialect, Request, Speaker, read, with_block};

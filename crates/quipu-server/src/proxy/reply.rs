@@ -20,7 +20,7 @@ pub(crate) struct Reply {
 }
 
 /// Reads an answer piece by piece.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Reader {
     dialect: Dialect,
     is_stream: bool,
@@ -64,12 +64,26 @@ impl Reader {
         self.hold(rest);
     }
 
+    /// True if the answer is a stream of events, which clients read as it comes.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.is_stream
+    }
+
+    /// True once a stream has said that the reply is complete, though more bytes may come.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.is_stream && self.reply.is_whole
+    }
+
+    /// What was said so far.
+    pub(crate) fn so_far(&self) -> Reply {
+        self.clone().finish()
+    }
+
     /// What was said, as far as it came.
     pub(crate) fn finish(mut self) -> Reply {
         if self.is_stream {
             let last = std::mem::take(&mut self.held);
             self.line(&last);
-            self.event();
         } else if let Ok(answer) = serde_json::from_slice::<Value>(&self.held) {
             self.answer(&answer);
         }
@@ -93,7 +107,8 @@ impl Reader {
 
     fn line(&mut self, line: &[u8]) {
         if line.is_empty() {
-            self.event();
+            // What is no event by now never will be one.
+            self.data.clear();
             return;
         }
         let Some(data) = line.strip_prefix(b"data:") else { return };
@@ -102,16 +117,19 @@ impl Reader {
             self.data.push('\n');
         }
         self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
+        // Clients that read line by line take an event for whole here, before the empty line.
+        self.event();
     }
 
-    /// An event is whole.
+    /// Takes the event in if it is whole.
     fn event(&mut self) {
-        let data = std::mem::take(&mut self.data);
-        if data == "[DONE]" {
+        if self.data == "[DONE]" {
             self.reply.is_whole = true;
+            self.data.clear();
             return;
         }
-        let Ok(event) = serde_json::from_str::<Value>(&data) else { return };
+        let Ok(event) = serde_json::from_str::<Value>(&self.data) else { return };
+        self.data.clear();
         match self.dialect {
             Dialect::Chat => self.chat_event(&event),
             Dialect::Responses => self.response_event(&event),
@@ -126,7 +144,8 @@ impl Reader {
                 continue;
             }
             self.say(choice["delta"]["content"].as_str());
-            self.reply.is_whole |= choice["finish_reason"].is_string();
+            // Some servers send an empty reason with every piece.
+            self.reply.is_whole |= choice["finish_reason"].as_str().is_some_and(|reason| !reason.is_empty());
         }
     }
 

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use crate::options::{Upstream, Wire};
 
 /// How Quipu's own keys begin.
-const OWN_KEY: &str = "qp_";
+pub(super) const OWN_KEY: &str = "qp_";
 
 /// The upstream for a model: the one that claims the longest beginning of its name, else the first that claims nothing.
 pub(crate) fn choose<'a>(upstreams: &'a [Upstream], wire: Wire, model: Option<&str>) -> Option<&'a Upstream> {
@@ -48,17 +48,23 @@ pub(crate) enum Key {
     Upstreams,
 }
 
+/// A secret without the scheme before it.
+pub(super) fn bare(value: &str) -> &str {
+    let value = value.trim();
+    let scheme = ["Bearer ", "Token "]
+        .iter()
+        .find(|scheme| value.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme)));
+    scheme.map_or(value, |scheme| value[scheme.len()..].trim())
+}
+
 /// Whose key goes upstream.
 pub(crate) fn key_to_send(headers: &HeaderMap) -> Key {
     let own = |name: HeaderName| {
-        headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).any(|value| {
-            let key = value.trim();
-            let key = ["Bearer ", "Token "]
-                .iter()
-                .find_map(|scheme| key.get(..scheme.len()).filter(|got| got.eq_ignore_ascii_case(scheme)))
-                .map_or(key, |scheme| &key[scheme.len()..]);
-            key.trim().starts_with(OWN_KEY)
-        })
+        headers
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .any(|value| bare(value).starts_with(OWN_KEY))
     };
     let names = [header::AUTHORIZATION, HeaderName::from_static("x-api-key"), HeaderName::from_static("api-key")];
     let is_own = headers.contains_key("x-memory-key") || names.into_iter().any(own);

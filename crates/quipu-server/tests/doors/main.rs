@@ -9,10 +9,13 @@ mod mcp;
 
 mod connections;
 mod crowd;
+mod durable;
 mod faults;
 mod history;
 mod inspector;
+mod maintenance;
 mod modes;
 mod piped;
 mod shown;
 mod torture;
+mod vendors;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use quipu_core::id::UserId;
 use quipu_core::source::Role;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Embedder, PublicKey, Signature, Signer, VaultError};
+use quipu_engine::ports::{Embedder, Extractor, LedgerStore, PublicKey, Signature, Signer, VaultError};
 use quipu_engine::versions::When;
 use quipu_engine::{
     Engine, ListOptions, LogOptions, Parts as EngineParts, RememberOptions, Rules, Utterance, list, log, remember,
@@ -35,15 +35,24 @@ pub(crate) struct Rig {
 
 /// An engine in memory that reads facts and tells sessions by rules.
 pub(crate) fn engine(embedder: Arc<dyn Embedder>) -> Arc<Engine> {
+    engine_of(Box::new(MemoryStore::new()), embedder, None)
+}
+
+/// An engine over a store that reads facts and tells sessions by rules, with a second reader if there is one.
+pub(crate) fn engine_of(
+    store: Box<dyn LedgerStore>,
+    embedder: Arc<dyn Embedder>,
+    reader: Option<Arc<dyn Extractor>>,
+) -> Arc<Engine> {
     Arc::new(Engine::new(EngineParts {
-        store: Box::new(MemoryStore::new()),
+        store,
         embedder,
         clock: Arc::new(FixedClock::new()),
         entropy: Arc::new(SeededEntropy::new(1)),
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules::default(),
-        aids: quipu_engine::Aids::default(),
+        aids: quipu_engine::Aids { reader, ..quipu_engine::Aids::default() },
     }))
 }
 

@@ -25,7 +25,7 @@ async fn health_version_and_figures() {
         "quipu_proxy_turns_total{outcome=\"recorded\"} 2",
         "quipu_queue_depth 0",
         "quipu_operation_duration_seconds_count{operation=\"search_memory\",outcome=\"ok\"} 1",
-        "quipu_operation_duration_seconds_count{operation=\"create_memory\",outcome=\"ok\"} 1",
+        "quipu_operation_duration_seconds_count{operation=\"create_memory\",outcome=\"ok\"} 2",
         "quipu_recall_results_count 1",
         "quipu_context_tokens_count 1",
         "quipu_open_memories 1",

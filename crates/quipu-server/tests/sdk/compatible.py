@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.error
 import urllib.request
 
 PATIENCE = 60
@@ -36,6 +37,22 @@ class Check:
 
     def same(self, what, own, other):
         self.expect(what, own == other, f"{own!r} is not {other!r}")
+
+
+def deleted(check, path):
+    """Deletes what is announced, with the token of the announcement."""
+
+    def ask(query=""):
+        request = urllib.request.Request(f"{check.base}{path}{query}", method="DELETE")
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)
+
+    try:
+        return ask()
+    except urllib.error.HTTPError as error:
+        check.same("an announcement", error.code, 428)
+        token = json.load(error)["error"]["confirm"]
+    return ask(f"?confirm={token}")["erasure"]["user_id"]
 
 
 def of_mem0(check):
@@ -91,8 +108,29 @@ def of_mem0(check):
     client.add("I like green tea.", user_id="ines")
     client.delete_all(user_id="ines")
     check.same("delete_all", client.get_all(filters={"user_id": "ines"})["count"], 0)
-    client.delete_users(agent_id="cook")
+    # Deleting a whole memory is announced first, whoever asks; the token in the refusal does it.
+    for asked in ({"agent_id": "cook"}, {}):
+        try:
+            client.delete_users(**asked)
+            check.expect("delete_users without a clear word", False)
+        except Exception as error:
+            check.expect("delete_users without a clear word", "Nothing was destroyed" in str(error), error)
+    check.same("nothing is deleted yet", client.get_all(filters={"agent_id": "cook"})["count"], 1)
+    check.same("an announced deletion", deleted(check, "/v2/entities/agent/cook/"), "agent:cook")
     check.same("delete_users", client.get_all(filters={"agent_id": "cook"})["count"], 0)
+    # A task that is said in other words keeps its id, and is found by them.
+    added = client.add("I need to renew my passport by Friday.", user_id="otto")
+    task = added["results"][0]["id"]
+    for text in ("Renew the driving licence", "Renew the fishing permit"):
+        check.same("update of a task", client.update(task, text=text)["id"], task)
+        found = client.search(text, filters={"user_id": "otto"})["results"]
+        check.same("search after update", (found[0]["id"], found[0]["memory"]), (task, text))
+        check.same("get after update", client.get(task)["memory"], text)
+    found = client.search("passport", filters={"user_id": "otto"})["results"]
+    check.expect("the old words are gone", not any("passport" in one["memory"] for one in found), found)
+    check.same("history of a task", len(client.history(task)), 3)
+    client.delete(task)
+    check.same("delete after update", client.get_all(filters={"user_id": "otto"})["count"], 0)
     asyncio.run(of_async_mem0(check))
 
 

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use jiff::{SignedDuration, Timestamp};
 use quipu_core::event::NO_HASH;
 use quipu_core::ledger::SealedEvent;
-use quipu_engine::ports::{Checkpoint, Head, LeaseRequest, LedgerStore, Look, Projection, StoreError, UserLedger};
+use quipu_engine::ports::{Checkpoint, Head, LeaseRequest, Look, Projection, StoreError, UserLedger};
 
 use super::{MakePair, everything, head_of, me, open, other};
 use crate::sample::Sample;
@@ -63,9 +63,9 @@ fn watched(make: MakePair<'_>) {
     assert_eq!(watch.look().unwrap(), Look::Changed(Head { seq: 0, hash: NO_HASH }));
     assert_eq!(watch.look().unwrap(), Look::Same);
     let mut sample = Sample::new(&me(), 63);
-    for seq in 0..3 {
-        let ledger = if seq == 1 { &mut mine } else { &mut foreign };
+    for (seq, by_other) in [(0, true), (1, false), (2, true)] {
         let event = sample.say("a turn").unwrap();
+        let ledger = if by_other { &mut foreign } else { &mut mine };
         ledger.append(seq, std::slice::from_ref(&event)).unwrap();
         assert_eq!(watch.look().unwrap(), Look::Changed(head_of(&event)));
         for _ in 0..3 {

@@ -1,10 +1,17 @@
 //! Reverting, and what no longer applies after it.
 
+use std::sync::Arc;
+
 use quipu_core::difference::Difference;
+use quipu_core::event::{Change, Draft};
+use quipu_core::ledger::{self, Position};
 use quipu_engine::revert::{RevertOptions, Selection, preview_revert, revert};
 use quipu_engine::versions::{EventRef, When};
-use quipu_engine::{Edit, PatchOptions, diff, edit_core, mark, status};
-use quipu_testkit::{MemoryStore, engine, tale::check};
+use quipu_engine::{
+    Edit, Engine, FactOptions, PatchOptions, core_at, diff, edit_core, facts, mark, pick, show, status,
+};
+use quipu_models::RuleExtractor;
+use quipu_testkit::{MemoryStore, Rig, engine, tale::check};
 use serde_json::json;
 
 use crate::{me, said};
@@ -102,8 +109,8 @@ when  revert 2
 then  core /uncategorized/pet "cat"
       orphans 3
 when  revert 1
-then  core /uncategorized/pet nothing
-      orphans 3
+then  core /uncategorized/pet "dog"
+      orphans none
 "#,
     );
 }
@@ -242,4 +249,145 @@ fn a_preview_tells_which_questions_would_be_answered_differently() {
     let text = |answer: &Option<(String, String)>| answer.as_ref().map(|(_, text)| text.clone());
     assert_eq!(text(&preview.probes[0].before).as_deref(), Some("My sister Ana lives in Porto"));
     assert_eq!(text(&preview.probes[0].after).as_deref(), Some("My sister Ana lived in Lyon before"));
+}
+
+/// An engine that reads what is said.
+fn reading() -> Engine {
+    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) };
+    rig.engine(Box::new(MemoryStore::new()))
+}
+
+fn held(engine: &Engine) -> Vec<String> {
+    let all = facts(engine, &me(), &FactOptions::default()).unwrap();
+    let mut said: Vec<String> = all.into_iter().map(|shown| shown.fact.text).collect();
+    said.sort();
+    said
+}
+
+fn core(engine: &Engine) -> serde_json::Value {
+    let mut core = core_at(engine, &me(), When::Now).unwrap();
+    core.as_object_mut().unwrap().remove("_meta");
+    core
+}
+
+fn events(seqs: std::ops::RangeInclusive<u64>) -> Selection {
+    Selection::Events(seqs.map(EventRef::Seq).collect())
+}
+
+#[test]
+fn a_fact_does_not_depend_on_the_one_that_made_its_parent() {
+    // given two facts and an edit by hand under one parent, and one in a list
+    let engine = reading();
+    said(&engine, &["I get migraines."]);
+    let first = status(&engine, &me()).unwrap().version;
+    said(&engine, &["I'm allergic to penicillin.", "I'm allergic to peanuts."]);
+    let edit = Edit::Set("/healthProfile/other/bloodType".to_owned(), json!("A+"));
+    edit_core(&engine, &me(), &edit, &PatchOptions::default()).unwrap();
+    let (before, all) = (core(&engine), held(&engine));
+    // when the first is reverted
+    let preview = preview_revert(&engine, &me(), &events(1..=first), &RevertOptions::default()).unwrap();
+    let (receipt, difference) =
+        revert(&engine, &me(), &events(1..=first), &RevertOptions::default(), &mut |_| {}).unwrap();
+    // then nothing else is gone, nothing had to be repaired, and the preview said so
+    assert_eq!(held(&engine), ["User is allergic to peanuts", "User is allergic to penicillin"]);
+    let mut expected = before.clone();
+    expected["healthProfile"].as_object_mut().unwrap().remove("conditions");
+    assert_eq!(core(&engine), expected);
+    assert_eq!(status(&engine, &me()).unwrap().version, receipt.seq);
+    assert!(preview.restored.is_empty() && difference.orphans_new.is_empty());
+    assert_eq!(described(&preview.difference), described(&difference));
+    // and reverting the revert brings all of it back
+    revert(&engine, &me(), &events(receipt.seq..=receipt.seq), &RevertOptions::default(), &mut |_| {}).unwrap();
+    assert_eq!((core(&engine), held(&engine)), (before, all));
+}
+
+#[test]
+fn what_was_also_said_elsewhere_stays() {
+    let engine = reading();
+    said(&engine, &["I'm allergic to peanuts."]);
+    let first = status(&engine, &me()).unwrap().version;
+    said(&engine, &["I'm allergic to peanuts.", "I live in Oslo."]);
+    let before = core(&engine);
+    let preview = preview_revert(&engine, &me(), &events(1..=first), &RevertOptions::default()).unwrap();
+    assert_eq!(preview.restored.len(), 1, "{preview:?}");
+    let (receipt, _) = revert(&engine, &me(), &events(1..=first), &RevertOptions::default(), &mut |_| {}).unwrap();
+    assert_eq!(held(&engine), ["User is allergic to peanuts", "User lives in Oslo"]);
+    assert_eq!(core(&engine), before);
+    // and it goes with the words it stands on now
+    let second = preview.restored[0];
+    let (_, difference) =
+        revert(&engine, &me(), &events(second..=second), &RevertOptions::default(), &mut |_| {}).unwrap();
+    assert_eq!(held(&engine), ["User lives in Oslo"], "{difference:?}");
+    assert!(core(&engine)["healthProfile"].is_null());
+    // and is there again once the first is
+    revert(&engine, &me(), &events(receipt.seq..=receipt.seq), &RevertOptions::default(), &mut |_| {}).unwrap();
+    assert_eq!(core(&engine), before);
+}
+
+#[test]
+fn what_older_ledgers_tied_to_a_parent_is_recorded_again() {
+    // given events as they were recorded when facts went into the document by patches that rest on each other
+    let (engine, from) = (reading(), reading());
+    said(&from, &["I get migraines.", "I'm allergic to penicillin."]);
+    let last = status(&from, &me()).unwrap().version;
+    let patches = [
+        json!([{"op": "add", "path": "/healthProfile", "value": {"conditions": [{"name": "migraines"}]}}]),
+        json!([{"op": "add", "path": "/healthProfile/allergies", "value": {"medication": ["penicillin"]}}]),
+    ];
+    let mut patches = patches.into_iter();
+    let mut old = Vec::new();
+    for seq in 1..=last {
+        let event = show(&from, &me(), EventRef::Seq(seq)).unwrap();
+        let mut changes: Vec<Change> = event.changes.into_iter().flatten().collect();
+        for change in changes.iter_mut().filter(|change| change.is_of_core()) {
+            *change = Change::CorePatched(serde_json::from_value(patches.next().unwrap()).unwrap());
+        }
+        let draft = Draft::new(event.header.actor, event.header.origin.kind, changes);
+        let header = event.header;
+        let position = Position { user: me(), seq, id: header.id, recorded_at: header.recorded_at, prev: header.prev };
+        let salts = vec![[7; 32]; draft.changes.len()];
+        old.push(ledger::seal(&draft, position, &salts).unwrap().0);
+    }
+    assert!(patches.next().is_none());
+    let picked = pick(&engine, &old, &me(), &mut |_| {}).unwrap();
+    assert!(picked.left_out.is_empty(), "{:?}", picked.left_out);
+    let (before, all) = (core(&engine), held(&engine));
+    // when the first is reverted
+    let first = last / 2;
+    let preview = preview_revert(&engine, &me(), &events(1..=first), &RevertOptions::default()).unwrap();
+    let (receipt, difference) =
+        revert(&engine, &me(), &events(1..=first), &RevertOptions::default(), &mut |_| {}).unwrap();
+    // then the other stays, by an event that the preview announced
+    assert_eq!(held(&engine), ["User is allergic to penicillin"]);
+    assert!(core(&engine)["healthProfile"]["conditions"].is_null());
+    assert!(core(&engine)["healthProfile"]["allergies"].to_string().contains("penicillin"));
+    assert_eq!(preview.restored, [last]);
+    assert!(difference.orphans_new.is_empty());
+    assert_eq!(described(&preview.difference), described(&difference));
+    // and reverting the revert brings back exactly what was
+    revert(&engine, &me(), &events(receipt.seq..=receipt.seq), &RevertOptions::default(), &mut |_| {}).unwrap();
+    assert_eq!((core(&engine), held(&engine)), (before, all));
+    assert_eq!(status(&engine, &me()).unwrap().orphans, 0);
+}
+
+#[test]
+fn the_value_before_holds_again_and_the_value_after_stays() {
+    let engine = reading();
+    let mut told = Vec::new();
+    for text in ["I live in Lyon.", "I moved to Porto.", "I moved to Oslo."] {
+        let from = status(&engine, &me()).map_or(1, |status| status.version + 1);
+        said(&engine, &[text]);
+        told.push(from..=status(&engine, &me()).unwrap().version);
+    }
+    let place = |engine: &Engine| core(engine)["location"]["current"].clone();
+    let back = |engine: &Engine, which: &Selection| {
+        revert(engine, &me(), which, &RevertOptions::default(), &mut |_| {}).unwrap().0.seq
+    };
+    back(&engine, &events(told[1].clone()));
+    assert_eq!((place(&engine), held(&engine)), (json!("Oslo"), vec!["User lives in Oslo".to_owned()]));
+    let last = back(&engine, &events(told[2].clone()));
+    assert_eq!((place(&engine), held(&engine)), (json!("Lyon"), vec!["User lives in Lyon".to_owned()]));
+    back(&engine, &events(last..=last));
+    back(&engine, &events(told[0].clone()));
+    assert_eq!((place(&engine), held(&engine)), (json!("Oslo"), vec!["User lives in Oslo".to_owned()]));
 }

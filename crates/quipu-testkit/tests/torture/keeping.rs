@@ -11,7 +11,7 @@ use quipu_engine::{
 
 use crate::changing::gone;
 use crate::verb::{Verb, verb};
-use crate::worker::Worker;
+use crate::worker::{Worker, none};
 
 pub(crate) const VERBS: &[Verb] = &[
     verb("verify", 8, |w| {
@@ -65,11 +65,7 @@ pub(crate) const VERBS: &[Verb] = &[
         let user = w.user();
         vault::verify(w.engine, &user).map(drop)
     }),
-    verb("vault::restore", 3, |w| {
-        let user = speak(w)?;
-        vault::level(w.engine, &user, VaultOptions::default())?;
-        vault::restore(w.engine, &user, w.dice.once_in(2), &mut |_| {}).map(drop)
-    }),
+    verb("vault::restore", 4, restores_files),
 ];
 
 /// Something is said by a user whose ledger may be put back.
@@ -87,4 +83,20 @@ fn restores(w: &mut Worker<'_>) -> Result<()> {
         .and_then(|_| restore(w.engine, &folder, None, w.dice.once_in(2)));
     let _ = fs::remove_dir_all(folder);
     done.map(drop)
+}
+
+/// The plain files are put aside, the user is deleted with whatever is in their place, and the ledger comes back from the files.
+fn restores_files(w: &mut Worker<'_>) -> Result<()> {
+    let user = speak(w)?;
+    vault::level(w.engine, &user, VaultOptions::default())?;
+    let (place, aside) = (w.world.path("data/vault").join(user.as_str()), w.world.path(&w.word()));
+    // Another worker may do the same to the same user just now.
+    if fs::rename(&place, &aside).is_err() {
+        return Err(none());
+    }
+    gone(delete_user(w.engine, &user))?;
+    if fs::rename(&aside, &place).is_err() {
+        return fs::remove_dir_all(aside).map_err(|_| none());
+    }
+    vault::restore(w.engine, &user, false, &mut |_| {}).map(drop)
 }

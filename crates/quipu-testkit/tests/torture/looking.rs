@@ -1,19 +1,21 @@
 //! What gets something out.
 
+use quipu_core::source::Role;
 use quipu_engine::export::{ExportFormat, export};
 use quipu_engine::log::{LogOptions, erasures, growth};
 use quipu_engine::memories::{memories, memories_from, memory, told_of};
 use quipu_engine::versions::{EventRef, When, version};
 use quipu_engine::{
-    ContextOptions, Error, FactOptions, ListOptions, RecallOptions, ReplyContextOptions, Result, ReviewsAsked,
-    SessionContextOptions, blame, conflicts, context, core_at, diff, doctor, episodes, episodes_about, facts, get,
-    history, judged_context, list, log, look, notes, origins, recall, recorded_at, reply_context, reproduce,
-    review_page, reviews, schema, session, session_artifacts, session_context, session_snapshots, sessions, shelf,
-    show, standing, status, tasks, tenets, users, vault, versions_of, waiting, why, words,
+    ContextOptions, Error, FactOptions, ListOptions, RecallOptions, RememberOptions, ReplyContextOptions, Result,
+    ReviewsAsked, SessionContextOptions, Utterance, blame, conflicts, context, core_at, diff, doctor, episodes,
+    episodes_about, facts, get, history, judged_context, list, log, look, notes, origins, recall, recorded_at,
+    remember, reply_context, reproduce, review_page, reviews, schema, session, session_artifacts, session_context,
+    session_snapshots, sessions, shelf, show, standing, status, tasks, tenets, users, vault, versions_of, waiting, why,
+    words,
 };
 
 use crate::verb::{Verb, verb};
-use crate::worker::Worker;
+use crate::worker::{Worker, none};
 
 pub(crate) const VERBS: &[Verb] = &[
     verb("recall", 120, recalls),
@@ -120,8 +122,8 @@ pub(crate) const VERBS: &[Verb] = &[
         origins(w.engine, &user).map(drop)
     }),
     verb("blame", 8, |w| {
-        let user = w.user();
-        blame(w.engine, &user, "/identity").map(drop)
+        let (user, pointer) = (w.user(), format!("/uncategorized/sleep_note_{}", w.dice.below(8)));
+        blame(w.engine, &user, &pointer).map(drop)
     }),
     verb("diff", 8, |w| {
         let user = w.user();
@@ -172,8 +174,15 @@ pub(crate) const VERBS: &[Verb] = &[
         session(w.engine, &user, &name, When::Now).map(drop)
     }),
     verb("session_artifacts", 4, |w| {
-        let (user, name) = (w.user(), w.session());
-        session_artifacts(w.engine, &user, &name, "file", When::Now).map(drop)
+        let (user, name, word) = (w.user(), w.session(), w.word());
+        // An exchange with a piece of code in it.
+        for (role, text) in [(Role::User, "Show me how."), (Role::Assistant, "```rust\nfn main() {}\n```")] {
+            let said = Utterance { role, session: Some(name.clone()), ..Utterance::of_user(format!("{text}\n{word}")) };
+            w.acknowledged(&remember(w.engine, &user, &said, &RememberOptions::default())?);
+        }
+        let known = session(w.engine, &user, &name, When::Now)?;
+        let turn = known.turns.iter().map(|turn| turn.turn).max().ok_or_else(none)?;
+        session_artifacts(w.engine, &user, &name, &turn.to_string(), When::Now).map(drop)
     }),
     verb("session_snapshots", 4, |w| {
         let (user, name) = (w.user(), w.session());

@@ -9,6 +9,7 @@ mod hits;
 mod model;
 mod sessions;
 mod tree;
+mod untold;
 mod world;
 
 use std::cell::Cell;

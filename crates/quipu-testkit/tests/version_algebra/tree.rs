@@ -19,9 +19,9 @@ pub(crate) type Path = Vec<&'static str>;
 pub(crate) enum Edited {
     /// It was so already.
     Nothing,
-    /// A member was put where none was.
-    Put { parent: Path, name: &'static str, value: Tree },
-    /// An element was put at the end of a list.
+    /// A member was put where none was; the maps above it are made if they are missing.
+    Put { path: Path, value: Tree, makes_category: bool },
+    /// An element was put at the end of a list, which is made if it is missing.
     Appended { list: Path, value: Tree },
     /// A value took the place of another.
     Replaced { path: Path, old: Tree, new: Tree },
@@ -64,7 +64,7 @@ impl Edited {
         };
         match self {
             Self::Nothing => Vec::new(),
-            Self::Put { parent, name, value } => below(&[parent.as_slice(), &[*name]].concat(), value),
+            Self::Put { path, value, .. } => below(path, value),
             Self::Appended { list, value } => below(list, value),
             Self::Replaced { path, old, .. } | Self::Removed { path, old } => below(path, old),
         }
@@ -172,6 +172,25 @@ impl Tree {
         })
     }
 
+    /// What is at a path; it is made if it is missing, and the maps above it. A category that grew is made by an
+    /// edit only if it made it before.
+    fn made(&mut self, path: &[&str], missing: Tree, makes_category: bool) -> Option<&mut Self> {
+        let is_grown = |root: &&str| root.starts_with("grown") && self.at(&[root]).is_none();
+        if !makes_category && path.first().is_some_and(is_grown) {
+            return None;
+        }
+        let mut here = self;
+        for (depth, step) in path.iter().enumerate() {
+            let fresh = || if depth + 1 == path.len() { missing.clone() } else { Self::empty() };
+            here = match here {
+                Self::Map(members) => members.entry((*step).to_owned()).or_insert_with(fresh),
+                Self::List(items) => items.get_mut(step.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+        }
+        Some(here)
+    }
+
     /// What putting a value at a path would do; `None` if it cannot be put there.
     pub(crate) fn set(&self, path: &Path, value: Tree) -> Option<Edited> {
         if let Some(old) = self.at(path) {
@@ -180,18 +199,19 @@ impl Tree {
             return Some(if same { Edited::Nothing } else { replaced });
         }
         let depth = (0..path.len()).find(|&depth| self.at(&path[..=depth]).is_none())?;
-        let (parent, name, below) = (path[..depth].to_vec(), path[depth], &path[depth + 1..]);
-        let value = below.iter().rev().try_fold(value, |inner, step| match *step {
-            "-" => Some(Self::List(vec![inner])),
-            step if step.parse::<usize>().is_ok() => None,
-            step => Some(Self::Map(BTreeMap::from([(step.to_owned(), inner)]))),
-        })?;
-        match self.at(&parent)? {
-            Self::Map(_) => Some(Edited::Put { parent, name, value }),
-            Self::List(items) if name == "-" || name.parse() == Ok(items.len()) => {
-                Some(Edited::Appended { list: parent, value })
+        if let Self::List(items) = self.at(&path[..depth])? {
+            let (name, below) = (path[depth], &path[depth + 1..]);
+            let fits = below.is_empty() && (name == "-" || name.parse() == Ok(items.len()));
+            return fits.then(|| Edited::Appended { list: path[..depth].to_vec(), value });
+        }
+        let Self::Map(_) = self.at(&path[..depth])? else { return None };
+        match path.split_last()? {
+            (&"-", list) => Some(Edited::Appended { list: list.to_vec(), value }),
+            _ if path[depth + 1..].iter().any(|step| step.parse::<usize>().is_ok()) => None,
+            _ => {
+                let makes_category = self.at(&path[..1]).is_none();
+                Some(Edited::Put { path: path.clone(), value, makes_category })
             }
-            _ => None,
         }
     }
 
@@ -205,14 +225,15 @@ impl Tree {
         let mut tree = self.clone();
         match edited {
             Edited::Nothing => {}
-            Edited::Put { parent, name, value } => {
-                let Self::Map(members) = tree.at_mut(parent)? else { return None };
+            Edited::Put { path, value, makes_category } => {
+                let (name, parent) = path.split_last()?;
+                let Self::Map(members) = tree.made(parent, Self::empty(), *makes_category)? else { return None };
                 if members.insert((*name).to_owned(), value.clone()).is_some() {
                     return None;
                 }
             }
             Edited::Appended { list, value } => {
-                let Self::List(items) = tree.at_mut(list)? else { return None };
+                let Self::List(items) = tree.made(list, Self::List(Vec::new()), false)? else { return None };
                 items.push(value.clone());
             }
             Edited::Replaced { path, old, new } => {

@@ -318,6 +318,14 @@ fn a_pattern_is_put_to_the_user_once() {
     world.draw(Drawn::TenetChanged(declined));
     assert!(world.desk(50, |desk, name| desk.tenet_proposals(name)).is_empty());
     assert_eq!(world.memory.items().waiting().count(), 0, "nothing is asked about what is outdated");
+    // It rested on the fact and three sources: twice as many speak for it with four more.
+    for on in 51..55 {
+        assert!(world.desk(60, |desk, name| desk.tenet_proposals(name)).is_empty(), "day {on}");
+        let evidence = world.hears(on, SourceKind::UserSaid, "tea");
+        world.draw(Drawn::FactSeen { fact: tea, evidence, at: Some(day(on)) });
+    }
+    let again = world.desk(60, |desk, name| desk.tenet_proposals(name));
+    assert_eq!(World::told(&again), [(Growth::Proposed, text)]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::world::{World, claim, day};
 use crate::core_document;
 use crate::event::{Actor, Change, SourceKind};
-use crate::extract::{Extraction, FactCandidate, Stance};
+use crate::extract::{Extraction, FactCandidate, Stance, TenetCandidate};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Decision, Drawn, FactStatus, Proposed};
 use crate::writing::Wanted;
@@ -114,6 +114,63 @@ fn merging_makes_one_of_two() {
     assert_eq!(world.core("/preferences/likes"), Some(json!(["hiking"])));
 }
 
+#[test]
+fn facts_about_two_people_are_not_merged() {
+    let mut world = World::new();
+    let about = |subject: &str, object: &str| FactCandidate {
+        subject: subject.to_owned(),
+        ..claim("lives_in", object, Stance::Holds)
+    };
+    world.says("2024-01-01", about("Ana", "Oslo"));
+    world.says("2024-01-01", about("Bea", "Oslo"));
+    for name in ["Ana", "Bea", "Ana Silva"] {
+        world.says("2024-01-02", claim("sibling", name, Stance::Holds));
+    }
+    let find = |world: &World, text: &str| {
+        let is =
+            |fact: &&crate::item::Fact| fact.subject == text || (fact.predicate == "sibling" && fact.object == text);
+        world.memory.items().facts().filter(is).map(|fact| fact.id).collect::<Vec<_>>()
+    };
+    let (ana, bea) = (find(&world, "Ana"), find(&world, "Bea"));
+    for (from, into, why) in
+        [(ana[0], bea[0], "about Ana"), (ana[1], bea[1], "different names"), (ana[0], ana[1], "about")]
+    {
+        let refused = world.desk(|desk, _| desk.merge(&[from], into)).unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+    let full = find(&world, "Ana Silva")[0];
+    let changes = world.desk(|desk, _| desk.merge(&[ana[1]], full)).unwrap();
+    world.record(SourceKind::UserEdited, changes);
+    assert_eq!(world.active("sibling"), ["Bea", "Ana Silva"]);
+}
+
+#[test]
+fn a_tenet_that_was_declined_is_not_asked_again_for_no_more_reason() {
+    let mut world = World::new();
+    world.says("2024-01-01", claim("likes", "jazz", Stance::Holds));
+    let fact = world.memory.items().facts().next().unwrap().id;
+    let mut propose = |text: &str, evidence: Vec<ItemId>| {
+        let span = 0..text.len();
+        let kind = crate::item::TenetKind::Policy;
+        let tenet = TenetCandidate { kind, text: text.to_owned(), evidence, domain: None, topic: None, span };
+        let found = Extraction { tenets: vec![tenet], ..Extraction::default() };
+        let report = world.hears_text("2024-02-01", SourceKind::ToolOutput, text, found);
+        let waiting = world.waiting();
+        if let Some(review) = waiting.first() {
+            world.decides(*review, Decision::Declined);
+        }
+        (waiting.len(), report.refused)
+    };
+    assert_eq!(propose("I listen to music before work", Vec::new()).0, 1);
+    for text in ["I listen to music before work", "i listen to music, before work!"] {
+        let (asked, refused) = propose(text, Vec::new());
+        assert!(asked == 0 && refused[0].reason.contains("declined"), "{refused:?}");
+    }
+    assert_eq!(propose("I listen to music before work", vec![fact, fact]).0, 1, "twice as much speaks for it");
+    assert_eq!(propose("I listen to music before work", vec![fact]).0, 0);
+    assert_eq!(propose("I never listen to music before work", Vec::new()).0, 1, "it says something else");
+}
+
 /// Edits the core document as the engine does.
 fn edit(world: &mut World, pointer: &str, value: Option<serde_json::Value>) {
     let before = world.memory.core().clone();
@@ -121,9 +178,8 @@ fn edit(world: &mut World, pointer: &str, value: Option<serde_json::Value>) {
         Some(value) => core_document::set(&before, pointer, value).unwrap(),
         None => core_document::unset(&before, pointer).unwrap(),
     };
-    let (guarded, after) = core_document::check(&world.registry, &before, &patch).unwrap();
-    let mut changes = world.desk(|desk, name| desk.edited(&after, name));
-    changes.push(Change::CorePatched(guarded));
+    let within = core_document::containers(&before, &patch);
+    let changes = world.desk(|desk, name| desk.edit(within, &patch, name)).unwrap();
     world.record(SourceKind::UserEdited, changes);
 }
 

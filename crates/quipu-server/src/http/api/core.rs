@@ -126,7 +126,7 @@ struct EpisodesAsked {
 }
 
 /// An episode and what it is worth to the question.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct Scored {
     /// Three for each topic it shares, four for each path, and its importance.
     score: u32,
@@ -137,6 +137,9 @@ struct Scored {
 /// Episodes, best first.
 #[derive(Serialize, JsonSchema)]
 struct Episodes {
+    items: Vec<Scored>,
+    /// The same, by the name they had before. Use `items`.
+    #[schemars(extend("deprecated" = true))]
     episodes: Vec<Scored>,
 }
 
@@ -147,5 +150,6 @@ fn episodes(call: &Call<'_>, asked: EpisodesAsked) -> Result<Episodes, Fault> {
     let (topics, paths) = (listed(asked.topics.as_deref()), listed(asked.paths.as_deref()));
     let found = episodes_about(call.engine, &user, Some(at), &topics, &paths, k)?;
     let scored = found.into_iter().map(|(score, episode)| Scored { score, episode: Shown(episode) });
-    Ok(Episodes { episodes: scored.collect() })
+    let items: Vec<Scored> = scored.collect();
+    Ok(Episodes { episodes: items.clone(), items })
 }

@@ -15,7 +15,7 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, MemoryRef};
+use quipu_engine::{Announced, Engine, EntryPoint, Error, MemoryRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -25,6 +25,7 @@ use super::super::fault::Fault;
 use super::super::pass;
 use super::{live, sent};
 use crate::app::App;
+use crate::word_caches::Gone;
 
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 type Verb = Arc<dyn Fn(&Call<'_>, &Sent) -> Result<Answered, Fault> + Send + Sync>;
@@ -55,6 +56,8 @@ pub(crate) struct Route {
     pub(super) is_keyed: bool,
     /// True if it takes an `If-Match`.
     pub(super) is_conditional: bool,
+    /// True if it may answer with an announcement that has to be confirmed.
+    pub(super) is_announced: bool,
     /// True if it is worth a line in the log of what was done.
     is_grave: bool,
     /// True if what comes is told to those who want that.
@@ -96,6 +99,7 @@ impl Route {
             scope,
             is_keyed,
             is_conditional,
+            is_announced: false,
             is_grave,
             is_live,
             is_large: false,
@@ -209,6 +213,11 @@ impl Route {
         Self { is_conditional: true, ..self }
     }
 
+    /// May have to be confirmed with a token.
+    pub(super) fn announced(self) -> Self {
+        Self { is_announced: true, ..self }
+    }
+
     /// Takes a long body.
     pub(super) fn large(self) -> Self {
         Self { is_large: true, ..self }
@@ -279,6 +288,50 @@ impl Call<'_> {
 
     pub(super) fn must_see_all(&self) -> Result<(), Fault> {
         self.caller.must_see_all()
+    }
+
+    /// The public id of the caller's key, if it has one.
+    pub(super) fn key_id(&self) -> Option<&str> {
+        self.caller.key_id()
+    }
+
+    /// Where what the caller sends through an interface made for others' clients comes in.
+    pub(super) fn entry(&self, interface: &'static str) -> EntryPoint {
+        EntryPoint::new(interface, self.caller.key_id())
+    }
+
+    /// Runs a destruction that may have to be announced, on the version that was announced and that the request names. `how` says
+    /// where the token goes. What this server keeps of the words beyond a request goes with them.
+    pub(super) fn destroying<'u, T>(
+        &self,
+        user: &'u UserId,
+        (announced, gone): (Announced, Gone),
+        how: &str,
+        operation: impl FnOnce(MemoryRef<'u>) -> Result<T, Error>,
+    ) -> Result<T, Fault> {
+        let version = match announced {
+            Announced::Confirmed(version) => version,
+            Announced::Unconfirmed(announcement) => return Err(Fault::unconfirmed(announcement, how)),
+            Announced::Stale(announcement) => return Err(Fault::outdated(announcement, how)),
+        };
+        // Where both name a version and they differ, one of them is not what the memory is at.
+        let done = operation(MemoryRef::of(user).at_version(self.expected.or(version)));
+        // Also after an error: an erasure that is recorded can fail later, at the plain files.
+        if done.is_ok() || gone == Gone::Erased {
+            self.app.word_caches.forget(user, gone);
+        }
+        Ok(done?)
+    }
+
+    /// Refuses unless the memory is at the version the request came with.
+    pub(super) fn must_be_at(&self, version: Seq) -> Result<(), Fault> {
+        match self.expected {
+            Some(expected) if expected != version => Err(Error::Stale(format!(
+                "the memory is at version {version}, not at {expected}. Nothing was changed; read it again and decide again"
+            ))
+            .into()),
+            _ => Ok(()),
+        }
     }
 
     /// Runs an operation that appends, on the condition the request came with.

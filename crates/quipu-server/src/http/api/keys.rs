@@ -22,12 +22,16 @@ pub(super) fn routes() -> Vec<Route> {
 /// Every key.
 #[derive(Serialize, JsonSchema)]
 struct Listed {
+    items: Vec<Shown<KeyShown>>,
+    /// The same, by the name they had before. Use `items`.
+    #[schemars(extend("deprecated" = true))]
     keys: Vec<Shown<KeyShown>>,
 }
 
 fn list(call: &Call<'_>, _: NoQuery) -> Result<Listed, Fault> {
     call.must_see_all()?;
-    Ok(Listed { keys: call.app.keys.list()?.into_iter().map(Shown).collect() })
+    let items: Vec<_> = call.app.keys.list()?.into_iter().map(Shown).collect();
+    Ok(Listed { keys: items.clone(), items })
 }
 
 /// What a key is to open.

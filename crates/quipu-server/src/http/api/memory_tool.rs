@@ -51,7 +51,7 @@ fn run(call: &Call<'_>, asked: Asked) -> Result<Ran, Fault> {
     if !command.is_reading() {
         call.must(Scope::Write)?;
     }
-    command.run(call.engine, &user).map_err(|unrun| match unrun {
+    command.run(call.engine, &user, call.key_id()).map_err(|unrun| match unrun {
         Unrun::Missing(name) => Fault::invalid(format!("this command needs {name}")).code("missing_field").at(name),
         Unrun::Fault(error) => error.into(),
     })

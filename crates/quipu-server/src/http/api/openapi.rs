@@ -32,7 +32,7 @@ const PROXIED: [(&str, &str); 5] = [
 ];
 
 /// Every status a route may refuse with, and what it means.
-const REFUSALS: [(&str, &str); 13] = [
+const REFUSALS: [(&str, &str); 14] = [
     ("400", "What was sent cannot be read, or is not allowed"),
     ("401", "No good key"),
     ("403", "The key does not open this"),
@@ -43,6 +43,7 @@ const REFUSALS: [(&str, &str); 13] = [
     ("413", "The body is too large"),
     ("415", "The body is not JSON, or is encoded"),
     ("422", "The rules of the memory forbid it"),
+    ("428", "It has to be confirmed: `error.preview` says what would be destroyed, `error.confirm` is the token"),
     ("429", "Too many requests with this key"),
     ("500", "A fault of the server's, or of its disk"),
     ("503", "Not now"),
@@ -184,7 +185,8 @@ fn responses(route: &Route, answer: &Schema) -> Value {
         let holds = match status {
             "404" => route.path != "/keys",
             "409" | "422" => writes,
-            "412" => route.is_conditional,
+            "412" => route.is_conditional || route.is_announced,
+            "428" => route.is_announced,
             _ => true,
         };
         if holds {
@@ -276,7 +278,8 @@ fn fault_schema() -> Value {
                 "type": "object",
                 "required": ["type", "code", "message", "param", "request_id", "retryable"],
                 "properties": {"type": text(), "code": text(), "message": text(), "param": maybe(), "request_id": maybe(),
-                               "retryable": {"type": "boolean"}},
+                               "retryable": {"type": "boolean"}, "confirm": text(),
+                               "preview": {"type": "object", "additionalProperties": true}},
             },
             "detail": text(),
         },

@@ -1,25 +1,24 @@
 //! What people decide: review, merge, retract, erase.
 
-use std::time::Duration;
-
-use axum::http::StatusCode;
+use axum::http::Method;
 use quipu_core::event::Actor;
+use quipu_core::id::UserId;
 use quipu_core::item::Decision;
 use quipu_engine::erase::{EraseTarget, UserErasure, delete_user_with_keys};
 use quipu_engine::ports::Scope;
-use quipu_engine::{ErasureReceipt, Receipt, Waiting, decide_review, erase, merge, retract, reviews, undo_review};
+use quipu_engine::{
+    Announced, ErasureReceipt, MemoryRef, Receipt, Waiting, announce_deletion, announce_erasure, decide_review, erase,
+    merge, retract, reviews, undo_review,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::fault::Fault;
-use super::frame::{Call, Route, parsed};
+use super::frame::{Answered, Call, Route, bytes, parsed, schema};
 use super::page::{Page, page};
 use super::shape;
 use super::shown::Shown;
-
-/// How often, and after how long, a deletion is tried again while somebody has the memory in hand.
-const DELETION_TRIES: u32 = 40;
-const DELETION_PAUSE: Duration = Duration::from_millis(50);
+use crate::word_caches::Gone;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -32,8 +31,20 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/memory/{user_id}/erase", "Destroys the payload of items, everywhere", erased)
             .needs(Scope::Admin)
             .conditional()
+            .announced()
             .grave(),
-        Route::delete("/memory/{user_id}", "Deletes a user's memory whole", deleted).conditional(),
+        Route::of_query(
+            Method::DELETE,
+            "/memory/{user_id}",
+            "Deletes a user's memory whole, once it is confirmed",
+            &[],
+            schema::<Shown<UserErasure>>,
+            deleted,
+        )
+        .needs(Scope::Admin)
+        .conditional()
+        .announced()
+        .grave(),
     ]
 }
 
@@ -142,6 +153,8 @@ struct Erase {
     /// Why, in words that do not repeat what is erased: they stay.
     #[schemars(with = "Option<shape::Remark>")]
     reason: Option<String>,
+    /// For more than 100 changes: the token of the announcement.
+    confirm: Option<String>,
 }
 
 fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault> {
@@ -152,19 +165,36 @@ fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault>
     let targets: Vec<EraseTarget> =
         asked.targets.iter().map(|text| parsed(text, "targets")).collect::<Result<_, _>>()?;
     let reason = asked.reason.as_deref().unwrap_or("asked for");
-    call.writing(&user, |memory| erase(call.engine, memory, &targets, reason, &mut |_| {})).map(Shown)
+    let announced = announce_erasure(call.engine, &user, &targets, asked.confirm.as_deref())?;
+    let operation = |memory: MemoryRef<'_>| erase(call.engine, memory, &targets, reason, &mut |_| {});
+    call.destroying(&user, (announced, Gone::Erased), ", as `confirm` in the body", operation).map(Shown)
 }
 
-fn deleted(call: &Call<'_>) -> Result<Shown<UserErasure>, Fault> {
-    let user = call.user()?;
-    let mut tries = 0..DELETION_TRIES;
-    loop {
-        match call.writing(&user, |memory| delete_user_with_keys(call.engine, &call.app.keys, memory)) {
-            // A request or a reading that has the memory in hand lets go of it soon.
-            Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE && tries.next().is_some() => {
-                std::thread::sleep(DELETION_PAUSE);
-            }
-            done => return done.map(Shown),
-        }
+/// Whether it is meant.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct DeleteAsked {
+    /// The token that the announcement holds: without it nothing is deleted, and the refusal announces what would be.
+    confirm: Option<String>,
+}
+
+fn deleted(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault> {
+    let receipt = deleted_once(call, &call.user()?, asked.confirm.as_deref(), "")?;
+    bytes(&Shown(receipt))
+}
+
+/// Deletes a user's memory if the token confirms it, and says in `how` what else there is to know if it does not.
+pub(super) fn deleted_once(
+    call: &Call<'_>,
+    user: &UserId,
+    confirm: Option<&str>,
+    how: &str,
+) -> Result<UserErasure, Fault> {
+    let announced = announce_deletion(call.engine, &call.app.keys, user, confirm)?;
+    if let Announced::Unconfirmed(announcement) | Announced::Stale(announcement) = &announced {
+        call.must_be_at(announcement.version)?;
     }
+    let how = format!(": `DELETE /memory/{user}?confirm=…`{how}");
+    let operation = |memory: MemoryRef<'_>| delete_user_with_keys(call.engine, &call.app.keys, memory);
+    call.destroying(user, (announced, Gone::Deleted), &how, operation)
 }

@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 /// A report of the engine's, or part of one. Its fields are described where the engine describes it.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 #[serde(transparent)]
 pub(super) struct Shown<T>(pub(super) T);
 

@@ -18,6 +18,8 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::page;
 
+/// The name of this interface in the headers of events.
+const INTERFACE: &str = "langgraph";
 /// Begins the name under which a value is kept.
 const STORE: &str = "store:";
 /// Values looked at for each that is returned: a search may be for a namespace among many.
@@ -140,7 +142,7 @@ fn put(call: &Call<'_>, asked: Put) -> Result<Done, Fault> {
     let topic = asked.namespace.join("/");
     let topic = (topic.len() <= limit::NAME_BYTES_MAX).then_some(topic);
     let step = Step::Put { name: name.clone(), text, topic };
-    arrange(call.engine, &user, &name, &mut |_| Ok(vec![step.clone()]))?;
+    arrange(call.engine, &user, &name, &call.entry(INTERFACE), &mut |_| Ok(vec![step.clone()]))?;
     let unsearched = asked.index == Some(Value::Bool(false));
     Ok(Done { ignored: if unsearched { vec!["index"] } else { Vec::new() } })
 }
@@ -173,7 +175,7 @@ struct Delete {
 fn delete(call: &Call<'_>, asked: Delete) -> Result<Done, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let name = name(&asked.namespace, &asked.key)?;
-    arrange(call.engine, &user, &name, &mut |_| Ok(vec![Step::Take(name.clone())]))?;
+    arrange(call.engine, &user, &name, &call.entry(INTERFACE), &mut |_| Ok(vec![Step::Take(name.clone())]))?;
     Ok(Done { ignored: Vec::new() })
 }
 

@@ -54,6 +54,9 @@ struct EventsAsked {
 /// A page of events.
 #[derive(Serialize, JsonSchema)]
 struct Events {
+    items: Vec<Shown<Entry>>,
+    /// The same, by the name they had before. Use `items`.
+    #[schemars(extend("deprecated" = true))]
     events: Vec<Shown<Entry>>,
     /// What to give as `after` for the next page; none if this is the last one so far.
     next: Option<Seq>,
@@ -70,7 +73,8 @@ fn events(call: &Call<'_>, asked: EventsAsked) -> Result<Events, Fault> {
     let is_last = found.len() <= limit;
     found.truncate(limit);
     let next = found.last().map(|entry| entry.seq).filter(|_| !is_last);
-    Ok(Events { events: found.into_iter().map(Shown).collect(), next })
+    let items: Vec<_> = found.into_iter().map(Shown).collect();
+    Ok(Events { events: items.clone(), items, next })
 }
 
 /// Which versions.
@@ -102,12 +106,16 @@ struct BlameAsked {
 /// How it came to be what it is.
 #[derive(Serialize, JsonSchema)]
 struct Blamed {
+    items: Vec<Shown<Step>>,
+    /// The same, by the name they had before. Use `items`.
+    #[schemars(extend("deprecated" = true))]
     steps: Vec<Shown<Step>>,
 }
 
 fn blamed(call: &Call<'_>, asked: BlameAsked) -> Result<Blamed, Fault> {
     let steps = blame(call.engine, &call.user()?, &asked.path)?;
-    Ok(Blamed { steps: steps.into_iter().map(Shown).collect() })
+    let items: Vec<_> = steps.into_iter().map(Shown).collect();
+    Ok(Blamed { steps: items.clone(), items })
 }
 
 /// What the caller knows of the ledger.

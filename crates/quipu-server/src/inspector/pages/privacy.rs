@@ -6,11 +6,13 @@ use quipu_engine::erase::{UserErasure, delete_user_with_keys};
 use quipu_engine::export::{ExportFormat, export};
 use quipu_engine::log::erasures;
 use quipu_engine::ports::Scope;
+use quipu_engine::{Announced, Announcement, MemoryRef, announce_deletion};
 
 use super::super::frame::{Answer, Desk, Frame, Page, page, parsed};
 use super::super::shown;
 use super::timeline::{Line, line};
 use crate::http::Fault;
+use crate::word_caches::Gone;
 
 /// Erasures on a page.
 const ERASURES: usize = 40;
@@ -29,6 +31,10 @@ struct Privacy {
     f: Frame,
     items: String,
     erasures: Vec<Line>,
+    /// What would be deleted with the memory besides its events, in words.
+    besides: String,
+    /// What says that the deletion of this version is meant.
+    confirm: String,
     next: Option<Seq>,
 }
 
@@ -36,11 +42,21 @@ fn privacy(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Privacy", "privacy")?;
     let status = quipu_engine::status(desk.engine, &user)?;
+    let announced = announce_deletion(desk.engine, &desk.app.keys, &user, None)?;
+    let (besides, confirm) = match announced {
+        Announced::Unconfirmed(one) | Announced::Stale(one) => (besides(&one), one.confirm),
+        Announced::Confirmed(_) => (String::new(), String::new()),
+    };
     let before = desk.asked.get("before").map(parsed::<Seq>).transpose()?;
     let entries = erasures(desk.engine, &user, before, ERASURES + 1)?;
     let next = (entries.len() > ERASURES).then(|| entries[ERASURES - 1].seq);
     let erasures = entries.iter().take(ERASURES).map(line).collect();
-    page(&Privacy { f, items: shown::count(status.items), erasures, next })
+    page(&Privacy { f, items: shown::count(status.items), erasures, besides, confirm, next })
+}
+
+fn besides(announcement: &Announcement) -> String {
+    let counted = |count: u64, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+    format!("{} and {}", counted(announcement.files, "plain file"), counted(announcement.keys, "key"))
 }
 
 fn exported(desk: &Desk<'_>) -> Result<Answer, Fault> {
@@ -71,7 +87,9 @@ fn deleted(desk: &Desk<'_>) -> Result<Answer, Fault> {
     if desk.sent.get("name") != Some(user.as_str()) {
         return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));
     }
-    let receipt = delete_user_with_keys(desk.engine, &desk.app.keys, &user)?;
+    let announced = announce_deletion(desk.engine, &desk.app.keys, &user, desk.sent.get("confirm"))?;
+    let operation = |memory: MemoryRef<'_>| delete_user_with_keys(desk.engine, &desk.app.keys, memory);
+    let receipt = desk.destroying(&user, (announced, Gone::Deleted), operation)?;
     let json = serde_json::to_string_pretty(&receipt).unwrap_or_default();
     page(&Deleted { f: desk.frame("Deleted", "home"), receipt, json })
 }

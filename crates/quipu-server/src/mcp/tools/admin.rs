@@ -74,13 +74,17 @@ struct Newest {
 /// Events, newest first.
 #[derive(Serialize, JsonSchema)]
 struct Events {
+    items: Vec<Event>,
+    /// The same, by the name they had before. Use `items`.
+    #[schemars(extend("deprecated" = true))]
     events: Vec<Event>,
 }
 
 fn newest(call: &Call<'_>, asked: Newest) -> Result<Events> {
     let limit = asked.limit.unwrap_or(20).clamp(1, MOST);
     let options = LogOptions { before: asked.before, limit, reference: None };
-    Ok(Events { events: log(call.engine, call.user(), &options)?.into_iter().map(Event::from).collect() })
+    let items: Vec<Event> = log(call.engine, call.user(), &options)?.into_iter().map(Event::from).collect();
+    Ok(Events { events: items.clone(), items })
 }
 
 /// What was found.

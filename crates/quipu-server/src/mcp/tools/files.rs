@@ -18,7 +18,7 @@ fn run(call: &Call<'_>, command: Command) -> Result<Ran> {
     if !command.is_reading() && !call.guest.may(Scope::Write) {
         return Err(Error::Refused("this command needs a key with the scope write".to_owned()));
     }
-    command.run(call.engine, call.user()).map_err(|unrun| match unrun {
+    command.run(call.engine, call.user(), call.guest.key_id.as_deref()).map_err(|unrun| match unrun {
         Unrun::Missing(name) => Error::Invalid(format!("this command needs {name}")),
         Unrun::Fault(error) => error,
     })

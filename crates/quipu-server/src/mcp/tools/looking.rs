@@ -257,7 +257,7 @@ struct Told {
 }
 
 /// One event.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub(super) struct Event {
     seq: Seq,
     recorded_at: Timestamp,

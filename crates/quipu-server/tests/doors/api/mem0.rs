@@ -100,7 +100,10 @@ async fn what_is_added_is_searched_listed_and_read() {
     let all: Vec<(Value, Value)> =
         users["results"].as_array().unwrap().iter().map(|one| (one["type"].clone(), one["name"].clone())).collect();
     assert_eq!(all, [(json!("agent"), json!("ops")), (json!("user"), json!("ines"))], "{users}");
-    let gone = rig.ask("DELETE", "/v2/entities/agent/ops/", &[], None).await.ok();
+    let announced = rig.ask("DELETE", "/v2/entities/agent/ops/", &[], None).await;
+    let token = announced.json()["error"]["confirm"].as_str().unwrap().to_owned();
+    assert_eq!(announced.refused().0, 428);
+    let gone = rig.ask("DELETE", &format!("/v2/entities/agent/ops/?confirm={token}"), &[], None).await.ok();
     assert_eq!(gone["erasure"]["user_id"], "agent:ops", "{gone}");
     assert_eq!(listed(&rig, json!({"agent_id": "ops"})).await.len(), 0);
 }
@@ -275,4 +278,61 @@ async fn what_is_wrong_is_said_and_nobody_sees_another() {
             .0,
         403
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_update_is_found_by_its_new_words_under_the_same_id() {
+    let rig = rig().await;
+    for (user, said, old, updates) in [
+        ("ines", "I live in Porto.", "Porto", ["User lives in Lyon", "User lives in Reykjavik"]),
+        (
+            "otto",
+            "I need to renew my passport by Friday.",
+            "passport",
+            ["Renew the driving licence", "Renew the fishing permit"],
+        ),
+        ("ada", "My goal is to run a marathon this year.", "marathon", ["Learn the violin", "Learn the trombone"]),
+        ("bea", "The boat is blue and old.", "boat", ["The canoe is crimson.", "The kayak is yellow."]),
+    ] {
+        let id = added(&rig, user, said).await.remove(0);
+        let path = format!("/v1/memories/{id}/");
+        for text in updates {
+            let changed = rig.ask("PUT", &path, &[], Some(&json!({"text": text}))).await.ok();
+            assert_eq!((&changed["id"], &changed["memory"]), (&json!(id), &json!(text)), "{changed}");
+            let found = searched(&rig, text, json!({"user_id": user})).await;
+            assert_eq!((&found[0]["id"], &found[0]["memory"]), (&json!(id), &json!(text)), "{found:?}");
+            // It stands on words of its own, as what was said does.
+            let last = text.rsplit(' ').next().unwrap();
+            let pack = rig.send(&format!("/memory/{user}/context"), json!({"query": last})).await.ok();
+            let signals = &pack["decision"]["signals"];
+            assert!(signals["x"].as_f64().unwrap() > 0.0 && signals["unknown"] == 0.0, "{last}: {pack}");
+            assert!(pack["text"].as_str().unwrap().contains(text), "{last}: {pack}");
+        }
+        let found = searched(&rig, old, json!({"user_id": user})).await;
+        assert!(!found.iter().any(|one| one["memory"].as_str().unwrap().contains(old)), "{old}: {found:?}");
+        let all = listed(&rig, json!({"user_id": user})).await;
+        assert_eq!((all.len(), &all[0]["id"]), (1, &json!(id)), "{all:?}");
+        let history = rig.get(&format!("{path}history/")).await.ok();
+        assert_eq!(history.as_array().unwrap().len(), 3, "{history}");
+        assert_eq!(history[2]["new_memory"], updates[1], "{history}");
+        rig.ask("DELETE", &path, &[], None).await.ok();
+        assert_eq!(rig.get(&path).await.refused().0, 404);
+        assert_eq!(listed(&rig, json!({"user_id": user})).await.len(), 0);
+        assert_eq!(searched(&rig, updates[1], json!({"user_id": user})).await, Vec::<Value>::new());
+        assert_eq!(rig.get(&format!("/memory/{user}/verify")).await.ok()["intact"], true);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_value_put_again_is_found_by_its_new_words() {
+    let rig = rig().await;
+    let put = |text: &str| json!({"namespace": ["notes"], "key": "boat", "value": {"text": text}, "user_id": "ines"});
+    let search = json!({"query": "crimson canoe", "user_id": "ines"});
+    rig.ask("PUT", "/store/items", &[], Some(&put("The boat is blue."))).await.ok();
+    rig.ask("PUT", "/store/items", &[], Some(&put("The crimson canoe leaks."))).await.ok();
+    let found = rig.send("/store/items/search", search).await.ok();
+    let found = found["items"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((&found[0]["key"], &found[0]["value"]["text"]), (&json!("boat"), &json!("The crimson canoe leaks.")));
+    assert!(found[0]["score"].as_f64().unwrap() > 0.0, "{found:?}");
 }

@@ -1,11 +1,13 @@
 //! Quipu's own API, as a client meets it.
 
+mod destroying;
 mod frame;
 mod handing;
 mod keys;
 mod mem0;
 mod memory_tool;
 mod routes;
+mod strangers;
 mod tenants;
 
 use quipu_models::fake::Script;
@@ -25,6 +27,20 @@ impl Rig {
 
     pub(crate) async fn send(&self, path: &str, body: Value) -> Answer {
         self.ask("POST", path, &[], Some(&body)).await
+    }
+
+    /// True if there is a memory of this user.
+    pub(crate) fn knows(&self, user: &str) -> bool {
+        quipu_engine::users(&self.engine).unwrap().iter().any(|known| known.as_str() == user)
+    }
+
+    /// Deletes a user's memory as it is confirmed, and returns the receipt.
+    pub(crate) async fn deleted(&self, user: &str) -> Value {
+        let path = format!("/memory/{user}");
+        let announced = self.ask("DELETE", &path, &[], None).await;
+        assert_eq!(announced.status, 428);
+        let token = announced.json()["error"]["confirm"].as_str().unwrap().to_owned();
+        self.ask("DELETE", &format!("{path}?confirm={token}"), &[], None).await.ok()
     }
 
     /// Has something said by a user, and waits until recall finds it.

@@ -1,7 +1,7 @@
 //! The inspector as a browser meets it: who is let in, what a page may do, and that what people wrote stays text.
 
 mod doors;
-mod pages;
+pub(crate) mod pages;
 
 use quipu_models::fake::Script;
 

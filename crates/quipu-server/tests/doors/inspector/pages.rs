@@ -8,7 +8,7 @@ use super::{OWN, rig};
 use crate::rig::Rig;
 
 /// Every page about a user, as it is asked for without knowing more than the user.
-pub(super) const OF_A_USER: [&str; 20] = [
+pub(crate) const OF_A_USER: [&str; 20] = [
     "",
     "/memories",
     "/memories?kind=said",
@@ -277,9 +277,31 @@ async fn what_is_erased_is_shown_first_and_then_gone() {
     }
     let wrong = rig.form("/ui/u/ines/delete", &[OWN], &[("token", &token), ("name", "otto")]).await;
     assert_eq!(wrong.status, 400);
-    let gone = rig.form("/ui/u/ines/delete", &[OWN], &[("token", &token), ("name", "ines")]).await.html();
+    let confirm = |page: &str| {
+        let (_, rest) = page.split_once("name=\"confirm\" value=\"").unwrap();
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let announced = confirm(&rig.page("/ui/u/ines/privacy", &[]).await.html());
+    let unannounced = rig.form("/ui/u/ines/delete", &[OWN], &[("token", &token), ("name", "ines")]).await;
+    assert_eq!(unannounced.status, 428);
+    // What was announced is not what there is now.
+    rig.told("ines", "I love fennel.").await;
+    let form = |confirm: &str| {
+        [
+            ("token".to_owned(), token.clone()),
+            ("name".to_owned(), "ines".to_owned()),
+            ("confirm".to_owned(), confirm.to_owned()),
+        ]
+    };
+    let sent = form(&announced);
+    let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert_eq!(rig.form("/ui/u/ines/delete", &[OWN], &sent).await.status, 412);
+    assert!(rig.knows("ines"));
+    let sent = form(&confirm(&rig.page("/ui/u/ines/privacy", &[]).await.html()));
+    let sent: Vec<(&str, &str)> = sent.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let gone = rig.form("/ui/u/ines/delete", &[OWN], &sent).await.html();
     assert!(gone.contains("Receipt"), "{gone}");
-    assert_eq!(rig.page("/ui/u/ines", &[]).await.status, 404);
+    assert!(!rig.knows("ines"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

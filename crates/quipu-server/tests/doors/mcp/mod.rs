@@ -4,6 +4,7 @@ mod eras;
 mod files;
 mod graph;
 mod guests;
+mod strangers;
 mod tools;
 
 use quipu_core::id::UserId;

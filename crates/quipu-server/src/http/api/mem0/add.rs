@@ -16,7 +16,7 @@ use super::super::frame::{Call, Route};
 use super::super::sent::NoQuery;
 use super::super::turns::{Wait, follow};
 use super::record::ignored;
-use super::whose::{Ids, named, stretch, wire};
+use super::whose::{INTERFACE, Ids, named, stretch, wire};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -191,6 +191,7 @@ fn add(call: &Call<'_>, asked: Add) -> Result<Added, Fault> {
         idempotency_key: call.idempotency_key.clone(),
         durable_only: true,
         words_only: !infer,
+        entry: Some(call.entry(INTERFACE)),
         ..RememberOptions::default()
     };
     let kind = if infer { ItemKind::Turn } else { ItemKind::Entry };

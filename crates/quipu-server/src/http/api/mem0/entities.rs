@@ -1,21 +1,22 @@
 //! Whole users, agents, apps and runs.
 
 use axum::http::Method;
-use quipu_core::id::UserId;
-use quipu_engine::erase::{UserErasure, delete_user_with_keys};
+use quipu_core::id::{Seq, UserId};
+use quipu_engine::erase::UserErasure;
 use quipu_engine::memories::{memories, take_back};
 use quipu_engine::ports::Scope;
 use quipu_engine::revert::{RevertOptions, Selection};
-use quipu_engine::versions::When;
-use quipu_engine::{Error, revert, users};
+use quipu_engine::versions::{EventRef, When};
+use quipu_engine::{Error, entered, first_foreign, revert, users_entered};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::super::fault::Fault;
 use super::super::frame::{Answered, Call, Route, bytes, schema};
+use super::super::people::deleted_once;
 use super::super::shown::Shown;
 use super::record::record;
-use super::whose::{Ids, entity};
+use super::whose::{INTERFACE, Ids, entity};
 
 /// Entities on a page: each memory is opened to be counted.
 const PAGE: usize = 100;
@@ -28,6 +29,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::get("/v1/entities", "Users, agents, apps and runs with a memory of their own (mem0)", entities),
         Route::of_query(Method::DELETE, "/v2/entities/{kind}/{name}", whole, &[], schema::<Deleted>, delete)
             .needs(Scope::Admin)
+            .announced()
             .grave(),
     ]
 }
@@ -41,30 +43,77 @@ struct Done {
 /// Whose memories; more may stand in the query.
 type DeleteAsked = Ids;
 
-/// Everything of one user is taken back in one step, what was said and all that came of it. It stays in the history.
+/// The name with which mem0's clients mean everybody.
+const EVERYBODY: &str = "*";
+
+/// Refuses what means every user there is.
+fn must_name_somebody(ids: &Ids) -> Result<(), Fault> {
+    let names = [&ids.user_id, &ids.agent_id, &ids.app_id, &ids.run_id];
+    let named: Vec<&str> = names.into_iter().flatten().map(|name| name.trim()).collect();
+    if !named.is_empty() && !named.contains(&EVERYBODY) {
+        return Ok(());
+    }
+    Err(Fault::invalid(
+        "memories are not deleted for everybody at once, and nothing was deleted. To do it on purpose, name one user_id, agent_id, \
+         app_id or run_id at a time; `DELETE /memory/{user_id}` deletes a user's memory whole",
+    )
+    .code("wildcard")
+    .at("user_id"))
+}
+
+/// What came in here of one user is taken back in one step, what was said and all that came of it. It stays in the history.
 fn take_all_back(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault> {
+    if call.bound().is_none() || asked != Ids::default() {
+        must_name_somebody(&asked)?;
+    }
     let user = asked.user(call)?;
-    let options =
-        RevertOptions { rationale: Some("every memory was taken back".to_owned()), ..RevertOptions::default() };
-    let reverted = |selection: Selection| match revert(call.engine, &user, &selection, &options, &mut |_| {}) {
-        // There is nothing, or nothing any more.
-        Ok(_) | Err(Error::NotFound(_) | Error::Refused(_)) => Ok(()),
-        Err(other) => Err(other),
+    let done = Done { message: "Memories deleted successfully!" };
+    let own = match entered(call.engine, &user, &call.entry(INTERFACE)) {
+        Ok(own) => own,
+        // There is nothing to take back.
+        Err(Error::NotFound(_)) => return bytes(&done),
+        Err(other) => return Err(other.into()),
     };
     match &asked {
-        ids if !ids.is_narrower(&user) => reverted(Selection::Since(When::Seq(0)))?,
-        Ids { agent_id: None, app_id: None, run_id: Some(run), .. } => reverted(Selection::Session(run.clone()))?,
+        ids if !ids.is_narrower(&user) => {
+            let whole = Selection::Since(When::Seq(0));
+            reverted(call, &user, if own.elsewhere == 0 { whole } else { events(own.events, None) })?;
+        }
+        Ids { agent_id: None, app_id: None, run_id: Some(run), .. } => {
+            let session = Selection::Session(run.clone());
+            reverted(call, &user, if own.elsewhere == 0 { session } else { events(own.events, Some(run)) })?;
+        }
         ids => {
             let named = [("agent_id", &ids.agent_id), ("app_id", &ids.app_id), ("run_id", &ids.run_id)];
             let all = memories(call.engine, &user)?.into_iter().filter(|told| {
                 let record = record(&user, told);
                 named.iter().all(|(field, wanted)| wanted.as_ref().is_none_or(|wanted| record[*field] == *wanted))
             });
-            let all: Vec<String> = all.map(|told| told.id.to_string()).collect();
+            let mut all: Vec<String> = all.map(|told| told.id.to_string()).collect();
+            let entry = call.entry(INTERFACE);
+            while let Some(foreign) = first_foreign(call.engine, &user, &all, &entry)? {
+                all.retain(|name| *name != foreign);
+            }
             take_back(call.engine, &user, &all)?;
         }
     }
-    bytes(&Done { message: "Memories deleted successfully!" })
+    bytes(&done)
+}
+
+/// Events by position, of one session if one is named.
+fn events(all: Vec<(Seq, Option<String>)>, session: Option<&String>) -> Selection {
+    let wanted = all.into_iter().filter(|(_, of)| session.is_none_or(|session| of.as_ref() == Some(session)));
+    Selection::Events(wanted.map(|(seq, _)| EventRef::Seq(seq)).collect())
+}
+
+fn reverted(call: &Call<'_>, user: &UserId, selection: Selection) -> Result<(), Fault> {
+    let options =
+        RevertOptions { rationale: Some("every memory was taken back".to_owned()), ..RevertOptions::default() };
+    match revert(call.engine, user, &selection, &options, &mut |_| {}) {
+        // There is nothing, or nothing any more.
+        Ok(_) | Err(Error::NotFound(_) | Error::Refused(_)) => Ok(()),
+        Err(other) => Err(other.into()),
+    }
 }
 
 /// Which page.
@@ -96,7 +145,7 @@ struct Entities {
 }
 
 fn entities(call: &Call<'_>, asked: EntitiesAsked) -> Result<Entities, Fault> {
-    let mut all: Vec<UserId> = users(call.engine)?;
+    let mut all: Vec<UserId> = users_entered(call.engine, &call.entry(INTERFACE))?;
     if let Some(own) = call.bound() {
         all.retain(|user| user == own);
     }
@@ -129,17 +178,33 @@ struct Deleted {
     erasure: Shown<UserErasure>,
 }
 
-/// Anything may stand in the query.
+/// Whether it is meant; more may stand in the query.
 #[derive(Deserialize, JsonSchema)]
-struct Whatever {}
+struct Meant {
+    /// The token that the announcement holds.
+    confirm: Option<String>,
+}
 
-fn delete(call: &Call<'_>, _: Whatever) -> Result<Answered, Fault> {
+fn delete(call: &Call<'_>, asked: Meant) -> Result<Answered, Fault> {
     let (kind, name) = (call.part("kind")?, call.part("name")?.to_owned());
     let ids = match kind {
         "user" => Ids { user_id: Some(name), ..Ids::default() },
+        "agent" | "app" | "run" if name == EVERYBODY => Ids { user_id: Some(name), ..Ids::default() },
         "agent" | "app" | "run" => Ids { user_id: Some(format!("{kind}:{name}")), ..Ids::default() },
         other => return Err(Fault::invalid(format!("there are user, agent, app and run, not {other:?}")).at("kind")),
     };
-    let erasure = Shown(delete_user_with_keys(call.engine, &call.app.keys, &ids.user(call)?)?);
+    must_name_somebody(&ids)?;
+    let user = ids.user(call)?;
+    let own = entered(call.engine, &user, &call.entry(INTERFACE))?;
+    if !own.began || own.elsewhere > 0 {
+        let elsewhere = own.elsewhere;
+        return Err(Fault::out_of_scope(format!(
+            "the memory of user {user} did not come in through this interface with this key alone ({elsewhere} recorded elsewhere), \
+             and nothing was deleted. To delete it on purpose: `DELETE /memory/{user}`, or `quipu -u {user} erase --everything`"
+        ))
+        .code("entry_point"));
+    }
+    let path = format!(" or `DELETE /v2/entities/{kind}/{}/?confirm=…`", call.part("name")?);
+    let erasure = Shown(deleted_once(call, &user, asked.confirm.as_deref(), &path)?);
     bytes(&Deleted { message: "Entity deleted successfully.", erasure })
 }

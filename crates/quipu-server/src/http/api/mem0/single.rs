@@ -15,7 +15,7 @@ use super::super::frame::{Answered, bytes, schema};
 use super::super::frame::{Call, Route};
 use super::filter::time;
 use super::record::{Record, ignored, record};
-use super::whose::named;
+use super::whose::{must_be_own, named};
 
 /// Memories one request may change.
 const BATCH_MAX: usize = 1000;
@@ -117,7 +117,9 @@ struct DeleteAsked {
 
 fn delete(call: &Call<'_>, _: DeleteAsked) -> Result<Answered, Fault> {
     let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
-    take_back(call.engine, &user, &[item])?;
+    let items = [item];
+    must_be_own(call, &user, &items)?;
+    take_back(call.engine, &user, &items)?;
     bytes(&Done { message: "Memory deleted successfully!".to_owned() })
 }
 
@@ -201,6 +203,9 @@ fn delete_all(call: &Call<'_>, asked: Several) -> Result<Done, Fault> {
     let mut by_user: BTreeMap<UserId, Vec<String>> = BTreeMap::new();
     for (user, item, _) in found {
         by_user.entry(user).or_default().push(item);
+    }
+    for (user, items) in &by_user {
+        must_be_own(call, user, items)?;
     }
     for (user, items) in by_user {
         take_back(call.engine, &user, &items)?;

@@ -1,6 +1,7 @@
 //! Whose memory a request means, and the names of memories on the wire.
 
 use quipu_core::id::{ItemId, UserId};
+use quipu_engine::first_foreign;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -8,6 +9,8 @@ use serde_json::{Map, Value};
 use super::super::super::fault::Fault;
 use super::super::frame::Call;
 
+/// The name of this interface in the headers of events.
+pub(super) const INTERFACE: &str = "mem0";
 /// Between the user and the item in a memory's id: no user's name has it, and no client encodes it in a path.
 const BETWEEN: char = '~';
 /// Kinds of entities besides users, as they begin the name of a user.
@@ -53,6 +56,18 @@ impl Ids {
         let (kind, _) = entity(user);
         let beside = |of: &str, name: &Option<String>| name.is_some() && kind != of;
         beside("agent", &self.agent_id) || beside("app", &self.app_id) || beside("run", &self.run_id)
+    }
+}
+
+/// Refuses to take back a memory that came in elsewhere, or with another key.
+pub(super) fn must_be_own(call: &Call<'_>, user: &UserId, items: &[String]) -> Result<(), Fault> {
+    match first_foreign(call.engine, user, items, &call.entry(INTERFACE))? {
+        None => Ok(()),
+        Some(item) => Err(Fault::out_of_scope(format!(
+            "{item} did not come in through this interface with this key, which takes back only what did. To take it back on \
+             purpose: `POST /memory/{user}/retract`, or `quipu -u {user} retract {item}`"
+        ))
+        .code("entry_point")),
     }
 }
 

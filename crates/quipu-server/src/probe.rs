@@ -1,0 +1,74 @@
+//! Whether store and engine answer: asked one at a time, so that an engine that hangs holds one thread and not more.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use quipu_engine::{Engine, Error, Standing};
+use tokio::sync::watch;
+
+use crate::progress::{Progress, Work};
+
+/// What a probe found: how things stand, or why the store does not answer.
+type Found = Result<Standing, String>;
+
+/// Asks store and engine. Takes the locks of the engine and of every open memory, as requests do.
+pub(crate) struct Probe {
+    engine: Arc<Engine>,
+    progress: Arc<Progress>,
+    /// The probe that is going on; everybody who asks meanwhile waits for the same one.
+    running: Mutex<Option<watch::Receiver<Option<Found>>>>,
+}
+
+impl Probe {
+    pub(crate) fn new(engine: Arc<Engine>, progress: Arc<Progress>) -> Self {
+        Self { engine, progress, running: Mutex::default() }
+    }
+
+    fn running(&self) -> MutexGuard<'_, Option<watch::Receiver<Option<Found>>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How things stand in the memories that are open.
+    ///
+    /// # Errors
+    /// `Unavailable` if the store says so, or if there is no answer within the time.
+    pub(crate) async fn ask(self: &Arc<Self>, within: Duration) -> Result<Standing, Error> {
+        let mut running = self.join();
+        let answered = tokio::time::timeout(within, running.wait_for(Option::is_some)).await;
+        let late = || Error::Unavailable(format!("the engine did not answer within {} s", within.as_secs()));
+        let stopped = || Error::Bug("the probe of the engine stopped without an answer".to_owned());
+        match answered.map_err(|_| late())?.map_err(|_| stopped())?.clone() {
+            Some(found) => found.map_err(Error::Unavailable),
+            None => Err(stopped()),
+        }
+    }
+
+    /// The probe that is going on, or a new one.
+    fn join(self: &Arc<Self>) -> watch::Receiver<Option<Found>> {
+        let mut running = self.running();
+        if let Some(going_on) = running.as_ref() {
+            return going_on.clone();
+        }
+        let (told, asked) = watch::channel(None);
+        *running = Some(asked.clone());
+        drop(running);
+        let probe = self.clone();
+        tokio::task::spawn_blocking(move || {
+            let _over = Over(&probe);
+            let _step = probe.progress.begin(Work::Probe);
+            let users = quipu_engine::users(&probe.engine).map_err(|error| error.to_string());
+            let found = users.map(|_| quipu_engine::standing(&probe.engine));
+            told.send_replace(Some(found));
+        });
+        asked
+    }
+}
+
+/// Lets the next one ask anew, also after a panic.
+struct Over<'a>(&'a Probe);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        *self.0.running() = None;
+    }
+}

@@ -1,0 +1,286 @@
+//! Words are durable before anybody acts on them, whatever hangs behind them; and a server that hangs says so.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use quipu_core::extract::{Extraction, Reading};
+use quipu_core::source::Role::{self, Assistant, User};
+use quipu_engine::Engine;
+use quipu_engine::ports::{ExtractError, Extractor, StoreError};
+use quipu_models::fake::Script;
+use quipu_models::{HashedNgrams, RuleExtractor};
+use quipu_testkit::{MemoryStore, RecordingStore};
+use serde_json::{Value, json};
+
+use crate::rig::{Answer, Rig, engine, engine_of, kept, said};
+
+const INES: [(&str, &str); 2] = [("x-memory-user", "ines"), ("x-memory-session", "s")];
+const REPLY: &str = "It is Porto, as you have told me.";
+/// How long a test waits for something that must happen.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Something that others wait at while it is shut.
+#[derive(Default)]
+struct Gate {
+    is_shut: Mutex<bool>,
+    opened: Condvar,
+    has_waited: AtomicBool,
+}
+
+impl Gate {
+    fn shut(&self, is_shut: bool) {
+        *self.is_shut.lock().unwrap() = is_shut;
+        self.opened.notify_all();
+    }
+
+    fn pass(&self) {
+        let mut is_shut = self.is_shut.lock().unwrap();
+        while *is_shut {
+            self.has_waited.store(true, Ordering::SeqCst);
+            is_shut = self.opened.wait(is_shut).unwrap();
+        }
+    }
+}
+
+/// Lets through whoever waits, also when a test fails.
+struct Opens(Arc<Gate>);
+
+impl Drop for Opens {
+    fn drop(&mut self) {
+        self.0.shut(false);
+    }
+}
+
+/// A second reader, as a language model is one: reads by rules, once it is let through.
+struct GatedReader(RuleExtractor, Arc<Gate>);
+
+impl Extractor for GatedReader {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
+        self.1.pass();
+        self.0.read(reading)
+    }
+}
+
+/// An engine whose appends, or whose lists of users, wait at a gate.
+fn gated_store(call: &'static str, gate: Arc<Gate>) -> Arc<Engine> {
+    let store = RecordingStore::new(Box::new(MemoryStore::new())).before(move |called| {
+        if called == call {
+            gate.pass();
+        }
+        Ok(())
+    });
+    engine_of(Box::new(store), Arc::new(HashedNgrams::new()), None)
+}
+
+/// Waits until something is so.
+async fn until(mut is_so: impl AsyncFnMut() -> bool) {
+    let waiting = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap();
+}
+
+/// One request a dialect, plain and streamed.
+fn requests() -> Vec<(&'static str, Value)> {
+    let words = "where do I live?";
+    let chat = json!({"model": "m", "messages": [{"role": "user", "content": words}]});
+    let responses = json!({"model": "m", "input": words});
+    let messages = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": words}]});
+    let all = [("/v1/chat/completions", chat), ("/v1/responses", responses), ("/v1/messages", messages)];
+    let both = |(path, body): (&'static str, Value)| {
+        let mut streamed = body.clone();
+        streamed["stream"] = json!(true);
+        [(path, body), (path, streamed)]
+    };
+    all.into_iter().flat_map(both).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_end() {
+    // Nothing is read while this test runs: what is durable does not wait for it.
+    let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
+    gate.shut(true);
+    let reader = Arc::new(GatedReader(RuleExtractor::english(), gate.clone()));
+    let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
+    let asked: Arc<Mutex<Vec<Vec<(Role, String)>>>> = Arc::default();
+    let (seen, own) = (asked.clone(), engine.clone());
+    let script = Script::making(move |request| {
+        let session = format!("session-{}", request.number);
+        seen.lock().unwrap().push(kept(&own, "ines", &session));
+        REPLY.to_owned()
+    });
+    let rig = Rig::over(engine, script, |_| {}).await;
+    for (number, (path, body)) in requests().into_iter().enumerate() {
+        let session = format!("session-{number}");
+        let headers =
+            [("x-memory-user", "ines"), ("x-memory-session", session.as_str()), ("x-memory-mode", "writeonly")];
+        let mut response = rig.post(path, &headers, body.to_string()).await;
+        assert_eq!(response.headers()["x-memory-status"], "ok", "{path}");
+        assert_eq!(asked.lock().unwrap().pop().unwrap(), said(&[(User, "where do I live?")]), "{path} {body}");
+        // As soon as the reply is complete at the client, before the body has ended.
+        let mut taken = Vec::new();
+        while let Some(bytes) = response.chunk().await.unwrap() {
+            taken.extend_from_slice(&bytes);
+            let text = String::from_utf8_lossy(&taken);
+            let ends = [
+                "\"finish_reason\":\"stop\"",
+                "\"finish_reason\": \"stop\"",
+                "[DONE]",
+                "message_stop",
+                "response.completed",
+            ];
+            let is_complete = if body["stream"] == true {
+                ends.iter().any(|end| text.contains(end))
+            } else {
+                serde_json::from_str::<Value>(&text).is_ok()
+            };
+            if is_complete {
+                let expected = said(&[(User, "where do I live?"), (Assistant, REPLY)]);
+                assert_eq!(rig.kept("ines", &session), expected, "{path} {body}");
+            }
+        }
+    }
+    assert!(gate.has_waited.load(Ordering::SeqCst), "reading hung all the time");
+    gate.shut(false);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_hangs_holds_up_no_request_for_long_and_loses_nothing() {
+    let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
+    let rig = Rig::over(gated_store("append", gate.clone()), Script::saying(REPLY), |options| {
+        options.bounds.append_within = Duration::from_millis(50);
+        options.bounds.stalled_after = Duration::from_millis(200);
+        options.recall_within = Duration::from_millis(200);
+    })
+    .await;
+    gate.shut(true);
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "I live in Porto."}]});
+    let answer = Answer::of(rig.post("/v1/chat/completions", &INES, body.to_string()).await).await;
+    assert_eq!((answer.status, answer.header("x-memory-status")), (200, "degraded"), "the request goes on and says so");
+    let ready = async || rig.ask("GET", "/health/ready", &[], None).await;
+    until(async || ready().await.status == 503).await;
+    let told = ready().await.json();
+    assert_eq!((told["ready"].as_bool(), told["stalled"].as_str()), (Some(false), Some("append")), "{told}");
+    assert!(told["reason"].as_str().unwrap().contains("no progress"), "{told}");
+    gate.shut(false);
+    until(async || ready().await.status == 200).await;
+    rig.settled().await;
+    assert_eq!(rig.kept("ines", "s"), said(&[(User, "I live in Porto."), (Assistant, REPLY)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_that_fails_for_a_while_is_tried_again_and_the_answer_says_so() {
+    let is_full = Arc::new(AtomicBool::new(true));
+    let full = is_full.clone();
+    let store = RecordingStore::new(Box::new(MemoryStore::new())).before(move |called| {
+        let fails = called == "append" && full.load(Ordering::SeqCst);
+        if fails { Err(StoreError::Unavailable("the disk is full".to_owned())) } else { Ok(()) }
+    });
+    let engine = engine_of(Box::new(store), Arc::new(HashedNgrams::new()), None);
+    let rig = Rig::over(engine, Script::saying(REPLY), |_| {}).await;
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "I live in Porto."}]});
+    let answer = Answer::of(rig.post("/v1/chat/completions", &INES, body.to_string()).await).await;
+    assert_eq!((answer.status, answer.header("x-memory-status")), (200, "degraded"));
+    is_full.store(false, Ordering::SeqCst);
+    rig.settled().await;
+    assert_eq!(rig.kept("ines", "s"), said(&[(User, "I live in Porto."), (Assistant, REPLY)]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_does_not_answer_is_not_ready_and_is_asked_by_one_thread() {
+    let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
+    let rig = Rig::over(gated_store("users", gate.clone()), Script::saying(REPLY), |options| {
+        options.bounds.stalled_after = Duration::from_millis(100);
+    })
+    .await;
+    assert_eq!(rig.ask("GET", "/health/ready", &[], None).await.status, 200);
+    gate.shut(true);
+    for _ in 0..3 {
+        let answer = rig.ask("GET", "/health/ready", &[], None).await;
+        assert_eq!(answer.status, 503);
+        assert!(answer.json()["store"].as_str().unwrap().contains("did not answer"), "{}", answer.json());
+    }
+    gate.shut(false);
+    until(async || rig.ask("GET", "/health/ready", &[], None).await.status == 200).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_that_hangs_is_told_of_and_costs_no_words() {
+    let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
+    gate.shut(true);
+    let reader = Arc::new(GatedReader(RuleExtractor::english(), gate.clone()));
+    let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
+    let rig = Rig::over(engine, Script::saying(REPLY), |options| {
+        options.bounds.reading_stalled_after = Duration::from_millis(100);
+    })
+    .await;
+    for number in 0..5 {
+        rig.say("ines", &format!("session-{number}"), &format!("I live in house {number}.")).await;
+        assert_eq!(rig.kept("ines", &format!("session-{number}")).len(), 2);
+    }
+    until(async || rig.ask("GET", "/health/ready", &[], None).await.json()["stalled"] == "read").await;
+    gate.shut(false);
+    until(async || rig.ask("GET", "/health/ready", &[], None).await.status == 200).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_request_does_not_bring_back_what_was_erased_by_somebody_else() {
+    let rig = Rig::over(engine(Arc::new(HashedNgrams::new())), Script::saying("I see."), |_| {}).await;
+    let headers = [INES[0], INES[1], ("x-memory-mode", "readonly")];
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "where do I live?"}]}).to_string();
+    let ask = async || {
+        rig.post("/v1/chat/completions", &headers, body.clone()).await.bytes().await.unwrap();
+        String::from_utf8(rig.last_sent().body).unwrap()
+    };
+    let ines = quipu_core::id::UserId::parse("ines").unwrap();
+    rig.remembers("ines", "I live in Porto.");
+    rig.remembers("ines", "I keep bees.");
+    let first = ask().await;
+    assert!(first.contains("Porto"), "{first}");
+    // The engine itself, as another process on the same folder would: the server is told nothing.
+    rig.remembers("ines", "I live at number 7.");
+    assert_eq!(ask().await, first, "without an erasure the same turn gets the same block");
+    let target = [quipu_engine::erase::EraseTarget::Event(1)];
+    quipu_engine::erase(&rig.engine, &ines, &target, "asked for", &mut |_| {}).unwrap();
+    let after = ask().await;
+    assert!(!after.contains("Porto") && after.contains("number 7"), "{after}");
+    quipu_engine::erase::delete_user(&rig.engine, &ines).unwrap();
+    let gone = ask().await;
+    assert_eq!(gone, body, "nothing is put in");
+    rig.remembers("ines", "I live in Lyon.");
+    let recreated = ask().await;
+    assert!(!recreated.contains("Porto") && !recreated.contains("number 7"), "{recreated}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_store_hangs_ends_and_tells_what_is_not_recorded() {
+    let gate = Arc::new(Gate::default());
+    let _opens = Opens(gate.clone());
+    let rig = Rig::over(gated_store("append", gate.clone()), Script::saying(REPLY), |options| {
+        options.bounds.append_within = Duration::from_millis(50);
+        options.bounds.drain_within = Duration::from_millis(200);
+        options.recall_within = Duration::from_millis(200);
+    })
+    .await;
+    rig.say("otto", "s", "I keep bees.").await;
+    gate.shut(true);
+    for number in 0..3 {
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": format!("thing {number}")}]});
+        let answer = Answer::of(rig.post("/v1/chat/completions", &INES, body.to_string()).await).await;
+        assert_eq!((answer.status, answer.header("x-memory-status")), (200, "degraded"));
+    }
+    let (drained, engine, _upstream) = tokio::time::timeout(PATIENCE, rig.stop()).await.unwrap();
+    assert!(drained.lost >= 3, "{drained:?}");
+    assert_eq!(kept(&engine, "otto", "s").len(), 2, "what was acknowledged is there");
+}
