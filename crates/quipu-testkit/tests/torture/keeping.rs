@@ -2,16 +2,16 @@
 
 use std::fs;
 
+use quipu_core::id::UserId;
 use quipu_engine::backup::{backup, restore};
 use quipu_engine::bundle::{bundle, import_bundle, verify_bundle};
 use quipu_engine::erase::delete_user;
-use quipu_engine::{
-    MemoryRef, RememberOptions, Result, Utterance, VaultOptions, rebuild, remember, snapshot, vault, verify,
-};
+use quipu_engine::{RememberOptions, Result, Utterance, VaultOptions, rebuild, remember, snapshot, vault, verify};
 
 use crate::changing::gone;
 use crate::verb::{Verb, verb};
-use crate::worker::{Worker, none};
+use crate::worker::Worker;
+use crate::world::user;
 
 pub(crate) const VERBS: &[Verb] = &[
     verb("verify", 8, |w| {
@@ -69,11 +69,15 @@ pub(crate) const VERBS: &[Verb] = &[
 ];
 
 /// Something is said by a user whose ledger may be put back.
-fn speak(w: &mut Worker<'_>) -> Result<quipu_core::id::UserId> {
+fn speak(w: &mut Worker<'_>) -> Result<UserId> {
     let user = w.spare();
-    let said = Utterance::of_user(format!("I am back at {}.", w.word()));
-    remember(w.engine, MemoryRef::of(&user), &said, &RememberOptions::default())?;
+    say(w, &user)?;
     Ok(user)
+}
+
+fn say(w: &mut Worker<'_>, user: &UserId) -> Result<()> {
+    let said = Utterance::of_user(format!("I am back at {}.", w.word()));
+    remember(w.engine, user, &said, &RememberOptions::default()).map(drop)
 }
 
 fn restores(w: &mut Worker<'_>) -> Result<()> {
@@ -85,18 +89,14 @@ fn restores(w: &mut Worker<'_>) -> Result<()> {
     done.map(drop)
 }
 
-/// The plain files are put aside, the user is deleted with whatever is in their place, and the ledger comes back from the files.
+/// The plain files are put aside, the user is deleted, and the ledger comes back from the files.
 fn restores_files(w: &mut Worker<'_>) -> Result<()> {
-    let user = speak(w)?;
+    let user = user(&format!("filed-{}", w.number));
+    say(w, &user)?;
     vault::level(w.engine, &user, VaultOptions::default())?;
     let (place, aside) = (w.world.path("data/vault").join(user.as_str()), w.world.path(&w.word()));
-    // Another worker may do the same to the same user just now.
-    if fs::rename(&place, &aside).is_err() {
-        return Err(none());
-    }
+    fs::rename(&place, &aside).expect("the files are there");
     gone(delete_user(w.engine, &user))?;
-    if fs::rename(&aside, &place).is_err() {
-        return fs::remove_dir_all(aside).map_err(|_| none());
-    }
+    fs::rename(&aside, &place).expect("the files went with the user");
     vault::restore(w.engine, &user, false, &mut |_| {}).map(drop)
 }

@@ -11,7 +11,7 @@ use quipu_engine::ingest::record_sources;
 use quipu_engine::memories::{note_about, take_back};
 use quipu_engine::shelf::{self, Step, arrange};
 use quipu_engine::{
-    Budget, EvolveOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions, RememberOptions, Result,
+    Budget, EntryPoint, EvolveOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions, RememberOptions, Result,
     StudyOptions, SummarizeOptions, TendOptions, Until, Utterance, WriteRequest, compact, consolidate, due,
     end_session, evolve, flush_hits, ingest, ingest_given, keep_hits, maintained_at, migrate, process, reflect,
     remember, remember_all, reread, set_base_truth, study, summarize, tell_episodes, tend, tend_while,
@@ -269,7 +269,7 @@ fn arranges(w: &mut Worker<'_>) -> Result<()> {
         _ => Step::Put { name, text: format!("a page about {}", w.word()), topic: None },
     };
     shelf::shelf(w.engine, &user, "notes/")?;
-    arrange(w.engine, &user, "notes/", &mut |_| Ok(vec![step.clone()])).map(drop)
+    arrange(w.engine, &user, "notes/", &EntryPoint::new("torture", None), &mut |_| Ok(vec![step.clone()])).map(drop)
 }
 
 fn sets_base_truth(w: &mut Worker<'_>) -> Result<()> {
