@@ -1,15 +1,15 @@
 //! What people decide about what is there.
 
-use quipu_core::event::Actor;
+use quipu_core::event::{Actor, SourceKind};
 use quipu_core::item::Decision;
 use quipu_engine::erase::{EraseTarget, delete_user, delete_user_with_keys};
 use quipu_engine::fork::{chosen, pick};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Edit, Error, PatchOptions, PromoteRequest, RecallOptions, Result, close_fact, correct_fact, decide_review,
-    edit_core, erase, evolve, fork, mark, merge, preview_erase, preview_revert, promote, propose, recall,
-    relay_decision, retract, revert, reword, score_fact, undo_review,
+    Edit, Error, PatchOptions, PromoteRequest, RecallOptions, Result, WriteRequest, close_fact, correct_fact,
+    decide_review, edit_core, erase, evolve, fork, mark, merge, notes as notes_of, preview_erase, preview_revert,
+    promote, propose, recall, relay_decision, retract, revert, reword, score_fact, undo_review, write,
 };
 use serde_json::json;
 
@@ -48,11 +48,7 @@ pub(crate) const VERBS: &[Verb] = &[
         let (fact, memory) = (w.fact(&user)?, w.at(&user)?);
         score_fact(w.engine, memory, &fact.to_string(), 1 + w.dice.below(5) as u8).map(drop)
     }),
-    verb("merge", 6, |w| {
-        let user = w.user();
-        let (one, other, memory) = (w.fact(&user)?, w.fact(&user)?, w.at(&user)?);
-        merge(w.engine, memory, &[one.to_string()], &other.to_string()).map(drop)
-    }),
+    verb("merge", 6, merges),
     verb("promote", 5, promotes),
     verb("propose", 10, |w| {
         let user = w.user();
@@ -71,11 +67,7 @@ pub(crate) const VERBS: &[Verb] = &[
         let (review, memory) = (w.review(&user, true)?, w.at(&user)?);
         undo_review(w.engine, memory, &review).map(drop)
     }),
-    verb("relay_decision", 10, |w| {
-        let user = w.user();
-        let review = w.review(&user, false)?;
-        relay_decision(w.engine, &user, &review, &Decision::Declined, "leave it").map(drop)
-    }),
+    verb("relay_decision", 10, relays),
     verb("revert", 15, |w| {
         let user = w.user();
         let (selection, memory) = (selection(w, &user)?, w.at(&user)?);
@@ -129,6 +121,28 @@ fn edits(w: &mut Worker<'_>) -> Result<()> {
     let receipt = edit_core(w.engine, memory, &edit, &PatchOptions::default())?;
     w.acknowledged(&receipt);
     Ok(())
+}
+
+/// Two notes on the same, one of them too much.
+fn merges(w: &mut Worker<'_>) -> Result<()> {
+    let (user, word) = (w.user(), w.word());
+    let notes = [format!("The user keeps {word} in the attic"), format!("A bicycle of {word} belongs to the user")];
+    let request = json!({"notes": notes.map(|text| json!({"text": text}))});
+    let request: WriteRequest = serde_json::from_value(request).expect("a request");
+    write(w.engine, &user, &request, SourceKind::UserSaid)?;
+    let notes = notes_of(w.engine, &user, None)?;
+    let [.., one, other] = notes.as_slice() else { return Err(none()) };
+    let memory = w.at(&user)?;
+    merge(w.engine, memory, &[one.id.to_string()], &other.id.to_string()).map(drop)
+}
+
+/// An agent asks for something, and hands on that the user will not have it.
+fn relays(w: &mut Worker<'_>) -> Result<()> {
+    let user = w.user();
+    let fact = w.fact(&user)?;
+    let wanted = quipu_engine::Wanted::Gone;
+    let review = propose(w.engine, &user, &fact.to_string(), &wanted, "it is old", "torture")?;
+    relay_decision(w.engine, &user, &review.id.to_string(), &Decision::Declined, "leave it").map(drop)
 }
 
 fn promotes(w: &mut Worker<'_>) -> Result<()> {

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::verb;
 
 /// Public functions that are not called at random, each with its reason.
-const EXCEPTIONS: [(&str, &str); 9] = [
+const EXCEPTIONS: [(&str, &str); 12] = [
     ("backup::read_manifest", "reads a file; `backup::restore` calls it"),
     ("backup::write_durably", "writes a file; `backup::backup` calls it"),
     ("backup::write_privately", "writes a file; `backup::backup` and the vault call it"),
@@ -16,7 +16,10 @@ const EXCEPTIONS: [(&str, &str); 9] = [
     ("vault::rebuild_global", "writes pages of a folder that nobody else has; the upgrade of a vault calls it"),
     ("vault::rebuild_pages", "writes pages of a folder that nobody else has; the upgrade of a vault calls it"),
     ("verify::verify_events", "checks a list of events; `bundle::verify_bundle` calls it"),
+    ("import::each_given", "opens an archive; `ingest_given` calls it"),
+    ("import::each_input", "opens a folder or an archive; `ingest` calls it"),
     ("import::read", "reads a file; `ingest` calls it"),
+    ("import::read_with", "reads a file; `ingest` calls it"),
 ];
 
 fn engine_source(path: &str) -> String {

@@ -2,16 +2,18 @@
 
 use std::fs;
 
+use quipu_core::id::UserId;
 use quipu_engine::backup::{backup, restore};
 use quipu_engine::bundle::{bundle, import_bundle, verify_bundle};
 use quipu_engine::erase::delete_user;
 use quipu_engine::{
-    MemoryRef, RememberOptions, Result, Utterance, VaultOptions, rebuild, remember, snapshot, vault, verify,
+    Error, RememberOptions, Result, Utterance, VaultOptions, rebuild, remember, snapshot, vault, verify,
 };
 
 use crate::changing::gone;
 use crate::verb::{Verb, verb};
 use crate::worker::Worker;
+use crate::world::user;
 
 pub(crate) const VERBS: &[Verb] = &[
     verb("verify", 8, |w| {
@@ -65,19 +67,19 @@ pub(crate) const VERBS: &[Verb] = &[
         let user = w.user();
         vault::verify(w.engine, &user).map(drop)
     }),
-    verb("vault::restore", 3, |w| {
-        let user = speak(w)?;
-        vault::level(w.engine, &user, VaultOptions::default())?;
-        vault::restore(w.engine, &user, w.dice.once_in(2), &mut |_| {}).map(drop)
-    }),
+    verb("vault::restore", 4, restores_files),
 ];
 
 /// Something is said by a user whose ledger may be put back.
-fn speak(w: &mut Worker<'_>) -> Result<quipu_core::id::UserId> {
+fn speak(w: &mut Worker<'_>) -> Result<UserId> {
     let user = w.spare();
-    let said = Utterance::of_user(format!("I am back at {}.", w.word()));
-    remember(w.engine, MemoryRef::of(&user), &said, &RememberOptions::default())?;
+    say(w, &user)?;
     Ok(user)
+}
+
+fn say(w: &mut Worker<'_>, user: &UserId) -> Result<()> {
+    let said = Utterance::of_user(format!("I am back at {}.", w.word()));
+    remember(w.engine, user, &said, &RememberOptions::default()).map(drop)
 }
 
 fn restores(w: &mut Worker<'_>) -> Result<()> {
@@ -86,5 +88,23 @@ fn restores(w: &mut Worker<'_>) -> Result<()> {
     let done = backup(w.engine, std::slice::from_ref(&user), &folder)
         .and_then(|_| restore(w.engine, &folder, None, w.dice.once_in(2)));
     let _ = fs::remove_dir_all(folder);
-    done.map(drop)
+    match done {
+        // Who puts a ledger in another's place needs the folder alone.
+        Err(Error::Unavailable(why)) if w.world.engines.len() > 1 && why.contains("cannot replace a ledger") => {
+            Err(Error::Refused(why))
+        }
+        done => done.map(drop),
+    }
+}
+
+/// The plain files are put aside, the user is deleted, and the ledger comes back from the files.
+fn restores_files(w: &mut Worker<'_>) -> Result<()> {
+    let user = user(&format!("filed-{}", w.number));
+    say(w, &user)?;
+    vault::level(w.engine, &user, VaultOptions::default())?;
+    let (place, aside) = (w.world.path("data/vault").join(user.as_str()), w.world.path(&w.word()));
+    fs::rename(&place, &aside).expect("the files are there");
+    gone(delete_user(w.engine, &user))?;
+    fs::rename(&aside, &place).expect("the files went with the user");
+    vault::restore(w.engine, &user, false, &mut |_| {}).map(drop)
 }

@@ -1,19 +1,22 @@
 //! What gets something out.
 
+use quipu_core::source::Role;
+use quipu_engine::erase::EraseTarget;
 use quipu_engine::export::{ExportFormat, export};
 use quipu_engine::log::{LogOptions, erasures, growth};
 use quipu_engine::memories::{memories, memories_from, memory, told_of};
 use quipu_engine::versions::{EventRef, When, version};
 use quipu_engine::{
-    ContextOptions, Error, FactOptions, ListOptions, RecallOptions, ReplyContextOptions, Result, ReviewsAsked,
-    SessionContextOptions, blame, conflicts, context, core_at, diff, doctor, episodes, episodes_about, facts, get,
-    history, judged_context, list, log, look, notes, origins, recall, recorded_at, reply_context, reproduce,
+    ContextOptions, EntryPoint, Error, FactOptions, ListOptions, RecallOptions, RememberOptions, ReplyContextOptions,
+    Result, ReviewsAsked, SessionContextOptions, Utterance, announce_deletion, announce_erasure, blame, conflicts,
+    context, core_at, diff, doctor, entered, episodes, episodes_about, erasure_epoch, facts, first_foreign, get,
+    history, judged_context, list, log, look, notes, origins, recall, recorded_at, remember, reply_context, reproduce,
     review_page, reviews, schema, session, session_artifacts, session_context, session_snapshots, sessions, shelf,
-    show, standing, status, tasks, tenets, users, vault, versions_of, waiting, why, words,
+    show, standing, status, tasks, tenets, texts_kept, users, users_entered, vault, versions_of, waiting, why, words,
 };
 
 use crate::verb::{Verb, verb};
-use crate::worker::Worker;
+use crate::worker::{Worker, none};
 
 pub(crate) const VERBS: &[Verb] = &[
     verb("recall", 120, recalls),
@@ -120,8 +123,8 @@ pub(crate) const VERBS: &[Verb] = &[
         origins(w.engine, &user).map(drop)
     }),
     verb("blame", 8, |w| {
-        let user = w.user();
-        blame(w.engine, &user, "/identity").map(drop)
+        let (user, pointer) = (w.user(), format!("/uncategorized/sleep_note_{}", w.dice.below(8)));
+        blame(w.engine, &user, &pointer).map(drop)
     }),
     verb("diff", 8, |w| {
         let user = w.user();
@@ -171,10 +174,7 @@ pub(crate) const VERBS: &[Verb] = &[
         let (user, name) = (w.user(), w.session());
         session(w.engine, &user, &name, When::Now).map(drop)
     }),
-    verb("session_artifacts", 4, |w| {
-        let (user, name) = (w.user(), w.session());
-        session_artifacts(w.engine, &user, &name, "file", When::Now).map(drop)
-    }),
+    verb("session_artifacts", 4, finds_code),
     verb("session_snapshots", 4, |w| {
         let (user, name) = (w.user(), w.session());
         session_snapshots(w.engine, &user, &name).map(drop)
@@ -219,6 +219,33 @@ pub(crate) const VERBS: &[Verb] = &[
         let format = [ExportFormat::Json, ExportFormat::Markdown, ExportFormat::Mem0][w.dice.below(3)];
         export(w.engine, &user, format).map(drop)
     }),
+    verb("entered", 4, |w| {
+        let user = w.user();
+        entered(w.engine, &user, &EntryPoint::new("torture", None)).map(drop)
+    }),
+    verb("first_foreign", 4, |w| {
+        let user = w.user();
+        let item = w.item(&user)?;
+        first_foreign(w.engine, &user, &[item.to_string()], &EntryPoint::new("torture", None)).map(drop)
+    }),
+    verb("users_entered", 1, |w| users_entered(w.engine, &EntryPoint::new("torture", None)).map(drop)),
+    verb("announce_deletion", 4, |w| {
+        let user = w.user();
+        announce_deletion(w.engine, &w.world.keys, &user, None).map(drop)
+    }),
+    verb("announce_erasure", 4, |w| {
+        let user = w.user();
+        let item = w.item(&user)?;
+        announce_erasure(w.engine, &user, &[EraseTarget::Item(item)], None).map(drop)
+    }),
+    verb("erasure_epoch", 4, |w| {
+        let user = w.user();
+        erasure_epoch(w.engine, &user).map(drop)
+    }),
+    verb("texts_kept", 2, |w| {
+        let user = w.user();
+        texts_kept(w.engine, &user).map(drop)
+    }),
     verb("vault::glance", 4, |w| {
         let user = w.user();
         vault::glance(w.engine, &user).map(drop)
@@ -240,4 +267,17 @@ fn reproduces(w: &mut Worker<'_>) -> Result<()> {
         Err(Error::NotFound(_)) | Ok(_) => Ok(()),
         Err(other) => Err(other),
     }
+}
+
+/// An exchange with a piece of code in it.
+fn finds_code(w: &mut Worker<'_>) -> Result<()> {
+    let (user, name, word) = (w.user(), w.session(), w.word());
+    for (role, text) in [(Role::User, "Show me how."), (Role::Assistant, "```rust\nfn main() {}\n```")] {
+        let said = Utterance { role, session: Some(name.clone()), ..Utterance::of_user(format!("{text}\n{word}")) };
+        let receipt = remember(w.engine, &user, &said, &RememberOptions::default())?;
+        w.acknowledged(&receipt);
+    }
+    let known = session(w.engine, &user, &name, When::Now)?;
+    let key = known.artifacts.last().map(|one| one.key.clone()).ok_or_else(none)?;
+    session_artifacts(w.engine, &user, &name, &key, When::Now).map(drop)
 }

@@ -27,7 +27,7 @@ use world::World;
 #[test]
 fn every_verb_from_eight_threads_leaves_sound_ledgers() {
     let world = World::new("one engine", 1);
-    world.run(8, effort(20_000) as usize);
+    world.run(8, effort(3_000) as usize);
     world.expect_every_verb();
     audit::check(&world);
 }
@@ -35,6 +35,6 @@ fn every_verb_from_eight_threads_leaves_sound_ledgers() {
 #[test]
 fn two_engines_over_one_folder_follow_each_other() {
     let world = World::new("two engines", 2);
-    world.run(8, effort(4_000) as usize);
+    world.run(8, effort(1_000) as usize);
     audit::check(&world);
 }

@@ -11,10 +11,11 @@ use quipu_engine::ingest::record_sources;
 use quipu_engine::memories::{note_about, take_back};
 use quipu_engine::shelf::{self, Step, arrange};
 use quipu_engine::{
-    Budget, EvolveOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions, RememberOptions, Result,
+    Budget, EntryPoint, EvolveOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions, RememberOptions, Result,
     StudyOptions, SummarizeOptions, TendOptions, Until, Utterance, WriteRequest, compact, consolidate, due,
-    end_session, evolve, flush_hits, ingest, ingest_given, keep_hits, migrate, process, reflect, remember,
-    remember_all, reread, set_base_truth, study, summarize, tell_episodes, tend, unset_base_truth, write,
+    end_session, evolve, flush_hits, ingest, ingest_given, keep_hits, maintained_at, migrate, process, reflect,
+    remember, remember_all, reread, set_base_truth, study, summarize, tell_episodes, tend, tend_while,
+    unset_base_truth, write,
 };
 use serde_json::json;
 
@@ -81,6 +82,18 @@ pub(crate) const VERBS: &[Verb] = &[
         w.about = format!("{user} {report:?}");
         assert!(!w.about.contains("a bug in quipu"), "{}", w.about);
         Ok(())
+    }),
+    verb("tend_while", 6, |w| {
+        let (user, mut pieces) = (w.user(), w.dice.below(6));
+        let mut go_on = || {
+            pieces = pieces.saturating_sub(1);
+            pieces > 0
+        };
+        tend_while(w.engine, &user, &TendOptions::default(), &mut go_on).map(drop)
+    }),
+    verb("maintained_at", 4, |w| {
+        let user = w.user();
+        maintained_at(w.engine, &user).map(drop)
     }),
     verb("due", 8, |w| {
         let user = w.user();
@@ -160,10 +173,7 @@ fn processes(w: &mut Worker<'_>) -> Result<()> {
     let until = [Until::Indexed, Until::Extracted, Until::Everything][w.dice.below(3)];
     let session = w.dice.once_in(2).then(|| w.session());
     let done = process(w.engine, &user, until, &Budget { session, ..Budget::default() })?;
-    done.faults().for_each(|fault| {
-        let is_earned = fault.contains("another process is doing this now");
-        w.lags((!is_earned).then_some(fault));
-    });
+    done.faults().for_each(|fault| w.lags(Some(fault)));
     Ok(())
 }
 
@@ -259,7 +269,7 @@ fn arranges(w: &mut Worker<'_>) -> Result<()> {
         _ => Step::Put { name, text: format!("a page about {}", w.word()), topic: None },
     };
     shelf::shelf(w.engine, &user, "notes/")?;
-    arrange(w.engine, &user, "notes/", &mut |_| Ok(vec![step.clone()])).map(drop)
+    arrange(w.engine, &user, "notes/", &EntryPoint::new("torture", None), &mut |_| Ok(vec![step.clone()])).map(drop)
 }
 
 fn sets_base_truth(w: &mut Worker<'_>) -> Result<()> {

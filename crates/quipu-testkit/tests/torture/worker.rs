@@ -11,6 +11,15 @@ use quipu_testkit::Dice;
 use crate::said::Word;
 use crate::world::{USERS, World, user};
 
+/// Why something may be left for later.
+const EARNED: [&str; 6] = [
+    "there is no memory of user",
+    "there is no session",
+    "was removed",
+    "was deleted and made anew",
+    "appended first",
+    "another process is doing this now",
+];
 /// Sessions a user has.
 const SESSIONS: [&str; 3] = ["spring", "summer", "autumn"];
 /// What is said, with a word of its own in it.
@@ -96,9 +105,7 @@ impl Worker<'_> {
     }
 
     pub(crate) fn lags(&self, lag: Option<&str>) {
-        let earned = |lag: &str| {
-            ["there is no memory of user", "was removed", "appended first"].iter().any(|why| lag.contains(why))
-        };
+        let earned = |lag: &str| EARNED.iter().any(|why| lag.contains(why));
         assert!(lag.is_none_or(earned), "{}: {lag:?}", self.about);
     }
 

@@ -23,8 +23,10 @@ use crate::worker::Worker;
 
 /// Users whose words are counted.
 pub(crate) const USERS: usize = 60;
-/// Operations that are told with a failure.
-const TOLD_MAX: usize = 40;
+/// Operations that are told with a fault.
+const TOLD_MAX: usize = 24;
+/// After so many faults a run ends.
+const FAULTS_MAX: usize = 6;
 /// How many memories an engine keeps in hand, and with an open ledger: less than there are threads.
 pub(crate) const LIMITS: OpenLimits = OpenLimits { memories_max: 5, bytes_max: 1 << 30, ledgers_max: 3 };
 
@@ -41,7 +43,7 @@ pub(crate) struct World {
     title: &'static str,
     last: Mutex<VecDeque<String>>,
     outcomes: Mutex<Outcomes>,
-    fault: Mutex<Option<String>>,
+    faults: Mutex<Vec<String>>,
     is_stopped: AtomicBool,
 }
 
@@ -63,7 +65,7 @@ impl World {
             title,
             last: Mutex::default(),
             outcomes: Mutex::default(),
-            fault: Mutex::default(),
+            faults: Mutex::default(),
             is_stopped: AtomicBool::new(false),
         }
     }
@@ -84,8 +86,9 @@ impl World {
             watchdog.over();
             assert!(ended.iter().all(Result::is_ok), "{}: a worker panicked", self.title);
         });
-        let fault = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        assert!(fault.is_none(), "{}", fault.unwrap_or_default());
+        let faults = std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner));
+        let left = left.into_inner();
+        assert!(faults.is_empty(), "{left} of {operations} operations were left\n{}", faults.join("\n\n"));
     }
 
     fn work(&self, number: usize, watchdog: &Watchdog, left: &AtomicUsize) {
@@ -141,14 +144,16 @@ impl World {
         self.outcomes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The first fault ends the run, with what happened before it.
+    /// Keeps a fault with what happened before it; some more are looked for, as one cause may hide another.
     fn fail(&self, fault: &str) {
-        self.is_stopped.store(true, Ordering::Relaxed);
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let last: Vec<&str> = last.iter().map(String::as_str).collect();
-        let text =
-            format!("{}, QUIPU_SEED={}: {fault}\nthe last operations:\n{}", self.title, self.seed, last.join("\n"));
-        self.fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(text);
+        let text = format!("{}, QUIPU_SEED={}: {fault}\nafter:\n  {}", self.title, self.seed, last.join("\n  "));
+        let mut faults = self.faults.lock().unwrap_or_else(PoisonError::into_inner);
+        faults.push(text);
+        if faults.len() >= FAULTS_MAX {
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Every verb did at least once what it is for: a table of operations that are all refused proves nothing.
