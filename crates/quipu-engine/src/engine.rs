@@ -183,10 +183,14 @@ impl Engine {
     fn opened(&self, of: MemoryRef<'_>, create: bool) -> Result<OpenMemory> {
         for _ in 0..=limit::CONFLICT_RETRIES_MAX {
             let mut is_new = false;
-            let memory = self.memories.get_or_open(of.user, || {
+            let memory = match self.memories.get_or_open(of.user, || {
                 is_new = true;
                 SharedMemory::open(self, of.user, create)
-            })?;
+            }) {
+                // Deleted and made anew while it was read.
+                Err(Error::Conflict(_)) => continue,
+                outcome => outcome?,
+            };
             // One that was just read is level.
             if is_new || memory.follow(self)? == Followed::Level {
                 self.memories.disconnect_surplus(of.user);

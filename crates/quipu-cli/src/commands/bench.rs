@@ -20,6 +20,9 @@ use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 use serde::Serialize;
 
+mod contention;
+
+use self::contention::Contention;
 use super::eval::Quantiles;
 use super::{admin, render};
 use crate::app;
@@ -45,6 +48,7 @@ struct Report {
     fold_events_per_second: f64,
     recall: Vec<Scale>,
     packs: Packs,
+    contention: Contention,
     query_embedding_ms: Quantiles,
 }
 
@@ -94,9 +98,11 @@ pub(super) fn run(settings: &Settings, printer: &Printer, items: usize) -> Resul
         }
     }
     let packs = packs(&folder.path().join("packs"))?;
+    let contention = contention::contention(&folder.path().join("contention"))?;
     let query_embedding_ms = embedding(settings)?;
     drop(bar);
-    printer.report(&Report { append, fold_events_per_second, recall, packs, query_embedding_ms }, in_words)
+    let report = Report { append, fold_events_per_second, recall, packs, contention, query_embedding_ms };
+    printer.report(&report, in_words)
 }
 
 fn in_words(report: &Report) -> String {
@@ -137,6 +143,7 @@ fn in_words(report: &Report) -> String {
         "tokens of these packs".to_owned(),
         format!("p50 {:.0}, p95 {:.0}", packs.tokens.p50, packs.tokens.p95),
     ]);
+    rows.extend(report.contention.rows());
     render::table(&["what", "figure"], &rows)
 }
 

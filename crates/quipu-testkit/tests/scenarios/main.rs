@@ -16,6 +16,7 @@ mod retrying;
 mod reverting;
 mod rewording;
 mod sessions;
+mod sharing;
 mod telling;
 mod unread;
 mod verifying;

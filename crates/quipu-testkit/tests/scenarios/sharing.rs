@@ -1,0 +1,139 @@
+//! Two processes on one folder: two engines over one store, each seeing at once what the other did.
+
+use std::sync::Arc;
+
+use quipu_core::id::UserId;
+use quipu_engine::erase::{EraseTarget, delete_user};
+use quipu_engine::revert::{RevertOptions, Selection};
+use quipu_engine::versions::EventRef;
+use quipu_engine::{
+    Budget, ContextOptions, Engine, Error, FactOptions, MemoryRef, RecallOptions, RememberOptions, Until, Utterance,
+    context, erase, facts, process, recall, remember, revert, status, texts_kept,
+};
+use quipu_models::RuleExtractor;
+use quipu_testkit::{MemoryStore, RecordingStore, Rig};
+
+use crate::{me, said};
+
+fn two() -> (Engine, Engine) {
+    let store = MemoryStore::new();
+    let reader = || Some(Arc::new(RuleExtractor::english()) as _);
+    let one = Rig { extractor: reader(), ..Rig::new(1) }.engine(Box::new(store.clone()));
+    let other = Rig { extractor: reader(), ..Rig::new(2) }.engine(Box::new(store));
+    (one, other)
+}
+
+fn found(engine: &Engine, query: &str) -> Vec<String> {
+    recall(engine, &me(), &RecallOptions::of(query)).unwrap().hits.into_iter().map(|hit| hit.text).collect()
+}
+
+fn seen_counts(engine: &Engine) -> Vec<u64> {
+    let all = facts(engine, &me(), &FactOptions::default()).unwrap();
+    all.iter().map(|shown| u64::from(shown.fact.seen_count)).collect()
+}
+
+#[test]
+fn what_one_process_is_told_the_other_finds_at_once() {
+    let (one, other) = two();
+    said(&one, &["My sister Ana lives in Porto."]);
+    assert!(found(&other, "Where does Ana live?").iter().any(|text| text.contains("Porto")));
+    said(&other, &["I am allergic to walnuts."]);
+    assert!(found(&one, "What am I allergic to?").iter().any(|text| text.contains("walnuts")));
+    let at = |engine: &Engine| status(engine, &me()).unwrap().version;
+    assert_eq!(at(&one), at(&other));
+    // Whatever the other process reads too counts once.
+    process(&other, &me(), Until::Extracted, &Budget::default()).unwrap();
+    process(&one, &me(), Until::Extracted, &Budget::default()).unwrap();
+    assert!(seen_counts(&one).iter().all(|seen| *seen == 1), "{:?}", seen_counts(&one));
+    assert_eq!(seen_counts(&one), seen_counts(&other));
+}
+
+#[test]
+fn a_revert_by_one_process_holds_for_the_other() {
+    let (one, other) = two();
+    said(&one, &["My sister Ana lives in Porto."]);
+    assert!(!found(&other, "Where does Ana live?").is_empty());
+    let selection = Selection::Events(vec![EventRef::Seq(1)]);
+    revert(&one, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
+    assert!(!found(&other, "Where does Ana live?").iter().any(|text| text.contains("Porto")));
+}
+
+#[test]
+fn what_one_process_erases_no_process_keeps() {
+    let (one, other) = two();
+    said(&one, &["My sister Ana lives in Porto.", "I like jazz."]);
+    for engine in [&one, &other] {
+        found(engine, "Where does Ana live?");
+        context(engine, &me(), &ContextOptions::of("Where does Ana live?")).unwrap();
+        quipu_engine::vault::glance(engine, &me()).unwrap();
+        assert!(texts_kept(engine, &me()).unwrap().iter().any(|text| text.contains("Porto")), "the test needs a cache");
+    }
+    erase(&one, &me(), &[EraseTarget::Event(1)], "asked for", &mut |_| {}).unwrap();
+    for engine in [&one, &other] {
+        let kept = texts_kept(engine, &me()).unwrap();
+        assert!(!kept.iter().any(|text| text.contains("Porto")), "{kept:?}");
+        assert!(!found(engine, "Where does Ana live?").iter().any(|text| text.contains("Porto")));
+        let pack = context(engine, &me(), &ContextOptions::of("Where does Ana live?")).unwrap();
+        assert!(!pack.text.contains("Porto"), "{}", pack.text);
+    }
+}
+
+#[test]
+fn a_user_deleted_by_one_process_is_gone_for_the_other() {
+    let (one, other) = two();
+    said(&one, &["My sister Ana lives in Porto."]);
+    assert!(!found(&other, "Where does Ana live?").is_empty());
+    delete_user(&one, &me()).unwrap();
+    assert!(found(&other, "Where does Ana live?").is_empty());
+    assert_eq!(status(&other, &me()).unwrap().version, 0);
+    // Made anew under the same name by the one who did not delete.
+    said(&other, &["I like jazz."]);
+    assert_eq!(found(&one, "What do I like?"), found(&other, "What do I like?"));
+    assert!(!found(&one, "Where does Ana live?").iter().any(|text| text.contains("Porto")));
+}
+
+#[test]
+fn a_deletion_on_a_condition_takes_nothing_that_was_said_since() {
+    let (one, other) = two();
+    said(&one, &["My sister Ana lives in Porto."]);
+    let version = status(&one, &me()).unwrap().version;
+    said(&other, &["I like jazz."]);
+    let refused = delete_user(&one, MemoryRef::of(&me()).at_version(Some(version)));
+    assert!(matches!(refused, Err(Error::Stale(_))), "{refused:?}");
+    assert!(!found(&one, "What do I like?").is_empty());
+    let version = status(&one, &me()).unwrap().version;
+    delete_user(&one, MemoryRef::of(&me()).at_version(Some(version))).unwrap();
+    assert_eq!(status(&other, &me()).unwrap().version, 0);
+}
+
+#[test]
+fn a_first_turn_costs_the_same_whoever_else_is_there() {
+    let first_turn = |others: usize| {
+        let store = RecordingStore::new(Box::new(MemoryStore::new()));
+        let calls = store.calls();
+        let engine = Rig::new(1).engine(Box::new(store));
+        let say = |user: &str| {
+            let user = UserId::parse(user).unwrap();
+            remember(&engine, &user, &Utterance::of_user("I like jazz."), &RememberOptions::default()).unwrap();
+        };
+        for number in 0..others {
+            say(&format!("user-{number}"));
+        }
+        calls.reset();
+        say("newcomer");
+        calls.all()
+    };
+    assert_eq!(first_turn(10), first_turn(500));
+}
+
+#[test]
+fn a_quiet_recall_reads_nothing_and_looks_once() {
+    let store = RecordingStore::new(Box::new(MemoryStore::new()));
+    let calls = store.calls();
+    let engine = Rig::new(1).engine(Box::new(store));
+    said(&engine, &["My sister Ana lives in Porto."]);
+    found(&engine, "Where does Ana live?");
+    calls.reset();
+    found(&engine, "Where does Ana live?");
+    assert_eq!(calls.all().into_iter().collect::<Vec<_>>(), [("look", 1)]);
+}
