@@ -15,12 +15,13 @@ use super::guest::{Guest, McpOptions, Toolset};
 use super::peer::Peer;
 use crate::metrics::Metrics;
 use crate::options::Bounds;
+use crate::progress::Progress;
 use crate::queue::Queue;
 
 /// Calls at work at a time: of one person's client there are few.
 const CALLS_MAX: usize = 4;
 const WAITS: Duration = Duration::from_secs(30);
-/// What was recorded is read for so long after the client is gone; what is left is due at the next command.
+/// How long readings that have begun may go on after the client is gone; what is left is due at the next command.
 const READS_ON: Duration = Duration::from_secs(10);
 
 /// Answers on standard output what a client asks on standard input, until that ends. Nothing else may be written there.
@@ -39,7 +40,9 @@ pub fn serve_stdio(engine: Arc<Engine>, user: UserId, toolsets: Vec<Toolset>, op
     }
     let queue = {
         let _inside = runtime.enter();
-        Arc::new(Queue::new(engine.clone(), &Bounds::default(), Arc::new(Metrics::new())))
+        let (bounds, metrics) = (Bounds::default(), Arc::new(Metrics::new()));
+        let progress = Arc::new(Progress::new(&bounds, metrics.clone()));
+        Arc::new(Queue::new(engine.clone(), &bounds, metrics, progress))
     };
     let hall = Hall {
         engine,
