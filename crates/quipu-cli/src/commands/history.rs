@@ -13,7 +13,7 @@ use quipu_engine::log::ranges;
 use quipu_engine::revert::{Preview, RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Announced, Announcement, Error, LogOptions, Result, VerifyReport, announce_deletion, announce_erasure, expecting,
+    Announced, Announcement, Error, LogOptions, MemoryRef, Result, VerifyReport, announce_deletion, announce_erasure,
 };
 use serde_json::{Value, json};
 
@@ -218,9 +218,9 @@ pub(super) fn erase(session: &Session<'_>, settings: &Settings, args: &args::Era
         return Ok(());
     };
     let bar = session.printer.progress();
-    let receipt = on_version(session, version, || {
-        quipu_engine::erase(&session.engine, &session.user, &targets, &args.because, &mut |progress| bar.show(progress))
-    })?;
+    let memory = MemoryRef::of(&session.user).at_version(version);
+    let watch = &mut |progress| bar.show(progress);
+    let receipt = quipu_engine::erase(&session.engine, memory, &targets, &args.because, watch)?;
     drop(bar);
     keep_receipt(args, &receipt)?;
     session.printer.report(&receipt, |receipt| {
@@ -263,9 +263,8 @@ fn erase_everything(session: &Session<'_>, settings: &Settings, args: &args::Era
         session.printer.hint("nothing was erased");
         return Ok(());
     };
-    let receipt = on_version(session, version, || {
-        quipu_engine::erase::delete_user_with_keys(&session.engine, &keys, &session.user)
-    })?;
+    let memory = MemoryRef::of(&session.user).at_version(version);
+    let receipt = quipu_engine::erase::delete_user_with_keys(&session.engine, &keys, memory)?;
     keep_receipt(args, &receipt)?;
     session.printer.report(&receipt, |receipt| {
         format!(
@@ -311,14 +310,6 @@ fn agreed(announced: Announced, yes: bool, has_token: bool, targets: &[String]) 
 fn counts(announcement: &Announcement) -> String {
     let Announcement { events, items, files, keys, version, .. } = announcement;
     format!("At version {version}: events {events}, items {items}, plain files {files}, keys {keys}")
-}
-
-/// Runs a destruction on the version it was announced for.
-fn on_version<T>(session: &Session<'_>, version: Option<Seq>, verb: impl FnOnce() -> Result<T>) -> Result<T> {
-    match version {
-        Some(version) => expecting(&session.user, version, verb),
-        None => verb(),
-    }
 }
 
 pub(super) fn verify(session: &Session<'_>, settings: &Settings, args: &args::Verify) -> Result<ExitCode> {
