@@ -21,7 +21,7 @@ use crate::queue::Queue;
 /// Calls at work at a time: of one person's client there are few.
 const CALLS_MAX: usize = 4;
 const WAITS: Duration = Duration::from_secs(30);
-/// What was recorded is read for so long after the client is gone; what is left is due at the next command.
+/// How long readings that have begun may go on after the client is gone; what is left is due at the next command.
 const READS_ON: Duration = Duration::from_secs(10);
 
 /// Answers on standard output what a client asks on standard input, until that ends. Nothing else may be written there.
