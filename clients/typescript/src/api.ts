@@ -182,9 +182,12 @@ export interface paths {
                 };
             };
         };
-        /** Deletes a user's memory whole */
+        /** Deletes a user's memory whole, once it is confirmed */
         delete: {
             parameters: {
+                query?: {
+                    confirm?: string;
+                };
                 path: {
                     user_id: string;
                 };
@@ -1191,6 +1194,13 @@ export interface components {
         };
         /** @description How it came to be what it is. */
         Blamed: {
+            items: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @deprecated
+             * @description The same, by the name they had before. Use `items`.
+             */
             steps: {
                 [key: string]: unknown;
             }[];
@@ -1296,8 +1306,13 @@ export interface components {
             /** @description Whose memory; the key's user, or the server's, if it is not said. */
             user_id?: string | null;
         };
-        /** @description What goes with a deletion. */
+        /** @description Whether it is meant. */
         DeleteAsked: {
+            /** @description The token that the announcement holds: without it nothing is deleted, and the refusal announces what would be. */
+            confirm?: string | null;
+        };
+        /** @description What goes with a deletion. */
+        DeleteAsked2: {
             /** @description What a memory took the place of counts no longer anyway: nothing of it comes back. */
             delete_linked?: string | null;
         };
@@ -1368,7 +1383,12 @@ export interface components {
         };
         /** @description Episodes, best first. */
         Episodes: {
+            /**
+             * @deprecated
+             * @description The same, by the name they had before. Use `items`.
+             */
             episodes: components["schemas"]["Scored"][];
+            items: components["schemas"]["Scored"][];
         };
         /** @description Which episodes. */
         EpisodesAsked: {
@@ -1383,6 +1403,8 @@ export interface components {
         };
         /** @description What is destroyed. */
         Erase: {
+            /** @description For more than 100 changes: the token of the announcement. */
+            confirm?: string | null;
             /** @description Why, in words that do not repeat what is erased: they stay. */
             reason?: string | null;
             /** @description Items, events (`12`) and single changes (`12.0`). */
@@ -1398,7 +1420,14 @@ export interface components {
         };
         /** @description A page of events. */
         Events: {
+            /**
+             * @deprecated
+             * @description The same, by the name they had before. Use `items`.
+             */
             events: {
+                [key: string]: unknown;
+            }[];
+            items: {
                 [key: string]: unknown;
             }[];
             /**
@@ -1474,8 +1503,12 @@ export interface components {
             detail: string;
             error: {
                 code: string;
+                confirm?: string;
                 message: string;
                 param: string | null;
+                preview?: {
+                    [key: string]: unknown;
+                };
                 request_id: string | null;
                 retryable: boolean;
                 type: string;
@@ -1656,6 +1689,13 @@ export interface components {
         };
         /** @description Every key. */
         Listed: {
+            items: {
+                [key: string]: unknown;
+            }[];
+            /**
+             * @deprecated
+             * @description The same, by the name they had before. Use `items`.
+             */
             keys: {
                 [key: string]: unknown;
             }[];
@@ -1682,6 +1722,11 @@ export interface components {
             event: string;
             id: string;
             memory: string;
+        };
+        /** @description Whether it is meant; more may stand in the query. */
+        Meant: {
+            /** @description The token that the announcement holds. */
+            confirm?: string | null;
         };
         /** @description A change of the core document. */
         MemoryEvent: {
@@ -2371,8 +2416,6 @@ export interface components {
         Whatever: Record<string, never>;
         /** @description Anything may stand in the query. */
         Whatever2: Record<string, never>;
-        /** @description Anything may stand in the query. */
-        Whatever3: Record<string, never>;
         /**
          * @description Which command.
          * @enum {string}

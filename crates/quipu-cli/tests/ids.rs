@@ -23,7 +23,7 @@ fn told() -> Place {
     {
         json(&place, &["--session", "s", "add", words]);
     }
-    json(&place, &["end-session", "s"]);
+    json(&place, &["session", "end", "s"]);
     let page = place.0.path().join("write.json");
     let ready = r#"{"notes": [{"text": "Prefers mornings"}], "tenets": [{"kind": "value", "text": "Honesty first"}]}"#;
     std::fs::write(&page, ready).unwrap();
@@ -89,7 +89,7 @@ fn who_has_said_nothing_is_answered_with_nothing() {
         &["recall", "canary"][..],
         &["context", "canary"],
         &["list"],
-        &["core"],
+        &["core", "show"],
         &["facts"],
         &["tasks"],
         &["notes"],
