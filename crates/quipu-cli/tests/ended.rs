@@ -102,8 +102,8 @@ fn it_ends_in_every_state_and_keeps_what_was_said() {
     half.write_all(head.as_bytes()).unwrap();
     let _idle = TcpStream::connect(&addr).unwrap();
 
-    let status = serving.terminate(PATIENCE).expect("it has not ended");
-    assert_eq!(status.code(), Some(0), "everything that was said is recorded");
+    let status = serving.terminate(PATIENCE);
+    assert_eq!(status.map(|status| status.code()), Some(Some(0)), "it ends, and everything that was said is recorded");
     assert_eq!(texts(&place, "ines"), ["I keep bees behind the old house by the river.", "It is Porto."]);
     let otto = texts(&place, "otto");
     for words in ["I moved to Lyon.", "I sold the car."] {
