@@ -56,7 +56,7 @@ fn the_seeds_notes_on_sleep_are_proposed_and_approved() {
     let place = Place::of_sleep();
     let head = "sleep → sleepHealth  (instances 3, days 3, last 2026-03-03)\n";
     assert_eq!(place.ok(4, &["evolve", "--dry-run"]), format!("{head}    would be proposed\n{MOVES}"));
-    assert!(place.ok(4, &["status"]).contains("due: 1 category to propose (`quipu tend`)"));
+    assert!(place.ok(4, &["status"]).contains("due: 1 category to propose (`quipu maintain`)"));
     let printed = place.ok(4, &["evolve"]);
     assert!(printed.starts_with(&format!("{head}    proposed: review_")), "{printed}");
     let again = place.ok(4, &["evolve"]);

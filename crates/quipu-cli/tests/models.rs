@@ -124,7 +124,7 @@ fn what_was_said_outlives_a_model_that_fails() {
     let place = Place::with(&server, &["chat", "summarizer", "extractor"]);
     place.check(&["chat", "--session", "s"], "I live in Porto.\n", 0, &["no answer", "What you said is kept"]);
     place.check(&["facts"], "", 0, &["Porto"]);
-    place.check(&["status"], "", 0, &["1 messages wait for the model that reads"]);
+    place.check(&["status"], "", 0, &["1 message waits for the model that reads"]);
     server.rescript(Script::making(model).with(Fault::NoEnd, Times::First(1)));
     let long = "Tell me a long story about the river and the sea and the boats on it.\n";
     place.check(&["chat", "--session", "s"], long, 0, &["the answer broke off", "marked as a part"]);

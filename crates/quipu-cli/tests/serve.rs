@@ -127,7 +127,7 @@ fn it_says_where_it_is_lets_others_work_beside_it_and_ends_when_it_is_interrupte
     let other = place.run(&["add", "I moved to Porto."]);
     assert!(other.status.success(), "{other:?}");
     let answer = ask(&addr, "POST /memory/me/context", r#"{"query": "Where did I move?"}"#);
-    assert!(answer.contains("I moved to Porto."), "the server sees what was recorded beside it: {answer}");
+    assert!(answer.contains("Porto"), "the server sees what was recorded beside it: {answer}");
 
     let said = serving.interrupt();
     assert!(said.contains("everything that was said is recorded"), "{said}");

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::memory::{Progress, Watch};
+use crate::memory::{AbsentLedger, Progress, Watch};
+use crate::ports::StoreError;
 
 /// The verdict on a user's ledger and its medium.
 #[derive(Debug, Clone, Serialize)]
@@ -30,11 +31,13 @@ impl VerifyReport {
 /// Never changes anything, and finds what it finds rather than failing: damage is in the report.
 ///
 /// # Errors
-/// `NotFound` without such a user; `Corrupt` if the ledger cannot even be opened.
+/// `Corrupt` if the ledger cannot even be opened. A user without a memory has an empty ledger, which is intact.
 pub fn verify(engine: &Engine, user: &UserId, pins: &[Pin], watch: Watch<'_>) -> Result<VerifyReport> {
     // Opened apart from the memory in use: a ledger that cannot be replayed must still be checked.
-    engine.forget_open(user);
-    let mut ledger = engine.store.open(user, false)?;
+    let mut ledger = match engine.store.open(user, false) {
+        Err(StoreError::NotFound(_)) => Box::new(AbsentLedger::new(user)),
+        outcome => outcome?,
+    };
     let head = ledger.head()?.seq;
     let mut verifier = Verifier::new(user.clone(), pins);
     ledger.read(1..=u64::MAX >> 1, &mut |event| {

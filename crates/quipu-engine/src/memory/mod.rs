@@ -17,6 +17,7 @@ mod progress;
 mod state;
 mod watched;
 
+pub(crate) use absent::AbsentLedger;
 pub use catalog::OpenLimits;
 pub(crate) use catalog::{Catalog, Totals};
 pub use commit::Receipt;

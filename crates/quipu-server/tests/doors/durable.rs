@@ -148,7 +148,13 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
             }
         }
     }
-    assert!(gate.has_waited.load(Ordering::SeqCst), "reading hung all the time");
+    // The reader comes to the words, and none of them waited for it.
+    let reader_waits = async {
+        while !gate.has_waited.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, reader_waits).await.expect("the reader waits at the gate");
     gate.shut(false);
 }
 

@@ -46,7 +46,8 @@ async fn requests_are_counted_by_route_and_never_by_path() {
         rig.get("/memory/ines/facts").await.ok();
     }
     let secret = "/memory/no-such-name/items/fact_0000000000000";
-    for path in [secret, "/memory/no-such-name/nowhere", "/no-such-name", "/ui/u/no-such-name"] {
+    for path in [secret, "/memory/no-such-name/nowhere", "/no-such-name", "/ui/u/no-such-name/items/fact_0000000000000"]
+    {
         assert_eq!(rig.get(path).await.status, 404, "{path}");
     }
     rig.client.request("BREW".parse().unwrap(), rig.url("/memory/ines")).send().await.unwrap();
@@ -61,7 +62,7 @@ async fn requests_are_counted_by_route_and_never_by_path() {
         (count("GET", "/memory/{user_id}/facts", "2xx"), 3),
         (count("POST", "/memory/{user_id}/turns", "2xx"), 1),
         (count("GET", "/memory/{user_id}/items/{item_id}", "4xx"), 1),
-        (count("GET", "/ui/u/{user_id}", "4xx"), 1),
+        (count("GET", "/ui/u/{user_id}/items/{item_id}", "4xx"), 1),
         (count("GET", "", "4xx"), 2),
         (count("_OTHER", "/memory/{user_id}", "4xx"), 1),
     ] {

@@ -12,7 +12,7 @@ use quipu_models::fake::Script;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::{Options as StoreOptions, SqliteStore};
 use quipu_testkit::{Dice, FixedClock, SeededEntropy, effort, seed};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::rig::{Answer, Rig};
 
@@ -113,7 +113,17 @@ impl Run {
                 let path = format!("/ui/u/{shared}{}", page.copied().unwrap_or_default());
                 self.rig.ask("GET", &path, &[], None).await
             }
-            Kind::Gone => self.rig.ask("DELETE", "/memory/passing", &[], None).await,
+            Kind::Gone => {
+                let announced = self.rig.ask("DELETE", "/memory/passing", &[], None).await;
+                let page: Value = serde_json::from_slice(&announced.body).unwrap_or_default();
+                match page["error"]["confirm"].as_str() {
+                    Some(token) => {
+                        let path = format!("/memory/passing?confirm={token}");
+                        self.rig.ask("DELETE", &path, &[], None).await
+                    }
+                    None => announced,
+                }
+            }
         }
     }
 

@@ -14,9 +14,10 @@ use super::frame::Route;
 use super::{routes, shape};
 
 /// Paths that are not rows of the table, with what they are.
-const BESIDE: [(&str, &str, &str); 6] = [
+const BESIDE: [(&str, &str, &str); 7] = [
     ("/health/live", "get", "Alive if it answers at all"),
     ("/health/ready", "get", "Ready if the store answers and turns find room"),
+    ("/health/maintenance", "get", "What the server did by itself, what is due, and what is tried again later"),
     ("/version", "get", "What this is"),
     ("/metrics", "get", "Every figure, as OpenMetrics"),
     ("/openapi.json", "get", "This page"),

@@ -42,10 +42,14 @@ fn privacy(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Privacy", "privacy")?;
     let status = quipu_engine::status(desk.engine, &user)?;
-    let announced = announce_deletion(desk.engine, &desk.app.keys, &user, None)?;
+    let announced = match status.version {
+        // There is nothing to delete yet.
+        0 => Announced::Confirmed(None),
+        _ => announce_deletion(desk.engine, &desk.app.keys, &user, None)?,
+    };
     let (besides, confirm) = match announced {
         Announced::Unconfirmed(one) | Announced::Stale(one) => (besides(&one), one.confirm),
-        Announced::Confirmed(_) => (String::new(), String::new()),
+        Announced::Confirmed(_) => ("0 plain files".to_owned(), String::new()),
     };
     let before = desk.asked.get("before").map(parsed::<Seq>).transpose()?;
     let entries = erasures(desk.engine, &user, before, ERASURES + 1)?;

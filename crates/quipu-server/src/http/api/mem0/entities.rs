@@ -196,6 +196,9 @@ fn delete(call: &Call<'_>, asked: Meant) -> Result<Answered, Fault> {
     must_name_somebody(&ids)?;
     let user = ids.user(call)?;
     let own = entered(call.engine, &user, &call.entry(INTERFACE))?;
+    if own.version == 0 {
+        return Err(Fault::not_found(format!("there is no memory of user {user}")));
+    }
     if !own.began || own.elsewhere > 0 {
         let elsewhere = own.elsewhere;
         return Err(Fault::out_of_scope(format!(
