@@ -73,6 +73,7 @@ fn block(words: &str) -> Arc<Block> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "the appends that wait for it are on other threads, which is the test")]
 async fn every_cache_forgets_the_user_it_is_told_of_and_nobody_else() {
     let shut = Arc::new(Mutex::new(()));
     let engine = engine(shut.clone(), Arc::default());

@@ -17,6 +17,9 @@ use crate::rig::{Answer, Rig, engine, engine_of, kept, said};
 
 const INES: [(&str, &str); 2] = [("x-memory-user", "ines"), ("x-memory-session", "s")];
 const REPLY: &str = "It is Porto, as you have told me.";
+/// What was said in a conversation, by whom.
+type Conversation = Vec<(Role, String)>;
+
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -110,7 +113,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
     gate.shut(true);
     let reader = Arc::new(GatedReader(RuleExtractor::english(), gate.clone()));
     let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
-    let asked: Arc<Mutex<Vec<Vec<(Role, String)>>>> = Arc::default();
+    let asked: Arc<Mutex<Vec<Conversation>>> = Arc::default();
     let (seen, own) = (asked.clone(), engine.clone());
     let script = Script::making(move |request| {
         let session = format!("session-{}", request.number);
@@ -154,7 +157,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, reader_waits).await.expect("the reader waits at the gate");
+    tokio::time::timeout(PATIENCE, reader_waits).await.unwrap();
     gate.shut(false);
 }
 

@@ -163,7 +163,7 @@ fn removed(make: MakePair<'_>) {
         assert!(matches!(outcome, Err(StoreError::Removed(_))), "{outcome:?}");
     }
     drop(old);
-    assert_eq!(everything(&mut *new), [kept.clone()]);
+    assert_eq!(everything(&mut *new), std::slice::from_ref(&kept));
     assert_eq!(new.snapshots().unwrap(), [0; 0]);
     drop(new);
     assert_eq!(everything(&mut *open(&*one, &me())), [kept]);

@@ -21,7 +21,7 @@ pub(super) fn run(settings: &Settings, args: Mcp) -> Result<ExitCode> {
         return forward::run(server, user, &args.toolsets).map(|()| ExitCode::SUCCESS);
     }
     let _telemetry = telemetry::start(LevelFilter::WARN, None)?;
-    let engine = Arc::new(app::open(&settings)?);
+    let engine = Arc::new(app::open(settings)?);
     serve_stdio(engine, settings.user.clone(), args.toolsets, &settings.mcp)?;
     Ok(ExitCode::SUCCESS)
 }

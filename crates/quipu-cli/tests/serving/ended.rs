@@ -1,17 +1,13 @@
 //! SIGTERM ends `quipu serve` whatever hangs, and nothing that was acknowledged is lost.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use place::Place;
 use quipu_models::fake::{FakeServer, Fault, Script, Times};
-use serving::{Serving, texts};
 
-mod place;
-mod serving;
+use crate::place::Place;
+use crate::{Serving, texts};
 
 /// Well over the ten seconds that are promised, and far below what hangs here: this machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(25);

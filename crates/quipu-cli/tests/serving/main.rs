@@ -1,4 +1,11 @@
-//! A `quipu serve` in a process of its own.
+//! `quipu serve` in a process of its own: what a kill leaves, and how a signal ends it.
+
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+mod ended;
+mod killed;
+#[path = "../place/mod.rs"]
+mod place;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ExitStatus, Stdio};

@@ -1,7 +1,5 @@
 //! `quipu serve` is killed at random moments under eight streams: every word that was acknowledged is there, and once.
 
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,12 +7,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use place::Place;
 use quipu_models::fake::{FakeServer, Script};
-use serving::{Serving, texts};
 
-mod place;
-mod serving;
+use crate::place::Place;
+use crate::{Serving, texts};
 
 const KILLS: u64 = 20;
 const STREAMS: usize = 8;
