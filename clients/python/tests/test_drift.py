@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import make_sync  # noqa: E402
 
 #: Read by machines, or spoken in another protocol: nobody calls these through this client.
-NOT_FOR_CALLERS = re.compile(r"^/(health/live$|metrics$|v1/|v2/|v3/|store|mcp|proxy|$)")
+NOT_FOR_CALLERS = re.compile(r"^/(health/(live|maintenance)$|metrics$|v1/|v2/|v3/|store|mcp|proxy|$)")
 #: Methods that ask nothing of their own.
 BESIDE_ROUTES = {"close", "each", "each_event", "live_events"}
 #: Arguments under another name than the field has.

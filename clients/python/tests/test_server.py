@@ -144,8 +144,9 @@ def test_a_review_is_decided(memory: Quipu) -> None:
 
 
 def test_refusals_say_what_is_wrong(memory: Quipu) -> None:
+    assert memory.core("nobody")["version"] == 0
     with pytest.raises(errors.NotFound) as nobody:
-        memory.core("nobody")
+        memory.item("nobody", "fact_0000000000000")
     assert nobody.value.status == 404 and nobody.value.request_id
     with pytest.raises(errors.InvalidRequest) as wrong:
         memory.retrieve("x", user_id="nobody", as_of="someday")
@@ -185,7 +186,8 @@ def test_the_same_with_asyncio(base_url: str) -> None:
             async for event in memory.live_events("vera"):
                 assert event["seq"] == 1
                 break
+            assert (await memory.core("nobody"))["version"] == 0
             with pytest.raises(errors.NotFound):
-                await memory.core("nobody")
+                await memory.item("nobody", "fact_0000000000000")
 
     asyncio.run(life())

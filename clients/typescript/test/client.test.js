@@ -95,7 +95,8 @@ test("what is written is found, and judged", async () => {
 });
 
 test("refusals say what is wrong", async () => {
-  await assert.rejects(memory.core("nobody"), refused(404, "not_found_error"));
+  assert.equal((await memory.core("nobody")).version, 0);
+  await assert.rejects(memory.item("nobody", "fact_0000000000000"), refused(404, "not_found_error"));
   await assert.rejects(memory.retrieve({ query: "x", user_id: "nobody", as_of: "someday" }), (error) => error.param === "as_of");
   await memory.addEntry("otto", { topic: "work", text: "one" }, { idempotencyKey: "same" });
   const again = await memory.addEntry("otto", { topic: "work", text: "one" }, { idempotencyKey: "same" });

@@ -7,7 +7,7 @@ import openapi, { astToString } from "openapi-typescript";
 const FILE = fileURLToPath(new URL("../src/api.ts", import.meta.url));
 const HEAD = "// The types of the API. Made by `tools/types.js` of what the server says: change nothing here.\n\n";
 /** Read by machines, or spoken in another protocol: nobody calls these through this client. */
-export const NOT_FOR_CALLERS = /^\/(health\/live$|metrics$|v1\/|v2\/|v3\/|store|mcp|proxy|$)/;
+export const NOT_FOR_CALLERS = /^\/(health\/(live|maintenance)$|metrics$|v1\/|v2\/|v3\/|store|mcp|proxy|$)/;
 
 /** The types of every route a caller has, as they stand in `src/api.ts`. */
 export async function types(page) {

@@ -101,7 +101,7 @@ impl Serving {
     fn ask(addr: &str, line: &str, key: &str, body: &Value) -> Option<(u16, Value)> {
         let mut stream = TcpStream::connect(addr).ok()?;
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let body = body.to_string();
+        let body = if body.is_null() { String::new() } else { body.to_string() };
         let head = format!(
             "{line} HTTP/1.1\r\nHost: {addr}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n{key}Connection: \
              close\r\n\r\n",

@@ -95,19 +95,14 @@ impl Table {
     fn evict(&mut self, totals: &Totals, limits: &OpenLimits, keep: &UserId) -> Vec<Arc<SharedMemory>> {
         let mut total = totals.bytes.load(Ordering::Relaxed);
         let mut gone = Vec::new();
-        if total <= limits.bytes_max && self.open.len() <= limits.memories_max {
-            return gone;
-        }
-        let oldest: Vec<UserId> = self.by_turn.values().filter(|user| *user != keep).cloned().collect();
-        for user in oldest {
-            if total <= limits.bytes_max && self.open.len() <= limits.memories_max {
-                break;
-            }
-            let is_idle = self.open.get(&user).is_some_and(|entry| Arc::strong_count(&entry.memory) == 1);
-            if let Some(memory) = is_idle.then(|| self.remove(&user)).flatten() {
-                total = total.saturating_sub(memory.bytes());
-                gone.push(memory);
-            }
+        while total > limits.bytes_max || self.open.len() > limits.memories_max {
+            let is_idle = |user: &&UserId| {
+                *user != keep && self.open.get(*user).is_some_and(|entry| Arc::strong_count(&entry.memory) == 1)
+            };
+            let Some(user) = self.by_turn.values().find(is_idle).cloned() else { break };
+            let Some(memory) = self.remove(&user) else { break };
+            total = total.saturating_sub(memory.bytes());
+            gone.push(memory);
         }
         gone
     }
@@ -164,21 +159,19 @@ impl Catalog {
     /// Closes ledgers of the memories that were not used for longest, until few enough are open. One that is in use is passed
     /// over.
     pub(crate) fn disconnect_surplus(&self, keep: &UserId) {
-        let surplus = || self.totals.connected.load(Ordering::Relaxed).saturating_sub(self.limits.ledgers_max);
-        if surplus() == 0 {
+        if self.totals.connected.load(Ordering::Relaxed) <= self.limits.ledgers_max {
             return;
         }
-        let oldest: Vec<Arc<SharedMemory>> = {
+        // From the latest used on: those with an open ledger are among them, so few others are looked at.
+        let surplus_ones: Vec<Arc<SharedMemory>> = {
             let table = self.table();
-            let entries = table.by_turn.values().filter(|user| *user != keep).filter_map(|user| table.open.get(user));
-            entries.filter(|entry| entry.memory.is_connected()).map(|entry| entry.memory.clone()).collect()
+            let latest = table.by_turn.values().rev().filter_map(|user| table.open.get(user));
+            let connected = latest.filter(|entry| entry.memory.is_connected());
+            let all = connected.take(self.totals.connected.load(Ordering::Relaxed));
+            let beyond = all.skip(self.limits.ledgers_max).filter(|entry| entry.memory.user() != keep);
+            beyond.map(|entry| entry.memory.clone()).collect()
         };
-        for memory in oldest {
-            if surplus() == 0 {
-                return;
-            }
-            memory.disconnect_if_idle();
-        }
+        surplus_ones.iter().for_each(|memory| memory.disconnect_if_idle());
     }
 
     /// Lets go of one memory, if it is the one that is open.
