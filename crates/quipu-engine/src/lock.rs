@@ -3,7 +3,7 @@
 //! A thread may take a lock only if every lock it holds has a lower [`Rank`]. Builds with debug assertions, all tests among
 //! them, check this at every acquisition and panic on a violation, so that a wrong order is found where it is written and not
 //! where two threads meet. They also check that nothing slow is called while a lock of an open memory is held
-//! ([`before_slow_call`]). Other builds pay nothing for it.
+//! (`before_slow_call`). Other builds pay nothing for it.
 //!
 //! A panic of another holder does not poison these locks: each guards data that every critical section leaves whole.
 

@@ -22,7 +22,7 @@ fn a_ledger_is_restored_from_the_folder_alone() {
     bare.vault = house.rig.vault.clone();
     let engine = bare.engine(Box::new(MemoryStore::new()));
     assert!(vault::restore(&engine, &me(), true, &mut |_| {}).unwrap().dry_run);
-    assert!(matches!(verify(&engine, &me(), &[], &mut |_| {}), Err(Error::NotFound(_))));
+    assert!(quipu_engine::users(&engine).unwrap().is_empty(), "a trial makes nothing");
     let restored = vault::restore(&engine, &me(), false, &mut |_| {}).unwrap();
     assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
     assert_eq!(rebuild(&engine, &me(), &mut |_| {}).unwrap().memory_hash, memory);
