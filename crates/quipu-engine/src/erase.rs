@@ -17,6 +17,7 @@ use crate::hand_words;
 use crate::keys::Keys;
 use crate::log;
 use crate::memory::commit;
+use crate::memory::cursor;
 use crate::memory::precondition;
 use crate::memory::{MemoryRef, OpenMemory, fold};
 use crate::memory::{Watch, checkpoint};
@@ -107,7 +108,7 @@ pub fn erase<'a>(
     let wanted = resolve(&open, targets)?;
     let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
     let before = open.read().memory.clone();
-    let (event_id, event_seq, erased, derived) = destroy(engine, &open, &wanted, reason)?;
+    let Destroyed { event_id, event_seq, erased, derived, lag: unclean } = destroy(engine, &open, &wanted, reason)?;
     // Who erases a fact, not the words, does not want it read out of other words again.
     let is_source = |target: &EraseTarget| match target {
         EraseTarget::Item(id) => matches!(id.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document),
@@ -118,20 +119,25 @@ pub fn erase<'a>(
     let understood = mend(engine, &open, &before, said_again)?;
     episodes::retell(engine, &open, &before, event_id)?;
     summarize::retell(engine, &open, &before, &by_hand, event_id)?;
-    let lag = checkpoint::after_append(engine, &open, true, watch);
+    let lag = unclean.or(checkpoint::after_append(engine, &open, true, watch));
     let orphans_new = quipu_core::difference::difference(&before, &open.read().memory).orphans_new;
     let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
     let files = vault::after_erasure(engine, &open, user).map_err(|error| left_in_files(user, event_seq, &error))?;
     Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
 }
 
+/// What an erasure has destroyed.
+struct Destroyed {
+    event_id: EventId,
+    event_seq: Seq,
+    erased: Vec<ChangeRef>,
+    derived: Derived,
+    /// What could not be cleaned up yet.
+    lag: Option<String>,
+}
+
 /// Appends the erasure and destroys its targets, with everything that came of them; decides again if another writer was faster.
-fn destroy(
-    engine: &Engine,
-    open: &OpenMemory,
-    wanted: &BTreeSet<ChangeRef>,
-    reason: &str,
-) -> Result<(EventId, Seq, Vec<ChangeRef>, Derived)> {
+fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, reason: &str) -> Result<Destroyed> {
     // Nothing may be read out of what goes between the search for what follows from it and its end.
     let mut writer = open.writer()?;
     for _ in 0..=limit::CONFLICT_RETRIES_MAX {
@@ -141,17 +147,24 @@ fn destroy(
         let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
         let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
         let sealed = commit::seal_checked(engine, open, &draft)?;
+        let mut lag = None;
         match writer.ledger.erase(sealed.seq - 1, &erased, &sealed) {
             Ok(()) => {}
             Err(StoreError::Conflict { .. }) => continue,
+            // It may be recorded, and only the cleaning of other files may have failed: then the rest goes on.
+            Err(other) if writer.ledger.head()?.hash == sealed.hash => lag = Some(other.to_string()),
             Err(other) => return Err(other.into()),
         }
         open.note_appended(sealed.seq);
         open.met();
-        // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
-        commit::reload(engine, open, &mut writer)?;
         open.forget_texts();
-        return Ok((sealed.id, sealed.seq, erased, derived));
+        // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
+        commit::reload(engine, open, &mut writer).inspect_err(|_| open.not_shown())?;
+        open.forget_texts();
+        // The erasure took every projection along; how far words were read is no word.
+        let kept = cursor::all(open, sealed.seq);
+        lag = lag.or(writer.ledger.checkpoint(&kept).err().map(|error| error.to_string()));
+        return Ok(Destroyed { event_id: sealed.id, event_seq: sealed.seq, erased, derived, lag });
     }
     Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
 }

@@ -1,6 +1,7 @@
 //! Fork and pick: another memory that shares a past, or a chosen part of one.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use quipu_core::core_document;
 use quipu_core::event::{Actor, Change, ChangeRef, Draft, Hash, Origin, SourceKind};
@@ -15,6 +16,7 @@ use crate::memory::{OpenMemory, State};
 use crate::memory::{Progress, Watch, checkpoint};
 use crate::memory::{Receipt, commit};
 use crate::ports::{StoreError, UserLedger};
+use crate::unread;
 use crate::versions::{self, EventRef, When};
 
 /// Events copied in one durable step.
@@ -33,18 +35,23 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     }
     let source = engine.open_existing(from)?;
     let at = versions::position(&source, at)?;
-    let gone = erased_later(&source, at);
     let mut head = quipu_core::event::NO_HASH;
     let built = engine.store.build(into, false, &mut |target| {
-        head = copy_events(&source, at, target, watch)?;
+        let (last, missing) = copy_events(&source, at, target, watch)?;
+        head = last;
+        // Payloads that were destroyed by events which are not shared: the copy must account for them.
+        let accounted = erased_before(&source, at);
+        let gone: Vec<ChangeRef> = missing.into_iter().filter(|change| !accounted.contains(change)).collect();
         let mut changes = vec![Change::Forked { from: from.clone(), at, head }];
         if !gone.is_empty() {
             let reason = format!("erased by {from} before this ledger was forked");
-            changes.push(Change::Erased { targets: gone.clone(), reason });
+            changes.push(Change::Erased { targets: gone, reason });
         }
         let draft = Draft::new(Actor::User, SourceKind::UserEdited, changes);
         let first = commit::seal_at(engine, into, at, head, &draft).map_err(unsealed)?;
-        target.append(at, &[first])
+        target.append(at, &[first])?;
+        // What the source has still to read is still to be read in the copy.
+        target.checkpoint(&unread::copied(&source, at))
     });
     match built {
         Err(StoreError::Exists(_)) => {
@@ -59,18 +66,21 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     Ok(receipt)
 }
 
-/// Copies the first events of a ledger, and returns the hash of the last.
+/// Copies the first events of a ledger, and returns the hash of the last and the changes without a payload.
 fn copy_events(
     source: &OpenMemory,
     at: Seq,
     target: &mut dyn UserLedger,
     watch: Watch<'_>,
-) -> std::result::Result<Hash, StoreError> {
+) -> std::result::Result<(Hash, Vec<ChangeRef>), StoreError> {
+    let mut missing = Vec::new();
     let mut batch: Vec<SealedEvent> = Vec::with_capacity(COPY_BATCH);
     let (mut copied, mut head): (Seq, Hash) = (0, quipu_core::event::NO_HASH);
     while copied < at {
         let until = at.min(copied + COPY_BATCH as Seq);
         source.writer().map_err(unsealed)?.ledger.read(copied + 1..=until, &mut |event| {
+            let holes = (0u32..).zip(&event.changes).filter(|(_, change)| change.bytes.is_none());
+            missing.extend(holes.map(|(index, _)| ChangeRef { seq: event.seq, index }));
             batch.push(event);
             true
         })?;
@@ -80,7 +90,7 @@ fn copy_events(
         batch.clear();
         watch(Progress::Events(copied, at));
     }
-    Ok(head)
+    Ok((head, missing))
 }
 
 /// A failure of the engine inside a step of the store.
@@ -88,11 +98,10 @@ fn unsealed(error: Error) -> StoreError {
     StoreError::Unavailable(error.to_string())
 }
 
-/// Payloads of the shared events that were destroyed by events which are not shared: the copy must account for them.
-fn erased_later(source: &OpenMemory, at: Seq) -> Vec<ChangeRef> {
+/// Payloads that events up to a version have destroyed.
+fn erased_before(source: &OpenMemory, at: Seq) -> BTreeSet<ChangeRef> {
     let state = source.read();
-    let erasures = state.history.erasures().iter();
-    erasures.filter(|(target, by)| target.seq <= at && **by > at).map(|(target, _)| *target).collect()
+    state.history.erasures().iter().filter(|(_, by)| **by <= at).map(|(target, _)| *target).collect()
 }
 
 /// What a pick did.

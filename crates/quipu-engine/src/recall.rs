@@ -275,17 +275,17 @@ pub(crate) fn find<T>(
             format!("{waiting} passages have no vector yet and were found by words only; `quipu rebuild` makes them")
         };
         let degraded = degraded.clone().or_else(|| (waiting > 0).then(lacking));
-        Ok(Searched { plan, found, hits, degraded })
+        Ok(Searched { version: memory.seq(), plan, found, hits, degraded })
     };
     let mut conclude = |sight: &Sight<'_>, searched: Searched| {
-        let Searched { plan, found, mut hits, degraded } = searched;
+        let Searched { version, plan, found, mut hits, degraded } = searched;
         hits.truncate(options.k);
         let decision = decision(sight.memory, &hits, &found, &profile.decision);
         let runners_up = found.trace.detail.iter().flat_map(|detail| &detail.left_out);
         let left_out = runners_up.map(|out| answers::left_out(sight.memory, out)).collect();
         let report = RecallReport {
             query: options.query.clone(),
-            version: sight.memory.seq(),
+            version,
             hits,
             core: Vec::new(),
             trace: options.explain.then_some(found.trace),
@@ -304,11 +304,16 @@ pub(crate) fn find<T>(
     before_slow_call("the reranker");
     let reordered = rerank::reorder(engine, &options.query, &mut searched.hits, deadline);
     searched.degraded = searched.degraded.into_iter().chain(reordered).reduce(|one, other| format!("{one}; {other}"));
-    at.look(|sight| conclude(sight, searched))
+    at.look(|sight| match sight.memory.seq() == searched.version {
+        true => conclude(sight, searched),
+        // Something was appended, erased or reverted while the reranker worked: what it saw may not be there any more.
+        false => conclude(sight, search(sight)?),
+    })
 }
 
 /// What a search has found, before a model may put it in another order.
 struct Searched {
+    version: Seq,
     plan: Plan,
     found: Found,
     hits: Vec<Answer>,

@@ -19,7 +19,7 @@ use crate::entry_point;
 use crate::error::Result;
 use crate::memory::OpenMemory;
 use crate::memory::cursor::{self, Cursor, Position};
-use crate::ports::Projection;
+use crate::ports::{Checkpoint, Projection};
 use crate::scan;
 use crate::study;
 use crate::understand::{self, Cause, READ_BY};
@@ -150,6 +150,12 @@ impl Drop for Running<'_> {
     }
 }
 
+/// Where a copy of the first events of a memory stands: what is not read of them here is read there.
+pub(crate) fn copied(source: &OpenMemory, at: Seq) -> Checkpoint {
+    let read_up_to = source.unread.read_up_to(at).min(at);
+    Checkpoint { projections: vec![(READ, position(read_up_to))], level: at + 1, ..Checkpoint::default() }
+}
+
 fn save(open: &OpenMemory, settled: Seq) -> Result<()> {
     cursor::store(open, READ, position(settled))?;
     let mut standing = open.unread.get();
@@ -170,16 +176,17 @@ pub(crate) fn catch_up(
     if engine.extractor.is_none() {
         return Ok(0);
     }
-    let head = open.read().memory.seq();
     let (mut running, from, to) = {
         let mut standing = open.unread.get();
         let Some(from) = standing.owed else { return Ok(0) };
         // What is being recorded just now is read by whoever records it.
-        let to = standing.running.values().copied().min().unwrap_or(head);
+        let first_running = standing.running.values().copied().min();
+        let to = first_running.unwrap_or(open.level());
         if to <= from {
             return Ok(0);
         }
-        standing.owed = None;
+        // A debt from before may stand for later ones beyond what is read now.
+        standing.owed = first_running;
         let number = standing.start(from);
         (Running { open, number, left: Some(from) }, from, to)
     };

@@ -92,8 +92,8 @@ pub fn rebuild(engine: &Engine, user: &UserId, watch: Watch<'_>) -> Result<Rebui
         // What another process has appended since this one looked is no difference.
         open.catch_up(engine, &mut writer)?;
         let before = open.read().memory.encode()?;
-        let history = crate::memory::fold::read_history(writer.ledger.as_mut())?;
         let head = writer.ledger.head()?.seq;
+        let history = crate::memory::fold::read_history(writer.ledger.as_mut(), head)?;
         let memory = crate::memory::fold::fold_from_start(writer.ledger.as_mut(), user, &history, head)?;
         writer.ledger.drop_projections()?;
         writer.snapshot_seq = 0;

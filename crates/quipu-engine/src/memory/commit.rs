@@ -115,7 +115,7 @@ pub(crate) fn commit(
             Ok(()) => {
                 open.note_appended(sealed.last().map_or(0, |event| event.seq));
                 open.met();
-                fold_in(engine, open, &mut writer, &sealed)?;
+                fold_in(engine, open, &mut writer, &sealed).inspect_err(|_| open.not_shown())?;
                 return sealed.iter().map(|event| Receipt::of(event, false)).collect();
             }
             Err(StoreError::Conflict { .. }) => open.catch_up(engine, &mut writer)?,
@@ -268,8 +268,8 @@ pub(crate) fn fold_in(engine: &Engine, open: &SharedMemory, writer: &mut Writer,
 
 /// Reads the memory again, as it is on disk; vectors of what is still there are kept.
 pub(crate) fn reload(engine: &Engine, open: &SharedMemory, writer: &mut Writer) -> Result<()> {
-    let history = fold::read_history(writer.ledger.as_mut())?;
     let head = writer.ledger.head()?.seq;
+    let history = fold::read_history(writer.ledger.as_mut(), head)?;
     let memory = fold::fold_to(writer.ledger.as_mut(), open.user(), &history, head)?;
     let index = index::rebuilt(engine, &memory, &open.read().index);
     open.publish(State { derived: DerivedIndex::of(memory.items()), memory, history, index });

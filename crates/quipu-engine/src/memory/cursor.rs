@@ -81,6 +81,17 @@ fn write<T: Position>(memory: &SharedMemory, position: &T, level: Seq) -> Result
     position.stored(level).map_or(Ok(()), |projection| store(memory, T::NAME, projection))
 }
 
+/// Every cursor of a memory, with the memory at `level`, as a checkpoint.
+pub(crate) fn all(memory: &SharedMemory, level: Seq) -> Checkpoint {
+    let stored = [
+        memory.unread.stored(level),
+        memory.studied.stored(level),
+        memory.shown_items.stored(level),
+        memory.reflected.stored(level),
+    ];
+    Checkpoint { projections: stored.into_iter().flatten().collect(), level: ANY_LEVEL, ..Checkpoint::default() }
+}
+
 /// Makes a position durable.
 pub(crate) fn store(memory: &SharedMemory, name: &'static str, projection: Projection) -> Result<()> {
     let projections = vec![(name, projection)];

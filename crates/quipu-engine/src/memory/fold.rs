@@ -12,9 +12,8 @@ use crate::error::{Error, Result};
 use crate::ports::UserLedger;
 
 /// What the ledger's control events say.
-pub(crate) fn read_history(ledger: &mut dyn UserLedger) -> Result<History> {
+pub(crate) fn read_history(ledger: &mut dyn UserLedger, head: Seq) -> Result<History> {
     let mut history = History::default();
-    let head = ledger.head()?.seq;
     for sealed in ledger.controls(head)? {
         history.note(&ledger::open(&sealed)?);
     }

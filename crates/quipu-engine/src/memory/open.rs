@@ -156,9 +156,9 @@ impl SharedMemory {
         {
             return Err(made_anew(user));
         }
-        let history = fold::read_history(ledger.as_mut())?;
         let newest = ledger.head()?;
         let head = newest.seq;
+        let history = fold::read_history(ledger.as_mut(), head)?;
         let memory = fold::fold_to(ledger.as_mut(), user, &history, head)?;
         let index = index::load(engine, ledger.as_mut(), &memory)?;
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
@@ -327,6 +327,11 @@ impl SharedMemory {
         self.set_bytes(self.bytes() + by);
     }
 
+    /// What this process has appended could not be shown to readers: the next operation follows the ledger.
+    pub(crate) fn not_shown(&self) {
+        self.appended.store(0, Ordering::Release);
+    }
+
     /// This process has appended up to here.
     pub(crate) fn note_appended(&self, seq: Seq) {
         self.appended.fetch_max(seq, Ordering::AcqRel);
@@ -409,15 +414,18 @@ impl SharedMemory {
                 Vec::new()
             };
             if !is_plain || opened.first().is_none_or(|first| first.header.prev != hash) {
+                // Among these events may be words that nobody has read: owed before anybody may count them as read.
+                self.unread.owe(seq.min(head));
+                commit::reload(engine, self, writer)?;
+                // After readers see the new state: what is kept from here on was read from it.
                 self.forget_texts();
-                return commit::reload(engine, self, writer);
+                return Ok(());
             }
-            let unread = opened.iter().find(|event| records_words(event)).map(|event| event.header.seq);
+            if let Some(first) = opened.iter().find(|event| records_words(event)) {
+                self.unread.owe(first.header.seq - 1);
+            }
             commit::fold_in(engine, self, writer, &events)?;
             index::adopt_saved(engine, self, writer)?;
-            if let Some(first) = unread {
-                self.unread.owe(first - 1);
-            }
         }
     }
 
