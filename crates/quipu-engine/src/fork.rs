@@ -95,7 +95,10 @@ fn copy_events(
 
 /// A failure of the engine inside a step of the store.
 fn unsealed(error: Error) -> StoreError {
-    StoreError::Unavailable(error.to_string())
+    match error {
+        Error::NotFound(text) => StoreError::NotFound(text),
+        other => StoreError::Unavailable(other.to_string()),
+    }
 }
 
 /// Payloads that events up to a version have destroyed.

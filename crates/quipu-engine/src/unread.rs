@@ -42,8 +42,8 @@ pub(crate) struct ReadCursor {
     /// Commands at work; each began at this version.
     running: BTreeMap<u64, Seq>,
     begun: u64,
-    /// Something recorded after this was not read.
-    owed: Option<Seq>,
+    /// Something recorded after the first and up to the second of these was not read.
+    owed: Vec<(Seq, Seq)>,
 }
 
 /// A command that records something and reads it. What it does not finish is owed.
@@ -60,7 +60,9 @@ impl Position for ReadCursor {
     fn load(saved: Option<Projection>, head: Seq) -> Self {
         let saved = saved.map(|position| position.seq);
         let settled = saved.unwrap_or(head);
-        Self { settled, saved, owed: (settled < head).then_some(settled), ..Self::default() }
+        let mut cursor = Self { settled, saved, ..Self::default() };
+        cursor.owe(settled, head);
+        cursor
     }
 
     fn stored(&self, _: Seq) -> Option<Projection> {
@@ -69,20 +71,44 @@ impl Position for ReadCursor {
 }
 
 impl Cursor<ReadCursor> {
-    /// Another process has recorded words after this version; if it ends before it has read them, somebody else has to.
-    pub(crate) fn owe(&self, after: Seq) {
-        let mut standing = self.get();
-        standing.owed = Some(standing.owed.map_or(after, |owed| owed.min(after)));
+    /// Another process has recorded words between these versions; if it ends before it has read them, somebody else has to.
+    pub(crate) fn owe(&self, after: Seq, up_to: Seq) {
+        self.get().owe(after, up_to);
     }
 
     /// Up to where everything is read by now, if the memory ends at `head`.
     pub(crate) fn read_up_to(&self, head: Seq) -> Seq {
         let standing = self.get();
-        standing.running.values().copied().chain(standing.owed).min().unwrap_or(head)
+        standing.open_from().unwrap_or(head)
     }
 }
 
 impl ReadCursor {
+    fn owe(&mut self, after: Seq, up_to: Seq) {
+        if after < up_to {
+            self.owed.push((after, up_to));
+        }
+        if self.owed.len() > limit::UNREAD_PER_TURN_MAX {
+            let up_to = self.owed.iter().map(|owed| owed.1).max();
+            self.owed = self.first_owed().zip(up_to).into_iter().collect();
+        }
+    }
+
+    fn first_owed(&self) -> Option<Seq> {
+        self.owed.iter().map(|owed| owed.0).min()
+    }
+
+    /// From where on something may be unread.
+    fn open_from(&self) -> Option<Seq> {
+        self.running.values().copied().chain(self.first_owed()).min()
+    }
+
+    /// What is owed up to here is being read now; what was recorded later stays owed.
+    fn pay(&mut self, up_to: Seq) {
+        self.owed.iter_mut().for_each(|owed| owed.0 = owed.0.max(up_to));
+        self.owed.retain(|owed| owed.0 < owed.1);
+    }
+
     fn start(&mut self, from: Seq) -> u64 {
         self.begun += 1;
         self.running.insert(self.begun, from);
@@ -129,8 +155,10 @@ impl Running<'_> {
         let due = {
             let mut standing = self.open.unread.get();
             standing.running.remove(&self.number);
-            standing.owed = standing.owed.into_iter().chain(self.left).min();
-            let settled = standing.running.values().copied().chain(standing.owed).min().unwrap_or(head);
+            if let Some(left) = self.left {
+                standing.owe(left, self.open.level());
+            }
+            let settled = standing.open_from().unwrap_or(head);
             standing.settled = standing.settled.max(settled);
             let settled = standing.settled;
             // Where nobody has ever read there is no position to keep up.
@@ -178,15 +206,13 @@ pub(crate) fn catch_up(
     }
     let (mut running, from, to) = {
         let mut standing = open.unread.get();
-        let Some(from) = standing.owed else { return Ok(0) };
+        let Some(from) = standing.first_owed() else { return Ok(0) };
         // What is being recorded just now is read by whoever records it.
-        let first_running = standing.running.values().copied().min();
-        let to = first_running.unwrap_or(open.level());
+        let to = standing.running.values().copied().min().unwrap_or(open.level());
         if to <= from {
             return Ok(0);
         }
-        // A debt from before may stand for later ones beyond what is read now.
-        standing.owed = first_running;
+        standing.pay(to);
         let number = standing.start(from);
         (Running { open, number, left: Some(from) }, from, to)
     };
@@ -214,7 +240,7 @@ pub(crate) fn catch_up(
 pub(crate) fn waiting(open: &OpenMemory) -> Result<usize> {
     let (from, to) = {
         let standing = open.unread.get();
-        let Some(from) = standing.owed else { return Ok(0) };
+        let Some(from) = standing.first_owed() else { return Ok(0) };
         (from, standing.running.values().copied().min())
     };
     let to = to.unwrap_or_else(|| open.read().memory.seq());

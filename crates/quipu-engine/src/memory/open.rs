@@ -415,14 +415,14 @@ impl SharedMemory {
             };
             if !is_plain || opened.first().is_none_or(|first| first.header.prev != hash) {
                 // Among these events may be words that nobody has read: owed before anybody may count them as read.
-                self.unread.owe(seq.min(head));
+                self.unread.owe(seq.min(head), head);
                 commit::reload(engine, self, writer)?;
                 // After readers see the new state: what is kept from here on was read from it.
                 self.forget_texts();
                 return Ok(());
             }
             if let Some(first) = opened.iter().find(|event| records_words(event)) {
-                self.unread.owe(first.header.seq - 1);
+                self.unread.owe(first.header.seq - 1, last);
             }
             commit::fold_in(engine, self, writer, &events)?;
             index::adopt_saved(engine, self, writer)?;
