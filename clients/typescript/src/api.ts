@@ -1118,6 +1118,16 @@ export interface components {
             /** @description What was known then: a version, a time or a date. */
             as_of?: (string | "now" | unknown | unknown | unknown) | null;
             /**
+             * @description Ask the reader to cite the lines it uses. Not for the context of a session.
+             * @default false
+             */
+            cite?: boolean;
+            /**
+             * @description Put whole ids before the lines, in the place of numbers. Not for the context of a session.
+             * @default false
+             */
+            ids?: boolean;
+            /**
              * @description What it is for: `plan`, `reflect`, `recall`, `decide` or `nudge`.
              * @enum {string|null}
              */
@@ -1858,6 +1868,8 @@ export interface components {
         OrderIn: "dmy" | "mdy";
         /** @description A pack. */
         PackShown: {
+            /** @description What was found for the question, as one block; empty without any. */
+            changing: string;
             /** @description Items in it. */
             citations: string[];
             /** @description The tokenizer they were counted by. */
@@ -1871,7 +1883,13 @@ export interface components {
             };
             /** @description What recall had to do without, if it did. */
             degraded?: string | null;
-            /** @description Items that did not fit; ask for them by id. */
+            /** @description The lines that stand for items, with their ids, origins and words. */
+            lines: {
+                [key: string]: unknown;
+            }[];
+            /** @description What was wanted of memory: `nothing`, `task`, `memory`, or `unknown` if memory seems to have nothing about it. */
+            need: string;
+            /** @description Items that were found and are not in it, best first; ask for them by id. */
             omitted: string[];
             /** @description Paths of the core document that did not fit. */
             omitted_paths: string[];
@@ -1880,7 +1898,9 @@ export interface components {
             sections: {
                 [key: string]: unknown;
             }[];
-            /** @description The block to put into a prompt. */
+            /** @description What must never be forgotten and who the user is, as one block: the same for every question. */
+            stable: string;
+            /** @description What to put into a prompt: `stable`, then `changing`. */
             text: string;
             /** Format: uint */
             tokens: number;

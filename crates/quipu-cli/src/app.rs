@@ -7,11 +7,11 @@ use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer};
+use quipu_engine::ports::{Embedder, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
 use quipu_models::language::{Book, RemoteModel};
 use quipu_models::{
-    CrossEncoder, MiniLm, ModelExtractor, ModelFolder, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
+    CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
 use quipu_sqlite::{SqliteKeys, SqliteStore};
 use quipu_vault::{FolderVault, KeyFile};
@@ -101,12 +101,11 @@ fn reflector(settings: &Settings, book: &Arc<Book>) -> Result<Option<Arc<dyn Ref
     Ok(model.map(|model| Arc::new(ModelReflector::new(model)) as Arc<dyn Reflector>))
 }
 
-/// The configured model that reads once more, if there is one.
-fn reader_of(settings: &Settings, book: &Arc<Book>) -> Result<Option<Arc<dyn Extractor>>> {
+/// The configured model that reads, if there is one.
+fn reader_of(settings: &Settings, book: &Arc<Book>) -> Result<Option<Arc<dyn WindowReader>>> {
     let Some(model) = model(settings, book, ModelRole::Extractor)? else { return Ok(None) };
     let model: Arc<dyn LanguageModel> = model;
-    let reader = ModelExtractor::english(model, Predicates::default_registry());
-    Ok(Some(Arc::new(reader.map_err(|error| Error::Bug(error.to_string()))?)))
+    Ok(Some(Arc::new(ModelReader::new(model, &Predicates::default_registry()))))
 }
 
 /// The built-in model, read when it is first needed, or the one in a folder of the user's.

@@ -20,7 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use quipu_engine::import::{DateOrder, Zone};
 use quipu_engine::versions::When;
 
-pub(crate) use eval::{Dataset, Eval};
+pub(crate) use eval::{Dataset, Eval, Kind};
 pub(crate) use keeping::{Backup, Erase, Restore, Verify};
 pub(crate) use read::{Context, Recall, Time};
 pub(crate) use serve::{Level, Serve};

@@ -106,7 +106,7 @@ fn a_day_with_a_memory() {
     ok(&["at", &set, "core"], &["vet"]);
     let last = event(&ok(&["revert", &back], &["+ /work"]));
     ok(&["log"], &[&format!("reverted {back}"), &format!("reverted {set}"), "(reverted)"]);
-    ok(&["context", "tea"], &["<memory user=\"me\"", "User likes tea", "</memory>"]);
+    ok(&["context", "tea"], &["<memory user=\"me\"", "user: I like tea", "</memory>"]);
     ok(&["rebuild"], &[&format!("{last} events replayed"), "same bytes"]);
     ok(&["verify"], &["INTACT"]);
     ok(&["fork", "other", "--at", "2"], &["shares events 1 to 2"]);

@@ -66,11 +66,16 @@ fn model(asked: &Asked) -> String {
         let diff = json!({"add": [], "update": [], "remove": []});
         return json!({"user_summary": "Lives in Porto", "assistant_summary": "", "base_truth_diff": diff}).to_string();
     }
-    if asked.system.contains("`predicate`") {
+    if asked.system.contains("`operations`") {
         let quote = "My weekends belong to kayaking";
-        let fact =
-            json!({"subject": "user", "predicate": "hobby", "object": "kayaking", "stance": "holds", "quote": quote});
-        return json!({"facts": [fact], "tasks": []}).to_string();
+        let add = json!({
+            "op": "add", "id": "", "kind": "preference", "about": "user", "relation": "hobby", "value": "kayaking",
+            "sentence": "User's hobby is kayaking", "from": "", "to": "", "outcome": "",
+            "message": asked.message_with(quote), "quote": quote,
+        });
+        let said = asked.message_with(quote).is_some();
+        let operations = if said { vec![add] } else { Vec::new() };
+        return json!({"operations": operations, "readings": []}).to_string();
     }
     if asked.system.contains("capital") {
         return json!({"capital": "Lisbon"}).to_string();
@@ -142,16 +147,15 @@ fn adding_waits_for_no_model_and_catching_up_asks_it() {
     place.check(&["add", "--session", "s", "--role", "assistant", "How nice."], "", 0, &[]);
     place.check(&["add", "--session", "s", "And what now?"], "", 0, &[]);
     assert_eq!(server.requests(), 0, "adding asked a model");
-    place.check(&["catch-up"], "", 0, &["1 exchanges summarised", "messages read by openai/fake extractor/v1"]);
+    place.check(&["catch-up"], "", 0, &["1 exchanges summarised", "messages read by openai/fake reader/v1"]);
     let asked = server.requests();
-    // What rules read holds; what the model adds about the user's own life waits for the user.
-    place.check(&["facts"], "", 0, &["Porto"]);
-    place.check(&["review"], "", 0, &["kayaking"]);
+    // What rules read holds, and so does what the model adds in the user's own words.
+    place.check(&["facts"], "", 0, &["Porto", "kayaking"]);
     place.check(&["catch-up"], "", 0, &["0 messages read"]);
     assert_eq!(server.requests(), asked, "it is read twice");
     let rebuilt = place.check(&["rebuild"], "", 0, &[]);
     assert_eq!(server.requests(), asked, "a rebuild asks a model: {rebuilt}");
-    place.check(&["review"], "", 0, &["kayaking"]);
+    place.check(&["facts"], "", 0, &["Porto", "kayaking"]);
 }
 
 #[test]
@@ -173,7 +177,8 @@ fn knobs_of_sessions_stand_in_the_settings() {
         place.check(&["add", text, "--session", "s"], "", 0, &[]);
     }
     let context = place.check(&["session", "context", "s", "What now?"], "", 0, &["user: I like rain."]);
-    assert!(!context.contains("user: I like tea."), "the window has one exchange: {context}");
+    let (_, recent) = context.split_once("## Recent Messages").unwrap();
+    assert!(!recent.contains("I like tea."), "the window has one exchange: {context}");
     Place::new("[sessions]\nwindow_turns = 0\n").check(&["status"], "", 2, &["[sessions]: window_turns is 1 to 200"]);
     Place::new("[sessions]\nwindow = 3\n").check(&["status"], "", 2, &["unknown field", "window_turns"]);
 }

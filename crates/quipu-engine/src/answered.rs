@@ -61,7 +61,7 @@ impl Effects {
         for drawn in self.drawn() {
             let item = match drawn {
                 Drawn::ReviewOpened(_) | Drawn::EpisodeRecorded(_) => None,
-                Drawn::FactSeen { fact, .. } => Some(*fact),
+                Drawn::FactSeen { fact, .. } | Drawn::FactRestored { fact } => Some(*fact),
                 Drawn::FactChanged(change) => {
                     let counts = change.status.is_none_or(|status| status == FactStatus::Active);
                     (counts && change.evidence.is_some()).then_some(change.fact)
@@ -101,6 +101,7 @@ impl Effects {
                     all.ended.extend(ends.iter().map(|&id| outcome(id)));
                 }
                 Drawn::FactSeen { fact, .. } => all.seen.push(outcome(*fact)),
+                Drawn::FactRestored { fact } => all.asserted.push(outcome(*fact)),
                 Drawn::FactChanged(change) => match change.status {
                     Some(FactStatus::Active) => all.asserted.push(outcome(change.fact)),
                     Some(_) => all.ended.push(outcome(change.fact)),

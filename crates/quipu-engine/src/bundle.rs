@@ -54,15 +54,20 @@ impl BundleVerdict {
 /// `NotFound` without such a user; `Corrupt` if the ledger is not intact: what is damaged is not vouched for.
 pub fn bundle(engine: &Engine, user: &UserId, signer: &dyn Signer) -> Result<String> {
     let open = engine.open(user)?;
-    let mut events: Vec<SealedEvent> = Vec::new();
-    let head = open.read().memory.seq();
-    open.writer()?.ledger.read(1..=head, &mut |event| {
-        events.push(event);
-        true
+    let events = verify::at_one_moment(open.writer()?.ledger.as_mut(), &mut |ledger, head| {
+        let mut events: Vec<SealedEvent> = Vec::new();
+        ledger.read(1..=head, &mut |event| {
+            events.push(event);
+            true
+        })?;
+        Ok(events)
     })?;
     let verdict = verify::verify_events(user, events.iter(), &[]);
-    if !verdict.is_intact() {
-        return Err(Error::Corrupt("the ledger is damaged and not handed on; `quipu verify` says where".to_owned()));
+    if let Some(damage) = verdict.damage.first() {
+        let (seq, reason) = (damage.seq, &damage.reason);
+        return Err(Error::Corrupt(format!(
+            "the ledger is damaged and not handed on: event {seq}: {reason}. `quipu verify -u {user}` tells all"
+        )));
     }
     let seal = Seal { user_id: user.clone(), head_seq: verdict.head_seq, head_hash: verdict.head_hash };
     let signature = signer.sign(&seal.signed_bytes()?)?;

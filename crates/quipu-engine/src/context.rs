@@ -1,28 +1,28 @@
-//! Context: a budgeted block of memory for a model's prompt, mixed by what the question is for.
+//! Context: budgeted blocks of memory for a model's prompt, by what the request wants of memory.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use quipu_core::event::Trust;
-use quipu_core::extract::USER;
-use quipu_core::growth;
-use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
-use quipu_core::item::{Fact, FactType, Note, Review, ReviewKind, TaskStatus, TenetStatus};
+use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::item::{Review, ReviewKind};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
-use quipu_core::pack::{self, Evidence, Pack, Section, estimate_tokens};
-use quipu_core::recall::{DerivedHit, Intent, Plan, Verdict};
+use quipu_core::pack::need::{Known, need};
+use quipu_core::pack::{self, Kept, Need, Offer, Pack, estimate_tokens};
+use quipu_core::recall::{Intent, Plan, core_fields};
 use serde::Serialize;
 
-use crate::answers::{self, Answer};
+use crate::answers::Answer;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::kept;
 use crate::lock::before_slow_call;
+use crate::offers::{self, Wanted};
 use crate::pack_id::{self, Asked};
 use crate::ports::Tokenizer;
-use crate::recall::{self, Decision, FoundIn, RecallOptions, Sight};
+use crate::recall::{self, Decision, FoundIn, RecallOptions};
 use crate::versions::When;
 
 /// What to pack.
@@ -44,6 +44,10 @@ pub struct ContextOptions {
     pub profile: Option<String>,
     /// Count by this tokenizer; without it by the engine's first.
     pub tokenizer: Option<String>,
+    /// Whole ids stand before the lines, in the place of marks.
+    pub ids: bool,
+    /// The reader is asked to cite what it uses.
+    pub cite: bool,
     /// As for [`RecallOptions`].
     pub deadline: Option<Duration>,
 }
@@ -60,26 +64,18 @@ impl ContextOptions {
             now: None,
             profile: None,
             tokenizer: None,
+            ids: false,
+            cite: false,
             deadline: None,
         }
     }
 }
 
-/// Items asked of recall for a pack: more than fit, so that what was left out can be named.
-const CANDIDATES: usize = 40;
+/// Items asked of recall for a pack: as many as may be worth their tokens.
+const CANDIDATES: usize = 100;
 
-/// Drawn items of one kind that are offered to a section.
-const OFFERED_MAX: usize = 16;
-
-/// From this confidence a statement is told as it is, from the other one as likely; below it is left out (seed 3, §9). What
-/// the user said and the rules read plainly is told as it is.
-const ASSERTED_FROM: f64 = 0.8;
-const TOLD_FROM: f64 = 0.6;
-
-/// Makes the pack for a question.
-///
-/// Pinned items come first; then the sections of the intent, each best first. What did not fit is listed by id, pinned or
-/// not.
+/// Makes the pack for a question: what must never be forgotten and who the user is, then what the question wants of memory.
+/// What did not fit is listed by id.
 ///
 /// # Errors
 /// As [`recall`](crate::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
@@ -134,80 +130,118 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
         ..RecallOptions::of(&options.query)
     };
     let open = engine.open(user)?;
-    let (parts, follows_from, judged) = recall::on_version(engine, &open, options.at, &mut |at| {
+    let (parts, report) = recall::on_version(engine, &open, options.at, &mut |at| {
         let kept = open.texts_generation();
         let gathered = recall::find(engine, at, &asked, &mut |found| {
-            let FoundIn { sight, mut report, plan, drawn } = found;
-            let memory = sight.memory;
-            report.hits.retain(|hit| !shown.contains(&hit.id));
-            let parts = Parts {
-                user: memory.user().clone(),
-                core: memory.core().clone(),
-                core_first: promoted(memory).filter_map(|fact| fact.core_path.clone()).collect(),
-                profile: profile(memory, now),
-                intent: plan.intent,
-                pinned: pinned(memory).into_iter().filter(|kept| !shown.contains(&kept.id)).collect(),
-                questions: questions(memory),
-                offers: offers(sight, plan, &report.hits, drawn),
-            };
-            Ok((parts, report))
+            let parts = Parts::of(&found, options, shown);
+            Ok((parts, found.report))
         })?;
-        recall::note_shown(&open, kept, &gathered.1);
-        let (parts, report) = gathered;
-        let follows_from = Asked {
-            query: options.query.clone(),
-            version: report.version,
-            now,
-            intent: options.intent,
-            max_tokens: options.max_tokens,
-            session: options.session.clone(),
-            profile: report.profile,
-            tokenizer: String::new(),
-        };
-        Ok((parts, follows_from, (report.decision, report.degraded)))
+        // What only the reader's own question brought up is not shown, and not kept in mind as shown.
+        if gathered.0.need != Need::Nothing {
+            recall::note_shown(&open, kept, &gathered.1);
+        }
+        Ok(gathered)
     })?;
-    let (decision, degraded) = judged;
-    let version = follows_from.version;
-    let request = parts.request(version, &decision, options.max_tokens);
+    let version = report.version;
     before_slow_call("the tokenizer");
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
-    let mut pack = pack::pack(&request, &count);
+    let mut pack = pack::pack(&parts.request(user, version, options), &count);
     pack.counted_by = counter.as_ref().map_or(ESTIMATE, |by| by.name()).to_owned();
-    pack.id = pack_id::id(&Asked { tokenizer: pack.counted_by.clone(), ..follows_from }, &pack.text)?;
+    let follows_from = Asked {
+        query: options.query.clone(),
+        version,
+        now,
+        intent: options.intent,
+        max_tokens: options.max_tokens,
+        session: options.session.clone(),
+        profile: report.profile,
+        tokenizer: pack.counted_by.clone(),
+        ids: options.ids,
+        cite: options.cite,
+    };
+    pack.id = pack_id::id(&follows_from, &pack.text)?;
     if options.at == When::Now {
         open.shown_items.count(pack.citations.iter().copied(), engine.now());
     }
-    Ok(JudgedContext { pack, version, decision, degraded })
+    Ok(JudgedContext { pack, version, decision: report.decision, degraded: report.degraded })
 }
 
 /// What a pack is made of, apart from the memory: it is packed with nothing held.
 struct Parts {
-    user: UserId,
-    core: serde_json::Value,
-    core_first: BTreeSet<String>,
-    profile: Vec<Evidence>,
     intent: Intent,
-    pinned: Vec<Evidence>,
+    need: Need,
+    always: Vec<Kept>,
+    who: Vec<Kept>,
     questions: Vec<(ItemId, String)>,
-    offers: BTreeMap<Section, Vec<Evidence>>,
+    fields: Vec<(String, String)>,
+    offers: Vec<Offer>,
 }
 
 impl Parts {
-    fn request(&self, version: Seq, decision: &Decision, max_tokens: usize) -> pack::Request<'_> {
+    fn of(found: &FoundIn<'_>, options: &ContextOptions, shown: &BTreeSet<ItemId>) -> Self {
+        let FoundIn { sight, report, plan, drawn } = found;
+        let memory = sight.memory;
+        let known = Known {
+            intent: plan.intent,
+            person: names_somebody(plan, &report.hits),
+            probability: report.decision.probability,
+        };
+        let need = match need(&options.query, known) {
+            // Who says what it is for wants something.
+            Need::Nothing if options.intent.is_some() => Need::Memory,
+            // Whoever has said nothing yet is not told that memory has nothing.
+            Need::Unknown if memory.sources().is_empty() && report.hits.is_empty() => Need::Nothing,
+            need => need,
+        };
+        let (always, who) = (kept::always(memory), kept::who(memory));
+        let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        if need != Need::Nothing {
+            let ids = |kept: &[Kept]| kept.iter().flat_map(|kept| kept.ids.iter().copied()).collect();
+            let wanted = Wanted { plan, need, shown, always: ids(&always), who: ids(&who) };
+            all = offers::offers(sight, &wanted, &report.hits, drawn);
+            questions = open_questions(memory, &report.hits);
+        }
+        // A field has no session, so a narrowed question is not about it.
+        if need != Need::Nothing && options.session.is_none() {
+            let told = |path: &str| {
+                all.iter().flat_map(|offer| &offer.noted).any(|noted| {
+                    let fact = memory.items().fact(noted.id);
+                    fact.and_then(|fact| fact.core_path.as_deref()).is_some_and(|at| path.starts_with(at))
+                })
+            };
+            let found = core_fields(memory, plan).into_iter().filter(|field| !told(&field.path));
+            fields = found.map(|field| (field.path, field.value.to_string())).collect();
+        }
+        Self { intent: plan.intent, need, always, who, questions, fields, offers: all }
+    }
+
+    fn request<'a>(&self, user: &'a UserId, version: Seq, options: &ContextOptions) -> pack::Request<'a> {
         pack::Request {
-            user: &self.user,
+            user,
             version,
-            core: &self.core,
-            core_first: self.core_first.clone(),
-            profile: self.profile.clone(),
             intent: self.intent,
-            pinned: self.pinned.clone(),
+            need: self.need,
+            always: self.always.clone(),
+            who: self.who.clone(),
             questions: self.questions.clone(),
+            fields: self.fields.clone(),
             offers: self.offers.clone(),
-            notice: (self.intent == Intent::Recall).then(|| notice(decision.verdict)).flatten(),
-            max_tokens,
+            ids: options.ids,
+            cite: options.cite,
+            max_tokens: options.max_tokens,
         }
     }
+}
+
+/// True if the question names one who speaks, or is spoken of, in what was found.
+fn names_somebody(plan: &Plan, hits: &[Answer]) -> bool {
+    let is_one = |name: &str| {
+        plan.entities.iter().any(|entity| {
+            let first = name.split_whitespace().next().unwrap_or_default();
+            entity.eq_ignore_ascii_case(name) || entity.eq_ignore_ascii_case(first)
+        })
+    };
+    plan.speaker.is_some() || hits.iter().any(|hit| is_one(&hit.speaker))
 }
 
 /// The name of counting by rule of thumb.
@@ -226,162 +260,16 @@ pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<
     }
 }
 
-/// What the model is told about the whole, where it is not simply the answer.
-fn notice(verdict: Verdict) -> Option<&'static str> {
-    match verdict {
-        Verdict::Answer => None,
-        Verdict::Abstain => Some("Nothing here seems to answer the question: say so rather than guess."),
-        Verdict::Verify => Some("What follows may not answer the question: check before relying on it."),
-        Verdict::Clarify => Some("What follows is not settled: ask the user before relying on it."),
-    }
-}
-
-/// What there is for each section, best first.
-fn offers(sight: &Sight<'_>, plan: &Plan, hits: &[Answer], drawn: &[DerivedHit]) -> BTreeMap<Section, Vec<Evidence>> {
-    let told = |answer: &&Answer| answer.trust == Trust::User || answer.confidence >= TOLD_FROM;
-    let items = sight.memory.items();
-    // What holds of somebody else is no answer about the one who is asked about.
-    let of_another = |answer: &&Answer| {
-        let about = plan.about.as_ref().zip(items.fact(answer.id));
-        about.is_some_and(|(about, fact)| about.excludes(fact))
-    };
-    let facts = hits.iter().filter(|answer| answer.kind == "fact").filter(|answer| !of_another(answer));
-    let facts = facts.filter(told).map(evidence);
-    // A note that nobody agreed with is told as likely; one that is agreed with stands with what the user lives by, where
-    // there is a section for it.
-    let agreed = |answer: &&Answer| items.note(answer.id).is_some_and(Note::is_agreed);
-    let notes = hits.iter().filter(|answer| answer.kind == "note");
-    let notes = notes.filter(|answer| plan.intent == Intent::Recall || !agreed(answer));
-    let facts = facts.chain(notes.map(|note| Evidence { likely: !agreed(&note), ..evidence(note) }));
-    let said = hits.iter().filter(|answer| matches!(answer.kind, "turn" | "entry" | "doc")).map(evidence);
-    BTreeMap::from([
-        (Section::Facts, facts.collect()),
-        (Section::Said, said.collect()),
-        (Section::Episodes, episodes(sight, plan.intent, drawn)),
-        (Section::Goals, open_tasks(sight, drawn)),
-        (Section::SelfModel, lived_by(sight, drawn)),
-    ])
-}
-
-/// Episodes that were found: the latest first for a plan, the earliest and the latest side by side for looking back.
-fn episodes(sight: &Sight<'_>, intent: Intent, drawn: &[DerivedHit]) -> Vec<Evidence> {
-    let found = drawn.iter().filter(|hit| hit.id.kind == ItemKind::Episode).take(OFFERED_MAX);
-    let mut found: Vec<Evidence> = found.map(|hit| evidence(&answers::of_item(sight, hit))).collect();
-    match intent {
-        Intent::Plan | Intent::Nudge => found.sort_by_key(|one| std::cmp::Reverse(one.said_at)),
-        Intent::Reflect => {
-            found.sort_by_key(|one| one.said_at);
-            let late = found.split_off(found.len().div_ceil(2));
-            let mut late = late.into_iter().rev();
-            found = found.into_iter().flat_map(|early| [Some(early), late.next()]).flatten().collect();
-        }
-        Intent::Recall | Intent::Decide => {}
-    }
-    found
-}
-
-/// Open goals, tasks and problems: those that were found first, then the most pressing.
-fn open_tasks(sight: &Sight<'_>, drawn: &[DerivedHit]) -> Vec<Evidence> {
-    let items = sight.memory.items();
-    let open = |id: &ItemId| {
-        let task = items.task(*id).filter(|_| !items.is_hidden(*id));
-        task.is_some_and(|task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled))
-    };
-    let mut rest: Vec<_> = items.tasks().filter(|task| open(&task.id)).collect();
-    rest.sort_by_key(|task| (task.due.is_none(), task.due, std::cmp::Reverse(task.priority), task.id));
-    found_first(sight, drawn, ItemKind::Task, &open, rest.into_iter().map(|task| task.id))
-}
-
-/// What the user lives by: confirmed lines of the self-model, and notes that agree.
-fn lived_by(sight: &Sight<'_>, drawn: &[DerivedHit]) -> Vec<Evidence> {
-    let items = sight.memory.items();
-    let counts = |id: &ItemId| {
-        let confirmed = items.tenet(*id).is_some_and(|tenet| tenet.status == TenetStatus::Confirmed);
-        let agreed = items.note(*id).is_some_and(|note| note.is_agreed());
-        (confirmed || agreed) && !items.is_hidden(*id)
-    };
-    let tenets = items.tenets().map(|tenet| tenet.id).filter(|id| counts(id));
-    let mut all = found_first(sight, drawn, ItemKind::Tenet, &counts, tenets);
-    let notes = items.notes().map(|note| note.id).filter(|id| counts(id));
-    all.extend(found_first(sight, drawn, ItemKind::Note, &counts, notes));
-    all
-}
-
-/// Items of a kind: what the question found, then the rest.
-fn found_first(
-    sight: &Sight<'_>,
-    drawn: &[DerivedHit],
-    kind: ItemKind,
-    counts: &dyn Fn(&ItemId) -> bool,
-    rest: impl Iterator<Item = ItemId>,
-) -> Vec<Evidence> {
-    let found = drawn.iter().map(|hit| hit.id).filter(|id| id.kind == kind && counts(id));
-    let mut met = BTreeSet::new();
-    let all = found.chain(rest).filter(|id| met.insert(*id)).take(OFFERED_MAX);
-    all.map(|id| evidence(&answers::of_unasked(sight, id))).collect()
-}
-
-fn evidence(answer: &Answer) -> Evidence {
-    let plain = !matches!(answer.kind, "fact" | "note");
-    let mut remarks: Vec<String> = answer.outdated.iter().map(|(_, text)| format!("no longer so: {text}")).collect();
-    remarks.extend(answer.contested_by.iter().map(|(id, text)| format!("contested, against {id}: {text}")));
-    if answer.kind == "task" {
-        remarks.extend(answer.status.clone());
-    }
-    if answer.kind == "fact" {
-        let date = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
-        remarks.extend(answer.valid_from.map(|from| format!("since {}", date(from))));
-        remarks.extend(answer.valid_to.map(|to| format!("until {}", date(to))));
-    }
-    Evidence {
-        id: answer.id,
-        speaker: answer.speaker.clone(),
-        said_at: answer.said_at,
-        trust: answer.trust,
-        text: answer.text.clone(),
-        likely: !plain && answer.trust != Trust::User && answer.confidence < ASSERTED_FROM,
-        remark: (!remarks.is_empty()).then(|| remarks.join("; ")),
-    }
-}
-
-/// Conflicts that only the user can settle, the most important first.
-fn questions(memory: &Memory) -> Vec<(ItemId, String)> {
+/// Conflicts about what was found that only the user can settle, the most important first.
+fn open_questions(memory: &Memory, hits: &[Answer]) -> Vec<(ItemId, String)> {
     let items = memory.items();
-    let mut waiting: Vec<&Review> = items.waiting().filter(|review| review.kind == ReviewKind::Conflict).collect();
+    let sides: BTreeSet<ItemId> =
+        hits.iter().flat_map(|hit| hit.contested_by.iter().map(|(id, _)| *id).chain([hit.id])).collect();
+    let is_found =
+        |review: &&Review| sides.contains(&review.about) || review.against.is_some_and(|id| sides.contains(&id));
+    let waiting = items.waiting().filter(|review| review.kind == ReviewKind::Conflict);
+    let mut waiting: Vec<&Review> = waiting.filter(is_found).collect();
     let weight = |review: &Review| items.fact(review.about).map_or(0.0, |fact| fact.intrinsic_importance);
     waiting.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.id.cmp(&b.id)));
     waiting.into_iter().map(|review| (review.id, review.question.clone())).collect()
-}
-
-/// Claims the user made so often that they are of the profile, the weightiest first.
-fn promoted(memory: &Memory) -> impl Iterator<Item = &Fact> {
-    let items = memory.items();
-    let held = items.promoted().filter(|id| !items.is_hidden(*id)).filter_map(|id| items.fact(id));
-    held.filter(|fact| fact.is_active() && fact.trust == Trust::User)
-}
-
-/// Those of them that have no place in the core document.
-fn profile(memory: &Memory, now: Timestamp) -> Vec<Evidence> {
-    let mut beside: Vec<&Fact> = promoted(memory).filter(|fact| fact.core_path.is_none()).collect();
-    let weight = |fact: &Fact| growth::priority(memory, fact.id, now);
-    beside.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.id.cmp(&b.id)));
-    beside.into_iter().map(|fact| plain(fact.id, &fact.subject, fact.last_seen, fact.trust, &fact.text)).collect()
-}
-
-fn plain(id: ItemId, speaker: &str, said_at: Option<Timestamp>, trust: Trust, text: &str) -> Evidence {
-    let (speaker, text) = (speaker.to_owned(), text.to_owned());
-    Evidence { id, speaker, said_at, trust, text, likely: false, remark: None }
-}
-
-/// What is always in: rules and limits of the user, then what was pinned, facts before words.
-fn pinned(memory: &Memory) -> Vec<Evidence> {
-    let items = memory.items();
-    let binds = |fact: &Fact| fact.fact_type == FactType::Constraint && fact.subject == USER;
-    let wanted = |fact: &&Fact| fact.is_active() && (binds(fact) || memory.marks(fact.id).pinned);
-    let facts = items.facts().filter(wanted).filter(|fact| !items.is_hidden(fact.id));
-    let facts = facts.map(|fact| plain(fact.id, &fact.subject, fact.last_seen, fact.trust, &fact.text));
-    let kept = memory.sources().iter().filter(|held| memory.marks(held.source.id).pinned);
-    let said = kept
-        .map(|held| plain(held.source.id, held.source.speaker(), held.source.said_at, held.trust, &held.source.text));
-    facts.chain(said).collect()
 }

@@ -19,7 +19,7 @@ use crate::late::Late;
 use crate::lock::{Rank, RwLock};
 use crate::memory::{Catalog, Followed, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals};
 use crate::ports::{
-    Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault,
+    Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault, WindowReader,
 };
 
 /// What an engine is made of.
@@ -48,8 +48,8 @@ pub struct Aids {
     /// Count what a pack costs, the first unless another is named. Without one it is estimated.
     pub tokenizers: Vec<Arc<dyn Tokenizer>>,
     /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
-    /// [`study`](crate::study()) and [`process`](crate::process()).
-    pub reader: Option<Arc<dyn Extractor>>,
+    /// [`extract_with_model`](crate::extract_with_model()) and [`process`](crate::process()).
+    pub reader: Option<Arc<dyn WindowReader>>,
     /// Looks back and proposes notes, beside the rules: a language model. Nobody waits for it but
     /// [`reflect`](crate::reflect()) and [`tend`](crate::tend()).
     pub reflector: Option<Arc<dyn Reflector>>,
@@ -100,6 +100,11 @@ pub struct Engine {
 }
 
 impl Engine {
+    /// True if a language model reads what was said.
+    pub fn reads_with_model(&self) -> bool {
+        self.aids.reader.is_some()
+    }
+
     /// Puts the parts together. Nothing is read before the first verb.
     pub fn new(parts: Parts) -> Self {
         Self {
@@ -182,11 +187,8 @@ impl Engine {
 
     fn opened(&self, of: MemoryRef<'_>, create: bool) -> Result<OpenMemory> {
         for _ in 0..=limit::CONFLICT_RETRIES_MAX {
-            let mut is_new = false;
-            let memory = match self.memories.get_or_open(of.user, || {
-                is_new = true;
-                SharedMemory::open(self, of.user, create)
-            }) {
+            let opened = self.memories.get_or_open(of.user, || SharedMemory::open(self, of.user, create));
+            let (memory, is_new) = match opened {
                 // Deleted and made anew while it was read.
                 Err(Error::Conflict(_)) => continue,
                 outcome => outcome?,

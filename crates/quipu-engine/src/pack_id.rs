@@ -35,6 +35,10 @@ pub(crate) struct Asked {
     pub(crate) profile: String,
     #[serde(rename = "k")]
     pub(crate) tokenizer: String,
+    #[serde(rename = "f", default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) ids: bool,
+    #[serde(rename = "c", default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) cite: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -86,6 +90,8 @@ pub fn reproduce(engine: &Engine, user: &UserId, id: &str) -> Result<Reproduced>
         now: Some(asked.now),
         profile: Some(asked.profile),
         tokenizer: Some(asked.tokenizer),
+        ids: asked.ids,
+        cite: asked.cite,
         deadline: None,
     };
     let pack = context::context(engine, user, &options)?;

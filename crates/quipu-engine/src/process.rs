@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::engine::Engine;
 use crate::episodes;
 use crate::error::Result;
+use crate::extract_with_model::{self, ExtractWithModelOptions, ModelReading};
 use crate::hits;
 use crate::memory::{OpenMemory, checkpoint};
-use crate::study::{self, StudyOptions, StudyReport};
 use crate::summarize::{self, SummarizeOptions, SummarizeReport};
 use crate::understand::Reread;
 use crate::unread;
@@ -51,7 +51,7 @@ pub struct Processed {
     pub read: Reread,
     /// What a model has read, if one reads.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub studied: Option<StudyReport>,
+    pub studied: Option<ModelReading>,
     /// What was told of sessions, if something tells them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub told: Option<SummarizeReport>,
@@ -141,8 +141,8 @@ fn ask_models(engine: &Engine, open: &OpenMemory, budget: &Budget, done: &mut Pr
         }
     }
     if engine.aids.reader.is_some() && !open.is_absent() {
-        let of = StudyOptions { sources_max: budget.sources_max, ..StudyOptions::default() };
-        match study::study(engine, open.user(), &of) {
+        let of = ExtractWithModelOptions { sources_max: budget.sources_max, ..ExtractWithModelOptions::default() };
+        match extract_with_model::extract_with_model(engine, open.user(), &of) {
             Ok(studied) => done.studied = Some(studied),
             Err(error) => done.failed.push(format!("it is recorded, but the model has not read it yet: {error}")),
         }

@@ -91,8 +91,9 @@ pub fn remember<'a>(
     let (draft, redacted) = draft(engine, said, ItemKind::Turn, options);
     let open = commit::open_or_create(engine, memory, &mut |_| Ok(draft.clone()))?;
     let request = draft.idempotency.clone();
-    let running = unread::begin(engine, &open)?;
-    let mut receipt = commit::commit_one(engine, &open, request.as_ref(), &mut |_| Ok(draft.clone()))?;
+    let running = unread::begin(engine, &open).map_err(deleted_meanwhile)?;
+    let recorded = commit::commit_one(engine, &open, request.as_ref(), &mut |_| Ok(draft.clone()));
+    let mut receipt = recorded.map_err(deleted_meanwhile)?;
     receipt.redacted = redacted;
     if !options.durable_only {
         // The words are safe; what they mean is read another time.
@@ -149,9 +150,10 @@ pub fn remember_all<'a>(
     let parts: Vec<&[u8]> =
         std::iter::once(kind.word().as_bytes()).chain(requests.iter().map(<[u8; 32]>::as_slice)).collect();
     let request = commit::idempotency(options.idempotency_key.as_deref(), &parts);
-    let _running = unread::begin(engine, &open)?;
+    let _running = unread::begin(engine, &open).map_err(deleted_meanwhile)?;
     let bare: Vec<Draft> = drafts.into_iter().map(|draft| Draft { idempotency: None, ..draft }).collect();
-    let mut receipts = commit::commit(engine, &open, request.as_ref(), &mut |_| Ok(bare.clone()))?;
+    let recorded = commit::commit(engine, &open, request.as_ref(), &mut |_| Ok(bare.clone()));
+    let mut receipts = recorded.map_err(deleted_meanwhile)?;
     if let Some(first) = receipts.pop_if(|receipt| receipt.replayed) {
         return commit::of_request(&open, first, said.len());
     }
@@ -159,6 +161,16 @@ pub fn remember_all<'a>(
         receipt.redacted = redacted;
     }
     Ok(receipts)
+}
+
+/// What was there when it was opened, and is not any more, was deleted in between: trying again makes a new memory.
+fn deleted_meanwhile(error: Error) -> Error {
+    match error {
+        Error::NotFound(_) => {
+            Error::Conflict("the memory was deleted while this was recorded, and nothing was; try again".to_owned())
+        }
+        other => other,
+    }
 }
 
 /// Tells what of the session is closed now. The words are safe; what cannot be told stays flagged.

@@ -59,11 +59,13 @@ impl ReplyContextOptions {
 pub struct ReplyContext {
     /// The version it was made of.
     pub version: Seq,
-    /// The block; empty if there is nothing to say.
-    pub text: String,
+    /// What must never be forgotten and who the user is: the same for every message as long as that does not change. Empty without any.
+    pub stable: String,
+    /// What holds in the conversation, and what was found for this message; empty if there is nothing to say.
+    pub changing: String,
     /// Items in it.
     pub citations: Vec<ItemId>,
-    /// Tokens of `text`.
+    /// Tokens of both.
     pub tokens: usize,
     /// What recall had to do without, if it did.
     pub degraded: Option<String>,
@@ -87,11 +89,18 @@ pub fn reply_context(engine: &Engine, user: &UserId, options: &ReplyContextOptio
     before_slow_call("the tokenizer");
     let held =
         options.session.as_deref().and_then(|session| base_truth(user, session, version, &truths, options, &count));
-    let mut made = ReplyContext { version, text: String::new(), citations: Vec::new(), tokens: 0, degraded: None };
+    let mut made = ReplyContext {
+        version,
+        stable: String::new(),
+        changing: String::new(),
+        citations: Vec::new(),
+        tokens: 0,
+        degraded: None,
+    };
     let mut left = options.max_tokens;
     if let Some(held) = held {
         left = held.left;
-        made.text = held.told;
+        made.changing = held.told;
         made.citations = held.cited;
     }
     if left >= RECALLED_TOKENS_MIN && !options.query.trim().is_empty() {
@@ -104,12 +113,12 @@ pub fn reply_context(engine: &Engine, user: &UserId, options: &ReplyContextOptio
         };
         let (recalled, degraded) = context::without(engine, user, &asked, &shown)?;
         made.degraded = degraded;
-        if !recalled.sections.is_empty() {
-            made.text.push_str(&recalled.text);
-            made.citations.extend(recalled.citations);
-        }
+        made.stable = recalled.stable;
+        made.changing.push_str(&recalled.changing);
+        made.citations.extend(recalled.citations);
     }
-    made.tokens = if made.text.is_empty() { 0 } else { count(&made.text) };
+    let parts = [&made.stable, &made.changing];
+    made.tokens = parts.into_iter().filter(|part| !part.is_empty()).map(|part| count(part)).sum();
     Ok(made)
 }
 
@@ -122,8 +131,8 @@ fn base_truth(
     options: &ReplyContextOptions,
     count: &dyn Fn(&str) -> usize,
 ) -> Option<SessionPack> {
-    let request =
-        SessionRequest { user, session, version, base_truth, log: &[], window: &[], max_tokens: options.max_tokens };
+    let (log, window, max_tokens) = (&[][..], &[][..], options.max_tokens);
+    let request = SessionRequest { user, session, version, base_truth, log, window, max_tokens, reserve: 0 };
     (!base_truth.is_empty()).then(|| pack::pack_session(&request, count))
 }
 

@@ -1,13 +1,12 @@
 //! The context of a session for the next reply: base truth with its hard exceptions, turn log, what is recalled, raw window.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq, UserId};
 use quipu_core::item::Truth;
 use quipu_core::limit;
-use quipu_core::pack::{self, LogLine, Packed, SessionRequest, estimate_tokens};
+use quipu_core::pack::{self, Line, LogLine, Packed, SessionRequest, estimate_tokens};
 use quipu_core::recall::Intent;
 use quipu_core::session::WindowTurn;
 use quipu_core::source::Role;
@@ -24,6 +23,8 @@ use crate::versions::When;
 
 /// Words of a turn that stand for a summary it does not have, at most.
 const RAW_WORDS_MAX: usize = 60;
+/// What the turn log leaves for what is recalled, in percent, until it is known what that needs.
+const RECALLED_PERCENT: usize = 30;
 /// With fewer tokens left nothing is recalled: a pack would be all frame.
 pub(crate) const RECALLED_TOKENS_MIN: usize = 150;
 
@@ -78,13 +79,17 @@ pub struct SessionContext {
     pub text: String,
     /// The same without the raw window: for a system prompt, with `messages` after it.
     pub system: String,
-    /// The raw window, word for word, oldest first.
+    /// The raw window, oldest first, word for word but for `cut`.
     pub messages: Vec<WindowTurn>,
+    /// Messages of which only some sentences stand there, `…` for the others.
+    pub cut: Vec<ItemId>,
     /// Sections, in order; those of what is recalled last.
     pub sections: Vec<Packed>,
-    /// Items in it.
+    /// The lines of what is recalled that stand for items.
+    pub lines: Vec<Line>,
+    /// Items in it: entries of the base truth first, in the order of their lines.
     pub citations: Vec<ItemId>,
-    /// Items that did not fit; ask for them by id.
+    /// Items that were found and are not in it, and messages; ask for them by id.
     pub omitted: Vec<ItemId>,
     /// Turns whose line did not fit.
     pub omitted_turns: Vec<u32>,
@@ -118,11 +123,9 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
         must_have(memory, &options.session)?;
         let state = sessions::state_of(engine, memory, &options.session);
         let base_truth: Vec<Truth> = in_force(memory, &options.session).cloned().collect();
-        // What stands in the window word for word is not told again in short.
-        let whole: BTreeSet<u32> =
-            state.raw_window.iter().filter(|one| one.role != Role::Assistant).map(|one| one.turn).collect();
-        let older = state.turn_log.iter().filter(|one| !whole.contains(&one.turn));
-        let log: Vec<LogLine> = older
+        let log: Vec<LogLine> = state
+            .turn_log
+            .iter()
             .map(|one| LogLine {
                 turn: one.turn,
                 user: short(&one.user_summary, one.raw || one.unsummarized),
@@ -139,14 +142,14 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
         log: &log,
         window: &state.raw_window,
         max_tokens: options.max_tokens,
+        reserve: options.max_tokens * RECALLED_PERCENT / 100,
     };
     before_slow_call("the tokenizer");
     let mut made = pack::pack_session(&request, &count);
     let last = state.raw_window.iter().rev().find(|one| one.role == Role::User).map(|one| one.text.clone());
     let unsummarized = state.unsummarized;
-    let mut system = std::mem::take(&mut made.told);
-    let query = options.query.clone().or(last);
-    if let Some(query) = query.filter(|_| made.left >= RECALLED_TOKENS_MIN) {
+    let query = options.query.clone().or(last).filter(|_| made.left >= RECALLED_TOKENS_MIN);
+    let recalled = query.map(|query| {
         let asked = ContextOptions {
             max_tokens: made.left,
             at: options.at,
@@ -157,13 +160,23 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
             deadline: options.deadline,
             ..ContextOptions::of(clipped(&query))
         };
-        let shown: BTreeSet<ItemId> = made.messages.iter().map(|one| one.id).collect();
-        let (recalled, _) = context::without(engine, user, &asked, &shown)?;
-        if !recalled.sections.is_empty() {
-            system.push_str(&recalled.text);
-            made.sections.extend(recalled.sections);
-            made.cited.extend(recalled.citations);
-        }
+        // Of a message that is cut the rest may be recalled.
+        let whole = made.messages.iter().map(|one| one.id).filter(|id| !made.cut.contains(id));
+        context::without(engine, user, &asked, &whole.collect()).map(|(pack, _)| pack)
+    });
+    let recalled = recalled.transpose()?;
+    // What is recalled may need less than was kept for it: older turns have the rest.
+    let needed = recalled.as_ref().map_or(0, |pack| pack.tokens);
+    if !made.omitted_turns.is_empty() && needed < made.left {
+        made = pack::pack_session(&SessionRequest { reserve: needed, ..request }, &count);
+    }
+    let mut system = std::mem::take(&mut made.told);
+    let mut lines = Vec::new();
+    if let Some(recalled) = recalled {
+        lines = recalled.lines;
+        system.push_str(&recalled.text);
+        made.sections.extend(recalled.sections);
+        made.cited.extend(recalled.citations);
         made.omitted.extend(recalled.omitted);
     }
     made.cited.extend(made.messages.iter().map(|one| one.id));
@@ -175,7 +188,9 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
         text,
         system,
         messages: made.messages,
+        cut: made.cut,
         sections: made.sections,
+        lines,
         citations: made.cited,
         omitted: made.omitted,
         omitted_turns: made.omitted_turns,

@@ -24,10 +24,10 @@ pub struct Status {
     pub sessions: usize,
     /// Closed exchanges of sessions that are not summarised.
     pub unsummarized: usize,
-    /// Sources the second reader has not read, if there is one.
+    /// Sources the language model has not read, if one reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unstudied: Option<usize>,
-    /// Sources the second reader could not read, ever.
+    /// Sources the language model could not read, ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given_up: Option<u64>,
     /// The earliest and latest time something was said.

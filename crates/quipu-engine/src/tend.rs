@@ -14,12 +14,12 @@ use crate::engine::Engine;
 use crate::episodes;
 use crate::error::Result;
 use crate::evolve::{self, EvolveOptions};
+use crate::extract_with_model::{self, ExtractWithModelOptions};
 use crate::grow::{self, GrowOptions};
 use crate::hits;
 use crate::memory::lease::{self, Lease};
 use crate::memory::{OpenMemory, checkpoint};
 use crate::reflect;
-use crate::study::{self, StudyOptions};
 use crate::summarize::{self, SummarizeOptions};
 use crate::unread;
 use crate::vault::{self, VaultOptions};
@@ -42,7 +42,7 @@ pub(crate) type GoOn<'a> = &'a mut dyn FnMut() -> Result<bool>;
 pub enum TendStep {
     /// Rules read what was recorded and not read.
     Read,
-    /// The second reader reads what it has not read.
+    /// A language model reads what it has not read.
     Study,
     /// Exchanges of sessions are told.
     Summarize,
@@ -114,7 +114,7 @@ pub struct TendOptions {
     pub steps: Vec<TendStep>,
     /// At most so many events of evolution, reflection and compaction.
     pub events_max: usize,
-    /// At most so many sources for the second reader. What a model may cost besides is its endpoint's own budget.
+    /// At most so many sources for the language model. What a model may cost besides is its endpoint's own budget.
     pub sources_max: usize,
     /// At most so many messages that rules read, and so many exchanges that are summarised. Default: all.
     pub items_max: usize,
@@ -356,8 +356,11 @@ impl Run<'_> {
                 None
             }
             TendStep::Study => {
-                let of = StudyOptions { sources_max: self.options.sources_max, ..StudyOptions::default() };
-                study::study_while(engine, user, &of, &mut || self.goes_on())?.fault
+                let of = ExtractWithModelOptions {
+                    sources_max: self.options.sources_max,
+                    ..ExtractWithModelOptions::default()
+                };
+                extract_with_model::extract_while(engine, user, &of, &mut || self.goes_on())?.fault
             }
             TendStep::Summarize => {
                 let mut left = self.options.items_max;

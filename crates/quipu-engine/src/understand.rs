@@ -9,7 +9,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin};
-use quipu_core::extract::{Extraction, Reading, USER};
+use quipu_core::extract::{Extraction, FactCandidate, Reading, USER};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::ledger;
@@ -94,9 +94,16 @@ pub(crate) fn record(
             *report = understood;
             if changes.is_empty() { Vec::new() } else { vec![draft(found.reader, held, cause, changes)] }
         };
-        novelty::prepare(engine, open, &part.facts);
+        let claimed = part.claims.iter().map(|claim| &claim.candidate);
+        let candidates: Vec<FactCandidate> = part.facts.iter().chain(claimed).cloned().collect();
+        novelty::prepare(engine, open, &candidates);
         let request = reading_key(found, cause, number);
-        let receipts = commit::commit(engine, open, request.as_ref(), &mut |state| Ok(work_out(state, &mut report)))?;
+        let receipts = commit::commit(engine, open, request.as_ref(), &mut |state| Ok(work_out(state, &mut report)));
+        let receipts = match receipts {
+            // Another process has read the same words, and what it read was erased since: who erased it has read them again.
+            Err(Error::Refused(_)) if is_recorded(open, request.as_ref())? => continue,
+            outcome => outcome?,
+        };
         if receipts.iter().any(|receipt| receipt.replayed) {
             // Another process has read the same words.
             continue;
@@ -112,6 +119,11 @@ fn reading_key(found: &Found<'_>, cause: &Cause, part: usize) -> Option<Idempote
     cause.event?;
     let key = format!("{READ_BY}{}: {} {part}", found.reader, found.source);
     commit::idempotency(Some(&key), &[key.as_bytes()])
+}
+
+fn is_recorded(open: &OpenMemory, request: Option<&Idempotency>) -> Result<bool> {
+    let Some(request) = request else { return Ok(false) };
+    Ok(open.writer()?.ledger.key_use(&request.key)?.is_some())
 }
 
 /// What an extractor finds in a source.
@@ -157,6 +169,10 @@ fn parts(mut found: Extraction) -> Vec<Extraction> {
             tasks: first(&mut found.tasks),
             notes: first(&mut found.notes),
             tenets: first(&mut found.tenets),
+            claims: first(&mut found.claims),
+            task_claims: first(&mut found.task_claims),
+            misread: first(&mut found.misread),
+            refused: first(&mut found.refused),
             passed_over: Vec::new(),
         };
         if part == Extraction::default() {
@@ -211,7 +227,7 @@ fn draft(reader: &str, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draf
 
 /// Who "I" is: the user, unless the author has a name that is not the user's. The user's name is the one that is known, or
 /// that stands on the first of the user's own words.
-fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
+pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
     let Some(author) = held.source.author.as_deref() else { return USER };
     let own = |name: &str| normal(name) == normal(author);
     let named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
@@ -231,7 +247,7 @@ fn addressee(memory: &Memory, held: &Held) -> Option<String> {
 
 /// The text with everything blanked out that stands in a block Quipu made: what was recalled is not said again. Bytes keep
 /// their places.
-fn own_words(text: &str) -> String {
+pub(crate) fn own_words(text: &str) -> String {
     let kept = quipu_core::guard::strip_packs(text);
     blank_outside(text, &kept)
 }

@@ -17,11 +17,11 @@ use crate::derived;
 use crate::engine::Engine;
 use crate::entry_point;
 use crate::error::Result;
+use crate::extract_with_model;
 use crate::memory::OpenMemory;
 use crate::memory::cursor::{self, Cursor, Position};
 use crate::ports::{Checkpoint, Projection};
 use crate::scan;
-use crate::study;
 use crate::understand::{self, Cause, READ_BY};
 
 /// Name of the position among a ledger's projections.
@@ -125,7 +125,7 @@ fn position(seq: Seq) -> Projection {
 /// # Errors
 /// What the store said: the position is durable before the words are, or a crash between them would go unnoticed.
 pub(crate) fn begin<'a>(engine: &Engine, open: &'a OpenMemory) -> Result<Running<'a>> {
-    study::begin(engine, open)?;
+    extract_with_model::begin(engine, open)?;
     let head = open.read().memory.seq();
     let (number, unsaved) = {
         let mut standing = open.unread.get();

@@ -1,13 +1,14 @@
 //! Verify: proof that a ledger is what was written.
 
-use quipu_core::id::UserId;
+use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{Pin, SealedEvent, Verification, Verifier};
+use quipu_core::limit;
 use serde::Serialize;
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::memory::{AbsentLedger, Progress, Watch};
-use crate::ports::StoreError;
+use crate::ports::{StoreError, UserLedger};
 
 /// The verdict on a user's ledger and its medium.
 #[derive(Debug, Clone, Serialize)]
@@ -38,17 +39,43 @@ pub fn verify(engine: &Engine, user: &UserId, pins: &[Pin], watch: Watch<'_>) ->
         Err(StoreError::NotFound(_)) => Box::new(AbsentLedger::new(user)),
         outcome => outcome?,
     };
-    let head = ledger.head()?.seq;
-    let mut verifier = Verifier::new(user.clone(), pins);
-    ledger.read(1..=u64::MAX >> 1, &mut |event| {
-        verifier.check(&event);
-        if event.seq % 1024 == 0 {
-            watch(Progress::Events(event.seq, head));
-        }
-        true
+    let checked = at_one_moment(ledger.as_mut(), &mut |ledger, head| {
+        let mut verifier = Verifier::new(user.clone(), pins);
+        ledger.read(1..=head, &mut |event| {
+            verifier.check(&event);
+            if event.seq % 1024 == 0 {
+                watch(Progress::Events(event.seq, head));
+            }
+            true
+        })?;
+        Ok(verifier.finish())
     })?;
     let medium = ledger.check()?;
-    Ok(VerifyReport { ledger: verifier.finish(), medium })
+    Ok(VerifyReport { ledger: checked, medium })
+}
+
+/// Reads a ledger up to the head it is called with, again if an erasure came in between: a ledger is read in batches, and
+/// payloads of one batch with the erasure of a later one, or a hole without the event that made it, would pass for damage.
+///
+/// # Errors
+/// `Conflict` if that happened again and again; else as `read` and the store.
+pub(crate) fn at_one_moment<T>(
+    ledger: &mut dyn UserLedger,
+    read: &mut dyn FnMut(&mut dyn UserLedger, Seq) -> Result<T>,
+) -> Result<T> {
+    for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+        let head = ledger.head()?.seq;
+        let done = read(ledger, head)?;
+        let mut is_steady = true;
+        ledger.read(head + 1..=u64::MAX >> 1, &mut |event| {
+            is_steady &= !event.control;
+            is_steady
+        })?;
+        if is_steady {
+            return Ok(done);
+        }
+    }
+    Err(Error::Conflict("the ledger was changed again and again while it was read; try again".to_owned()))
 }
 
 /// Checks events that are not in a store, such as those of a file.

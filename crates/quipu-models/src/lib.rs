@@ -4,7 +4,7 @@
 //! [`ModelFolder`] runs another BERT-like encoder from files. [`HashedNgrams`] compares spelling, not meaning, and costs
 //! nothing; it is for tests. [`CrossEncoder`] reads a question and a passage together. [`tokenizers`] count what language
 //! models charge for. [`RULES_EN`] is no model: the patterns by which claims are read without one. [`language`] is a language
-//! model behind an endpoint, [`ModelExtractor`] and [`ModelSummarizer`] ask one; [`fake`] is a server with every fault.
+//! model behind an endpoint, [`ModelReader`] and [`ModelSummarizer`] ask one; [`fake`] is a server with every fault.
 //!
 //! The same text gives the same bits whatever else is in the batch and however many threads there are. Processors with
 //! other vector instructions may differ in the last bits.
@@ -42,12 +42,11 @@ mod word_split;
 mod hashed_ngrams;
 
 pub mod language;
-mod model_extractor;
 mod model_naming;
+mod model_reader;
 mod model_reflector;
 mod model_summarizer;
 
-mod grounding;
 mod prompt;
 mod refusals;
 
@@ -58,8 +57,8 @@ pub use cross_encoder::CrossEncoder;
 pub use encoder::threads_default;
 pub use hashed_ngrams::HashedNgrams;
 pub use mini_lm::MiniLm;
-pub use model_extractor::ModelExtractor;
 pub use model_folder::ModelFolder;
+pub use model_reader::ModelReader;
 pub use model_reflector::ModelReflector;
 pub use model_summarizer::ModelSummarizer;
 pub use prompt::{CHAT, Prompt};

@@ -3,7 +3,7 @@
 /// A prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Prompt {
-    /// Name and version: `extractor/v1`.
+    /// Name and version: `reader/v1`.
     pub id: &'static str,
     /// What the model is told.
     pub text: &'static str,
@@ -14,7 +14,7 @@ pub(crate) const CONSOLIDATOR: Prompt =
     Prompt { id: "consolidator/v1", text: include_str!("../prompts/consolidator.v1.md") };
 pub(crate) const REFLECTOR: Prompt = Prompt { id: "reflector/v1", text: include_str!("../prompts/reflector.v1.md") };
 pub(crate) const NAMER: Prompt = Prompt { id: "namer/v2", text: include_str!("../prompts/namer.v2.md") };
-pub(crate) const EXTRACTOR: Prompt = Prompt { id: "extractor/v1", text: include_str!("../prompts/extractor.v1.md") };
+pub(crate) const READER: Prompt = Prompt { id: "reader/v1", text: include_str!("../prompts/reader.v1.md") };
 
 /// What an assistant with memory is told, before its memory.
 pub const CHAT: Prompt = Prompt { id: "chat/v1", text: include_str!("../prompts/chat.v1.md") };
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn every_prompt_shows_two_examples_or_says_what_nothing_looks_like() {
-        for prompt in [SUMMARIZER, EXTRACTOR, REFLECTOR, NAMER] {
+        for prompt in [SUMMARIZER, READER, REFLECTOR, NAMER] {
             assert!(prompt.text.contains("Example 1") && prompt.text.contains("Example 2"), "{}", prompt.id);
         }
         assert!(CONSOLIDATOR.text.contains("Example"));

@@ -34,15 +34,23 @@ pub(crate) struct Wanted {
     pub(crate) at: When,
 }
 
-/// A block of memory.
+/// What memory says to a request, in two parts; either is empty if there is nothing to say.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    /// Empty if there is nothing to say.
-    pub(crate) text: String,
+    /// What is the same for every request of the user.
+    pub(crate) stable: String,
+    /// What is for this turn.
+    pub(crate) changing: String,
     pub(crate) ids: Vec<String>,
     pub(crate) tokens: usize,
     /// True if recall had to do without something.
     pub(crate) is_degraded: bool,
+}
+
+impl Block {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stable.is_empty() && self.changing.is_empty()
+    }
 }
 
 /// What came of asking.
@@ -78,7 +86,7 @@ impl Blocks {
     pub(crate) fn get(&self, purpose: &Purpose, epoch: Option<ErasureEpoch>) -> Option<Arc<Block>> {
         let mut blocks = self.kept();
         let kept = blocks.get_mut(purpose)?;
-        if kept.used.elapsed() > KEPT_FOR || (kept.epoch != epoch && !kept.block.text.is_empty()) {
+        if kept.used.elapsed() > KEPT_FOR || (kept.epoch != epoch && !kept.block.is_empty()) {
             blocks.remove(purpose);
             return None;
         }
@@ -214,7 +222,8 @@ fn block(engine: &Engine, blocks: &Blocks, wanted: Wanted, deadline: Duration) -
     };
     let block = match reply_context(engine, &wanted.user, &options) {
         Ok(context) => Block {
-            text: context.text,
+            stable: context.stable,
+            changing: context.changing,
             ids: context.citations.iter().map(ToString::to_string).collect(),
             tokens: context.tokens,
             is_degraded: context.degraded.is_some(),

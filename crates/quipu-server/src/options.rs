@@ -64,10 +64,11 @@ pub enum Wire {
     Anthropic,
 }
 
-/// Where the block of memory stands in a request.
+/// Where memory stands in a request. What is the same for every request of a user stands at the end of the system text; this says
+/// where the part stands that is for one turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Placement {
-    /// Right before the user's last words, as a text of its own in the same message. Everything before it stays as it
+    /// After the user's last words, as a text of its own in the same message. Everything up to and with those words stays as it
     /// was, so an upstream's cache of the prefix holds, and no chat template meets a role it does not expect.
     #[default]
     Turn,

@@ -21,6 +21,9 @@ pub(crate) const SQLITE_VERSION_MIN: i32 = 3_051_003;
 pub(crate) const VALUE_BYTES_MAX: i32 = 64 << 20;
 /// How long a statement waits for another connection.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
+/// How often the log is tried to be emptied, and how long a try waits for readers: together as long as a statement waits.
+const EMPTYING_TRIES: u32 = 50;
+const EMPTYING_WAIT: Duration = Duration::from_millis(100);
 /// Statements kept prepared for each connection: more than there are.
 const STATEMENTS_KEPT: usize = 64;
 
@@ -117,6 +120,27 @@ fn harden(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.execute_batch("PRAGMA cell_size_check = 1; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY")
+}
+
+/// Empties the write-ahead log; false if readers kept that from happening for as long as a statement waits.
+///
+/// Tried several times: SQLite waits for readers, but not for another connection that is writing the log back just then. What
+/// counts is what it answers; by the time one looks at the file, somebody may have appended.
+pub(crate) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.busy_timeout(EMPTYING_WAIT)?;
+    let mut outcome = Ok(false);
+    for _ in 0..EMPTYING_TRIES {
+        outcome = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            let (is_busy, frames): (i64, i64) = (row.get(0)?, row.get(1)?);
+            Ok(is_busy == 0 && frames <= 0)
+        });
+        match &outcome {
+            Ok(false) => std::thread::sleep(Duration::from_millis(2)),
+            _ => break,
+        }
+    }
+    connection.busy_timeout(BUSY_WAIT)?;
+    outcome
 }
 
 /// Whose ledger an open database is.

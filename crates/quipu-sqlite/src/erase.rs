@@ -12,7 +12,7 @@ use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::StoreError;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
-use crate::connection::{Access, connect, identify, meta};
+use crate::connection::{self, Access, connect, identify, meta};
 use crate::fault::{self, Failure};
 use crate::rows::stored;
 use crate::user_ledger::{SqliteLedger, append};
@@ -111,13 +111,12 @@ fn scrub(ledger: &mut SqliteLedger) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Empties the write-ahead log, and makes sure that it is empty.
+/// Empties the write-ahead log, and makes sure that it was empty.
 fn truncate_log(ledger: &SqliteLedger) -> Result<(), Failure> {
-    let busy = ledger.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))?;
-    let log = disk::beside(ledger.path(), "-wal");
-    if busy == 0 && fs::metadata(&log).map_or(0, |found| found.len()) == 0 {
+    if connection::empty_log(&ledger.connection)? {
         return Ok(());
     }
+    let log = disk::beside(ledger.path(), "-wal");
     Err(StoreError::Unavailable(format!(
         "another connection is reading, and keeps {} from being emptied",
         log.display()

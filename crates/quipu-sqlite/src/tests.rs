@@ -240,3 +240,30 @@ fn judge(what: &str, step: &str, folder: &Path) -> bool {
     assert!(next.examine().iter().all(Result::is_ok), "{what}: {:#?}", next.examine());
     whole
 }
+
+#[test]
+fn a_log_that_others_write_and_write_back_meanwhile_is_emptied() {
+    let place = TempDir::new().unwrap();
+    let open = || {
+        let connection = rusqlite::Connection::open(place.path().join("a.db")).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS line (text)").unwrap();
+        connection.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+        connection
+    };
+    let (own, others) = (open(), [open(), open()]);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for other in others {
+            let is_over = &is_over;
+            scope.spawn(move || {
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    other.execute("INSERT INTO line VALUES ('words')", []).unwrap();
+                    other.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).unwrap();
+                }
+            });
+        }
+        let emptied = (0..100).filter(|_| crate::connection::empty_log(&own).unwrap()).count();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(emptied, 100);
+    });
+}

@@ -17,7 +17,7 @@ use crate::fault::{self, Failure};
 use crate::folder::Folder;
 use crate::open::OpenConnection;
 use crate::rows::{self, Position, StoredHash};
-use crate::{checks, copy, derived, disk, erase, lease, mark};
+use crate::{checks, connection, copy, derived, disk, erase, lease, mark};
 
 /// The open ledger of one user.
 #[derive(Debug)]
@@ -40,12 +40,11 @@ impl SqliteLedger {
 
     /// Closes a ledger nobody else has open, and leaves nothing beside its file.
     pub(crate) fn into_one_file(self) -> Result<(), StoreError> {
-        let busy = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
-        let busy = busy.map_err(self.fail("close"))? != 0;
+        let is_empty = connection::empty_log(&self.connection).map_err(self.fail("close"))?;
         let path = self.path().to_owned();
         // The last connection takes SQLite's files along.
         drop(self);
-        if busy || disk::exists(&disk::beside(&path, "-wal")) {
+        if !is_empty || disk::exists(&disk::beside(&path, "-wal")) {
             return Err(StoreError::Unavailable(format!("{} is still in use and cannot be closed", path.display())));
         }
         Ok(())

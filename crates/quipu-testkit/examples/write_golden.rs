@@ -13,19 +13,22 @@ use std::sync::Arc;
 use quipu_core::core_document;
 use quipu_core::event::{Actor, Change, SourceKind};
 use quipu_core::evolve::Thresholds;
+use quipu_core::extract::window::{Answer, Judged, Window};
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, TruthKind};
 use quipu_core::ledger::{FORMAT, SealedEvent};
 use quipu_core::source::{Artifact, Role, Source};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::ingest::record_sources;
+use quipu_engine::ports::{ExtractError, WindowReader};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, EvolveOptions, FactOptions, GrowOptions, PatchOptions, PromoteRequest, RecallOptions,
-    RememberOptions, Utterance, WriteRequest, chosen, compact, consolidate, decide_review, edit_core, end_session,
-    erase, evolve, facts, flush_hits, fork, mark, merge, pick, promote, recall, reflect, remember, retract, revert,
-    reviews, score_fact, set_base_truth, show, status, tell_episodes, unset_base_truth, write,
+    Edit, Engine, EvolveOptions, ExtractWithModelOptions, FactOptions, GrowOptions, PatchOptions, PromoteRequest,
+    RecallOptions, RememberOptions, Utterance, WriteRequest, chosen, compact, consolidate, decide_review, edit_core,
+    end_session, erase, evolve, extract_with_model, facts, flush_hits, fork, mark, merge, pick, promote, recall,
+    reflect, remember, retract, revert, reviews, score_fact, set_base_truth, show, status, tell_episodes,
+    unset_base_truth, write,
 };
 use quipu_models::{RuleExtractor, RuleSummarizer};
 use quipu_testkit::{MemoryStore, Rig, engine, golden};
@@ -51,6 +54,9 @@ fn main() -> ExitCode {
     let evolving = rig.engine(Box::new(store.clone()));
     let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(5) };
     let understanding = rig.engine(Box::new(store.clone()));
+    let rig =
+        Rig { extractor: Some(Arc::new(RuleExtractor::english())), reader: Some(Arc::new(Denier)), ..Rig::new(6) };
+    let judging = rig.engine(Box::new(store.clone()));
     let mut kept = 0;
     for (name, make) in &LEDGERS {
         make(match *name {
@@ -58,6 +64,7 @@ fn main() -> ExitCode {
             "grown" => &growing,
             "evolved" => &evolving,
             "fields" => &understanding,
+            "misread" => &judging,
             _ => &engine,
         });
         kept += usize::from(!save(&folder, name, &events_of(&store, &user(name))));
@@ -84,7 +91,7 @@ fn save(folder: &Path, name: &str, events: &[SealedEvent]) -> bool {
 type Write = fn(&Engine);
 
 /// Name of the user and the file, and what happened to it. Later ones build on earlier ones.
-const LEDGERS: [(&str, Write); 10] = [
+const LEDGERS: [(&str, Write); 11] = [
     ("everyday", everyday),
     ("unicode", unicode),
     ("erased", erased),
@@ -95,6 +102,7 @@ const LEDGERS: [(&str, Write); 10] = [
     ("grown", grown),
     ("evolved", evolved),
     ("fields", fields),
+    ("misread", misread),
 ];
 
 fn user(name: &str) -> UserId {
@@ -335,6 +343,30 @@ fn evolved(engine: &Engine) {
     take_back(engine, &me, &[promoted]);
     take_back(engine, &me, &[bees]);
     take_back(engine, &me, &[bees + 1]);
+}
+
+/// Says of every reading that has "Lyon" in it that it is wrong.
+struct Denier;
+
+impl WindowReader for Denier {
+    fn id(&self) -> &str {
+        "denier/v1"
+    }
+
+    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
+        let wrong = window.known.iter().filter(|item| item.text.contains("Lyon"));
+        let readings = wrong.map(|item| Judged { id: item.mark.clone(), right: false }).collect();
+        Ok(Answer { operations: Vec::new(), readings })
+    }
+}
+
+/// A model finds that rules have misread a message: what that had ended holds again.
+fn misread(engine: &Engine) {
+    let me = user("misread");
+    for text in ["I live in Porto.", "I live in Lyon.", "I like jazz."] {
+        say(engine, &me, &Utterance::of_user(text), None, None);
+        extract_with_model(engine, &me, &ExtractWithModelOptions::default()).expect("it is read");
+    }
 }
 
 /// Fields that stand for facts, and edits beside them, of which some are taken back.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_engine::ports::{Extractor, LedgerStore, Reflector, Reranker, Summarizer, Vault};
+use quipu_engine::ports::{Extractor, LedgerStore, Reflector, Reranker, Summarizer, Vault, WindowReader};
 use quipu_engine::{Aids, Engine, Parts, Rules};
 use quipu_models::HashedNgrams;
 
@@ -23,8 +23,8 @@ pub struct Rig {
     pub extractor: Option<Arc<dyn Extractor>>,
     /// Tells exchanges, if the test wants that.
     pub summarizer: Option<Arc<dyn Summarizer>>,
-    /// Reads once more, if the test wants that.
-    pub reader: Option<Arc<dyn Extractor>>,
+    /// Reads windows, if the test wants that.
+    pub reader: Option<Arc<dyn WindowReader>>,
     /// Looks back, if the test wants that.
     pub reflector: Option<Arc<dyn Reflector>>,
     /// Orders answers anew, if the test wants that.

@@ -91,6 +91,7 @@ fn golden_ledgers_of_a_format_hold_every_kind_of_change() {
         "fact_asserted",
         "fact_seen",
         "fact_changed",
+        "fact_restored",
         "value_rejected",
         "candidates_refused",
         "episode_recorded",

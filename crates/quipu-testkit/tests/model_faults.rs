@@ -21,7 +21,7 @@ use quipu_engine::{
 };
 use quipu_models::fake::{Asked, FakeServer, Fault, Plan, Script, Times};
 use quipu_models::language::{Allowance, Book, Endpoint, Limits, Provider, RemoteModel};
-use quipu_models::{ModelExtractor, ModelSummarizer, RuleExtractor};
+use quipu_models::{ModelReader, ModelSummarizer, RuleExtractor};
 use quipu_testkit::{MemoryStore, Rig, seed};
 use serde_json::{Value, json};
 
@@ -89,11 +89,15 @@ fn good(asked: &Asked) -> String {
         .to_string();
     }
     let hobby = HOBBIES.into_iter().find(|hobby| text.contains(&format!("belong to {hobby}")));
-    let fact = |hobby: &str| {
-        json!({"subject": "user", "predicate": "hobby", "object": hobby, "stance": "holds",
-               "quote": format!("My weekends belong to {hobby}")})
+    let add = |hobby: &str| {
+        let quote = format!("My weekends belong to {hobby}");
+        json!({
+            "op": "add", "id": "", "kind": "preference", "about": "user", "relation": "hobby", "value": hobby,
+            "sentence": format!("User's hobby is {hobby}"), "from": "", "to": "", "outcome": "",
+            "message": asked.message_with(&quote), "quote": quote,
+        })
     };
-    json!({"facts": hobby.map(fact).into_iter().collect::<Vec<_>>(), "tasks": []}).to_string()
+    json!({"operations": hobby.map(add).into_iter().collect::<Vec<_>>(), "readings": []}).to_string()
 }
 
 struct World {
@@ -123,7 +127,7 @@ fn world() -> World {
     let model: Arc<dyn LanguageModel> = Arc::new(model);
     rig.extractor = Some(Arc::new(RuleExtractor::english()));
     rig.summarizer = Some(Arc::new(ModelSummarizer::new(model.clone())));
-    rig.reader = Some(Arc::new(ModelExtractor::english(model, Predicates::default_registry()).unwrap()));
+    rig.reader = Some(Arc::new(ModelReader::new(model, &Predicates::default_registry())));
     let engine = rig.engine(Box::new(MemoryStore::new()));
     World { server, rig, engine, book }
 }

@@ -190,7 +190,7 @@ impl World {
             let context = session_context(&self.engine, &me(), &options).unwrap();
             for hard in state.base_truth.iter().filter(|truth| truth.kind == TruthKind::Exception) {
                 assert!(
-                    context.text.contains(&hard.id.to_string()),
+                    context.citations.contains(&hard.id) && context.text.contains(&format!("- {}\n", hard.text)),
                     "{told}: {} is not in {}",
                     hard.text,
                     context.text

@@ -216,11 +216,13 @@ class AsyncQuipu:
         as_of: str | None = None,
         now: str | None = None,
         tokenizer: str | None = None,
+        ids: bool | None = None,
+        cite: bool | None = None,
     ) -> Context:
         """The block of memory for a prompt: for a question, or for the next reply of a session."""
         body = {
             "query": query, "messages": messages, "intent": intent, "session_id": session_id, "max_tokens": max_tokens,
-            "as_of": as_of, "now": now, "tokenizer": tokenizer,
+            "as_of": as_of, "now": now, "tokenizer": tokenizer, "ids": ids, "cite": cite,
         }  # fmt: skip
         return cast(Context, await self._send(ask("POST", "/memory/{}/context", user_id, body=body, reads=True)))
 

@@ -173,12 +173,20 @@ class Context(TypedDict):
     text: str
     sections: list[Json]
     citations: list[str]
-    #: Items that did not fit; ask for them by id.
+    #: Items that were found and are not in it, best first; ask for them by id.
     omitted: list[str]
     tokens: int
     counted_by: str
     version: int
     # Of a pack.
+    #: What must never be forgotten and who the user is: the same for every question.
+    stable: NotRequired[str]
+    #: What was found for the question.
+    changing: NotRequired[str]
+    #: `nothing`, `task`, `memory`, or `unknown` if memory seems to have nothing about it.
+    need: NotRequired[str]
+    #: The lines of what is recalled that stand for items: mark, id, kind, speaker, said_at, trust, span, text, also.
+    lines: NotRequired[list[Json]]
     decision: NotRequired[Decision]
     omitted_paths: NotRequired[list[str]]
     pack_id: NotRequired[str]
@@ -187,6 +195,8 @@ class Context(TypedDict):
     session_id: NotRequired[str]
     system: NotRequired[str]
     messages: NotRequired[list[Json]]
+    #: Messages of which only some sentences stand there.
+    cut: NotRequired[list[str]]
     omitted_turns: NotRequired[list[int]]
     unsummarized: NotRequired[list[int]]
     over_budget: NotRequired[bool]

@@ -2,12 +2,35 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
 
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
     #[command(subcommand)]
     pub(crate) dataset: Dataset,
+}
+
+/// The shape of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// LoCoMo: conversations of two people
+    Locomo,
+    /// BEAM: long chats of a user and an assistant
+    Beam,
+    /// People and what they say to their assistant, a file each, in a folder
+    Assistant,
+}
+
+impl Kind {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Locomo => "locomo",
+            Self::Beam => "beam",
+            Self::Assistant => "assistant",
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,9 +96,79 @@ pub(crate) enum Dataset {
         /// Only these of its conversations, such as conv-26,conv-30: choose on some, report on others
         #[arg(long, value_delimiter = ',', value_name = "NAMES")]
         conversations: Vec<String>,
+        /// Read no facts: only the words themselves are searched
+        #[arg(long)]
+        words_only: bool,
         /// Write every question and what was found to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
+    },
+    /// BEAM: long chats with an assistant, and the messages that answer what is asked at their end
+    Beam {
+        /// A file of chats, each with its turns and questions
+        file: PathBuf,
+        /// Only these of its chats, such as 100K-1,100K-3
+        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+        conversations: Vec<String>,
+        /// Read no facts: only the words themselves are searched
+        #[arg(long)]
+        words_only: bool,
+        /// Write every question and what was found to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Packs: how much of the evidence is in the block of memory a model is given, and how many tokens it costs
+    Packs {
+        /// A file of LoCoMo or BEAM, a person's file or a folder of them
+        file: PathBuf,
+        /// Its shape; found out if it is not given
+        #[arg(long, value_name = "KIND")]
+        kind: Option<Kind>,
+        /// Sizes of packs, in tokens; the default size is measured beside them
+        #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "500,1000,2000,4000")]
+        tokens: Vec<usize>,
+        /// Only these of its conversations
+        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+        conversations: Vec<String>,
+        /// Read no facts: only the words themselves are searched
+        #[arg(long)]
+        words_only: bool,
+        /// Write every question and its packs' figures to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// People who chat with their assistant: what is found, whether memory knows that it answers, what reaches the model
+    Assistant {
+        /// A folder of people's files, or one of them
+        #[arg(value_name = "DIR")]
+        place: PathBuf,
+        /// Put so many unrelated turns into each memory, over the year before
+        #[arg(long, default_value_t = 0, value_name = "N")]
+        noise: usize,
+        /// Read no facts: only the words themselves are searched
+        #[arg(long)]
+        words_only: bool,
+        /// Also show the questions and what was found; without it only sums are printed, and no words are written
+        #[arg(long)]
+        detail: bool,
+        /// Write every question's figures to this file (JSON lines)
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// What is read in what people tell their assistant, against labels; and what holds after updates
+    Reading {
+        /// A folder of files of people, of pairs of statement and update, or of situations that mislead; or one of them
+        #[arg(value_name = "PATH")]
+        place: PathBuf,
+        /// The model of [models.extractor] reads, too
+        #[arg(long)]
+        with_model: bool,
+        /// Files and pairs in work at a time
+        #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+        parallel: u16,
+        /// Also show what was missed and what matches no label; without it only sums are printed
+        #[arg(long)]
+        detail: bool,
     },
     /// LongMemEval: questions over many chats with an assistant, each question with a history of its own
     #[command(name = "longmemeval")]
@@ -91,14 +184,46 @@ pub(crate) enum Dataset {
     },
     /// Calibrate: how surely memory tells that it knows an answer, over a LoCoMo file's questions and those of its neighbours
     Calibrate {
-        /// A file in LoCoMo's own shape, of two conversations at least
+        /// A file in LoCoMo's own shape, of two conversations at least; with --shipped also one of BEAM or a folder of people
         file: PathBuf,
+        /// Fit nothing: judge the calibration as it ships
+        #[arg(long)]
+        shipped: bool,
         /// Write every question and its probability to this file (JSON lines)
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         /// Draw the reliability curve to this file (SVG)
         #[arg(long, value_name = "FILE")]
         plot: Option<PathBuf>,
+    },
+    /// Answers, end to end: packs given to a model, its answers judged by the rule of the benchmark; may be continued
+    Answers {
+        /// A file of LoCoMo or BEAM
+        file: PathBuf,
+        /// Its shape; found out if it is not given
+        #[arg(long, value_name = "KIND")]
+        kind: Option<Kind>,
+        /// Who answers: a table of the settings, such as chat, or a model's name at the endpoint of [models.chat]
+        #[arg(long, value_name = "NAME")]
+        model: String,
+        /// Who judges, named the same way at that of [models.judge] [default: judge if it is set, else who answers]
+        #[arg(long, value_name = "NAME")]
+        judge: Option<String>,
+        /// At most so many questions, spread evenly over conversations and abilities; fewer are among more [default: all]
+        #[arg(long, value_name = "N")]
+        questions: Option<usize>,
+        /// The most tokens of a pack
+        #[arg(long, default_value_t = quipu_core::pack::DEFAULT_TOKENS, value_name = "N")]
+        tokens: usize,
+        /// Questions in work at a time
+        #[arg(long, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+        parallel: u16,
+        /// Read no facts: only the words themselves are searched
+        #[arg(long)]
+        words_only: bool,
+        /// Keep every prompt and answer in this folder; what is there already is not asked again
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
     },
     /// Efficiency over a LoCoMo file: tokens of packs by intent, times, write-to-recall lag, bytes an item
     Efficiency {

@@ -87,6 +87,12 @@ pub(crate) struct Context {
     /// Make a pack again from its id, as of then
     #[arg(long, value_name = "PACK", conflicts_with_all = ["query", "intent", "max_tokens"])]
     pub(crate) id: Option<String>,
+    /// Put the whole ids of items before the lines, not numbers
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) ids: bool,
+    /// Ask the reader to cite the lines it uses
+    #[arg(long, conflicts_with = "id")]
+    pub(crate) cite: bool,
     /// The most the block may cost, in tokens
     #[arg(long, default_value_t = quipu_core::pack::DEFAULT_TOKENS, value_name = "N")]
     pub(crate) max_tokens: usize,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quipu_engine::status::Finding;
-use quipu_engine::{Budget, Error, Processed, Result, StudyOptions, Until};
+use quipu_engine::{Budget, Error, ExtractWithModelOptions, Processed, Result, Until};
 use quipu_models::language::Spent;
 
 use super::{Session, people};
@@ -91,7 +91,11 @@ pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
     let sources_max = args.sources.unwrap_or(usize::MAX);
     let mut report = Processed::default();
     if args.from_the_start {
-        report.studied = Some(quipu_engine::study(engine, user, &StudyOptions { sources_max, from_the_start: true })?);
+        report.studied = Some(quipu_engine::extract_with_model(
+            engine,
+            user,
+            &ExtractWithModelOptions { sources_max, from_the_start: true },
+        )?);
     } else {
         let budget = Budget { sources_max, session: session.only_session.clone() };
         report = quipu_engine::process(engine, user, Until::Everything, &budget)?;

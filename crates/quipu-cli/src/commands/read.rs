@@ -122,6 +122,17 @@ fn parts(made_of: &Contributions) -> String {
         ("time", made_of.when),
         ("tokens", made_of.late),
         ("tokens around", made_of.late_near),
+        ("what it answers", made_of.x_near),
+        ("own words", made_of.own),
+        ("reply", made_of.reply),
+        ("short", made_of.concise),
+        ("brief", made_of.brief),
+        ("rule", made_of.rule),
+        ("likes", made_of.likes),
+        ("number", made_of.number),
+        ("name", made_of.name),
+        ("told late", made_of.late_told),
+        ("told early", made_of.early_told),
     ];
     let present = parts.iter().filter(|(_, value)| *value != 0.0);
     present.map(|(feature, value)| format!("{feature} {value:+.3}")).collect::<Vec<_>>().join(", ")
@@ -213,7 +224,10 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
         session.printer.report(&made, |made| made.pack.text.clone())?;
         session.printer.hint(match made.identical {
             true => "the same to the byte",
-            false => "not the same: something in it was erased since, or its weights or the model are others",
+            false => {
+                "not the same: something in it was erased since, its weights or the model are others, or another version of \
+                 quipu made it"
+            }
         });
         return Ok(());
     }
@@ -223,6 +237,8 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
         at,
         intent: args.intent.map(Into::into),
         tokenizer: args.tokenizer.clone(),
+        ids: args.ids,
+        cite: args.cite,
         deadline: args.patience.deadline(),
         ..ContextOptions::of(args.query.as_deref().unwrap_or_default())
     };

@@ -97,7 +97,7 @@ impl Run<'_> {
 
 #[test]
 fn every_acknowledged_word_survives_a_kill_and_none_is_there_twice() {
-    let script = Script::making(|asked| reply_to(asked.last_user().lines().last().unwrap_or_default()));
+    let script = Script::making(|asked| reply_to(asked.last_user().lines().next().unwrap_or_default()));
     let upstream = FakeServer::start(script.paced(Duration::from_millis(1))).unwrap();
     let place = Place::new(&format!(
         "[[upstream]]\nname = \"fake\"\nkind = \"openai\"\nbase_url = \"{}\"\n",
@@ -139,9 +139,10 @@ fn every_acknowledged_word_survives_a_kill_and_none_is_there_twice() {
     let received = upstream.received();
     for sent in &received {
         let body = sent.json();
-        let content = &body["messages"][0]["content"];
-        let said = content.as_str().or_else(|| content.as_array()?.last()?["text"].as_str()).unwrap();
-        let words = said.lines().last().unwrap();
+        let content = &body["messages"].as_array().unwrap().last().unwrap()["content"];
+        let said = content.as_str().or_else(|| content.as_array()?.first()?["text"].as_str()).unwrap();
+        // The user's own words come first; what memory adds follows them.
+        let words = said.lines().next().unwrap();
         assert_eq!(count(words), 1, "seed {SEED}: the upstream was asked: {words}");
     }
     for words in &complete {

@@ -97,7 +97,9 @@ impl Day {
         }
         match drawn {
             Drawn::FactAsserted { ends, .. } => ends.iter().for_each(|ended| self.touch(*ended, by)),
-            Drawn::FactSeen { fact, .. } | Drawn::FactPromoted { fact, .. } => self.touch(*fact, by),
+            Drawn::FactSeen { fact, .. } | Drawn::FactPromoted { fact, .. } | Drawn::FactRestored { fact } => {
+                self.touch(*fact, by);
+            }
             Drawn::FactChanged(change) => self.touch(change.fact, by),
             Drawn::TaskChanged(change) => self.touch(change.task, by),
             Drawn::NoteSeconded { note, .. } => self.touch(*note, by),

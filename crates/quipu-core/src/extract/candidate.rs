@@ -6,6 +6,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::window::{ModelClaim, ModelTask, RefusedOperation};
 use crate::id::ItemId;
 use crate::item::{NoteOrigin, TenetKind};
 
@@ -36,6 +37,18 @@ pub struct Extraction {
     pub notes: Vec<NoteCandidate>,
     /// Lines of the self-model.
     pub tenets: Vec<TenetCandidate>,
+    /// What a language model claims, each with the sentence that says it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub claims: Vec<ModelClaim>,
+    /// What a language model says of tasks, goals and problems.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub task_claims: Vec<ModelTask>,
+    /// What rules have read in this source, and a language model says is wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub misread: Vec<ItemId>,
+    /// What a language model wanted, and was not taken.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedOperation>,
     /// Sentences that look like claims and were left alone, and why (a question, a hypothesis, a quotation, a joke …).
     pub passed_over: Vec<PassedOver>,
 }

@@ -5,6 +5,7 @@
 
 mod candidate;
 mod rules;
+pub mod window;
 
 mod claim;
 mod keep;

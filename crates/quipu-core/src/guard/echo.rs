@@ -5,6 +5,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::id::ItemId;
+
 /// Words in a shingle.
 const SHINGLE_WORDS: usize = 5;
 /// Fewest words of a sentence that may be found inside a longer memory.
@@ -62,7 +64,7 @@ struct Shown {
 impl Echo {
     /// Takes in memory texts, or the lines of a pack: what a pack writes before the words is left out.
     pub fn new<'a>(shown: impl Iterator<Item = &'a str>) -> Self {
-        let shown = shown.map(|text| words(without_label(text))).filter(|words| !words.is_empty()).map(|words| Shown {
+        let shown = shown.map(|text| words(unlabelled(text)[0])).filter(|words| !words.is_empty()).map(|words| Shown {
             line: spaced(&words),
             shingles: shingles(&words),
             words: words.into_iter().collect(),
@@ -85,12 +87,19 @@ impl Echo {
 
     /// True if a shown memory begins with these words: where a sentence ends is a guess.
     fn opens_one(&self, line: &str) -> bool {
-        let line = spaced(&words(without_label(line)));
-        self.shown.iter().any(|shown| shown.line.starts_with(&line))
+        let opens = |line: &&str| {
+            let line = spaced(&words(line));
+            self.shown.iter().any(|shown| shown.line.starts_with(&line))
+        };
+        unlabelled(line).iter().any(opens)
     }
 
     fn covers_line(&self, sentence: &str) -> bool {
-        let words = words(without_label(sentence));
+        unlabelled(sentence).iter().any(|text| self.covers_words(text))
+    }
+
+    fn covers_words(&self, text: &str) -> bool {
+        let words = words(text);
         if words.is_empty() {
             return false;
         }
@@ -133,14 +142,38 @@ fn shingles(words: &[String]) -> HashSet<String> {
     words.windows(SHINGLE_WORDS).map(|window| window.join(" ")).collect()
 }
 
-/// The words of a pack's line, without `- [id · date · speaker · trust] `; any other text as it is.
-fn without_label(line: &str) -> &str {
+/// A speaker's name is no longer than so many words.
+const SPEAKER_WORDS_MAX: usize = 5;
+/// What a pack puts before the statements that were read from words.
+const NOTED: &str = "(noted: ";
+
+/// The words of a pack's line: without its mark, and without its speaker too, as far as there is one. Any other text is as
+/// it is. Packs of earlier versions began a line with `- [id · date · speaker · trust] `.
+fn unlabelled(line: &str) -> Vec<&str> {
     let trimmed = line.trim_start_matches(['>', ' ', '\t']);
-    let Some(label) = trimmed.strip_prefix("- [") else { return line };
-    match label.split_once("] ") {
-        Some((label, words)) if label.matches(" · ").count() >= 3 => words,
-        _ => line,
+    if let Some((label, words)) = trimmed.strip_prefix("- [").and_then(|label| label.split_once("] "))
+        && label.matches(" · ").count() >= 3
+    {
+        return vec![words];
     }
+    if let Some(noted) = trimmed.strip_prefix(NOTED) {
+        return vec![noted.trim_end_matches(')')];
+    }
+    let Some((_, words)) =
+        trimmed.strip_prefix('[').and_then(|rest| rest.split_once("] ")).filter(|(mark, _)| is_mark(mark))
+    else {
+        return vec![line];
+    };
+    let words = words.split_once(" (noted: ").map_or(words, |(words, _)| words);
+    let said = words.split_once(": ").filter(|(who, _)| who.split_whitespace().count() <= SPEAKER_WORDS_MAX);
+    std::iter::once(words).chain(said.map(|(_, said)| said)).collect()
+}
+
+/// A number, or an item's id.
+fn is_mark(mark: &str) -> bool {
+    let mark = mark.strip_suffix('~').unwrap_or(mark);
+    let is_number = !mark.is_empty() && mark.chars().all(|c| c.is_ascii_digit());
+    is_number || mark.parse::<ItemId>().is_ok()
 }
 
 /// What the opening of a pack begins with.
@@ -160,7 +193,8 @@ pub fn strip_packs(text: &str) -> Vec<Range<usize>> {
     while let Some(found) = lower[seek..].find(OPENING) {
         let start = seek + found;
         let tag_end = lower[start..].find('>').map_or(lower.len(), |at| start + at + 1);
-        if !lower[start..tag_end].contains("\" version=\"") || lower[start..tag_end].contains('\n') {
+        let tag = &lower[start..tag_end];
+        if !(tag.contains("\" version=\"") || tag.contains("\" part=\"")) || tag.contains('\n') {
             seek = start + OPENING.len();
             continue;
         }
@@ -183,14 +217,22 @@ pub fn strip_packs(text: &str) -> Vec<Range<usize>> {
 
 /// How many bytes at the start are lines of a pack.
 fn packlike(text: &str) -> usize {
-    let starts = ["reference data from long-term memory", "## ", "- [", "- /", "not shown for lack of room"];
+    const STARTS: [&str; 5] =
+        [OPENING_WORDS, "## ", "- ", "memory has nothing about this", "not shown for lack of room"];
     let mut length = 0;
     for line in text.split_inclusive('\n') {
         let plain = line.trim_start_matches(['>', ' ', '\t']).to_ascii_lowercase();
-        if !plain.trim().is_empty() && !starts.iter().any(|start| plain.starts_with(start)) {
+        let plain = plain.trim_end();
+        let is_marked =
+            plain.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(mark, _)| is_mark(mark));
+        let is_date = plain.len() == 10 && plain.chars().all(|c| c.is_ascii_digit() || c == '-');
+        if !plain.is_empty() && !is_marked && !is_date && !STARTS.iter().any(|start| plain.starts_with(start)) {
             break;
         }
         length += line.len();
     }
     length
 }
+
+/// What a pack says of itself.
+const OPENING_WORDS: &str = "reference data from long-term memory";

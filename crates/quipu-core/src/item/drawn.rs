@@ -39,6 +39,11 @@ pub enum Drawn {
     },
     /// A claim's state changed.
     FactChanged(FactChange),
+    /// What had ended a fact was never so: it holds again.
+    FactRestored {
+        /// Which.
+        fact: ItemId,
+    },
     /// The user does not want a value again.
     ValueRejected(RejectedValue),
     /// Candidates did not pass the gate.
@@ -264,6 +269,7 @@ impl Drawn {
             Self::FactAsserted { .. } => "fact_asserted",
             Self::FactSeen { .. } => "fact_seen",
             Self::FactChanged(_) => "fact_changed",
+            Self::FactRestored { .. } => "fact_restored",
             Self::ValueRejected(_) => "value_rejected",
             Self::CandidatesRefused { .. } => "candidates_refused",
             Self::EpisodeRecorded(_) => "episode_recorded",
@@ -348,7 +354,7 @@ impl Drawn {
             // What a summary takes out may be gone already; what a person takes out was there.
             Self::BaseTruthRemoved { truth, exchange } => vec![exchange.unwrap_or(*truth)],
             Self::BaseTruthKept { .. } | Self::SessionEnded { .. } => Vec::new(),
-            Self::FactPromoted { fact, .. } => vec![*fact],
+            Self::FactPromoted { fact, .. } | Self::FactRestored { fact } => vec![*fact],
             // One item that is gone does not take the others with it.
             Self::HitsCounted { .. } | Self::ItemsDemoted { .. } | Self::SchemaPromoted(_) => Vec::new(),
             Self::CoreFieldsChanged { .. } | Self::CoreEdited { .. } => Vec::new(),

@@ -33,6 +33,7 @@ impl Items {
                 add_evidence(&mut fact.evidence, evidence);
             }
             Drawn::FactChanged(change) => self.change_fact(&change),
+            Drawn::FactRestored { fact } => self.reinstate(fact),
             Drawn::ValueRejected(value) => {
                 self.rejected.insert(value.key(), seq);
             }
@@ -152,6 +153,16 @@ impl Items {
             let fact = fact.clone();
             self.displace_slot(&fact, false);
         }
+    }
+
+    /// Makes a fact hold that something else had ended.
+    fn reinstate(&mut self, fact: ItemId) {
+        let Some(fact) = self.facts.get_mut(&fact) else { return };
+        fact.status = FactStatus::Active;
+        fact.valid_to = None;
+        fact.superseded_by = None;
+        let fact = fact.clone();
+        self.displace_slot(&fact, false);
     }
 
     fn change_task(&mut self, change: TaskChange) {

@@ -54,6 +54,7 @@ impl Growth {
             Drawn::ItemsDemoted { items, .. } => self.demoted.extend(items),
             // What is spoken of again is active again.
             Drawn::FactSeen { fact: item, .. }
+            | Drawn::FactRestored { fact: item }
             | Drawn::NoteSeconded { note: item, .. }
             | Drawn::ItemsMerged { into: item, .. } => {
                 self.demoted.remove(item);

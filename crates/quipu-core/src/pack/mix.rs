@@ -1,4 +1,4 @@
-//! Which memories a pack mixes for which intent, and what each section may cost (seed 1; caps of seed 3).
+//! What a pack keeps room for, by what it is for.
 
 use serde::Serialize;
 
@@ -7,10 +7,10 @@ use crate::recall::Intent;
 /// What a pack costs at most if nobody says otherwise.
 pub const DEFAULT_TOKENS: usize = 1_800;
 
-/// The user's profile, whatever the intent.
-pub(super) const PROFILE_TOKENS: usize = 200;
+/// What may be said of who the user is, before any question.
+pub(super) const WHO_TOKENS: usize = 120;
 
-/// A section whose content depends on the intent.
+/// Where a line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Section {
@@ -18,100 +18,35 @@ pub enum Section {
     Goals,
     /// Values, preferences, rules the user lives by, and reflective notes that agree.
     SelfModel,
-    /// Statements.
-    Facts,
-    /// Small stories.
-    Episodes,
-    /// The words themselves.
-    Said,
+    /// What was said and what was understood of it, in the order of time.
+    Found,
 }
 
 impl Section {
+    /// Every section, in the order in which they are printed.
+    pub(super) const ALL: [Self; 3] = [Self::Goals, Self::SelfModel, Self::Found];
+
     /// Its heading, always the same.
     pub fn title(self) -> &'static str {
         match self {
             Self::Goals => "Goals and open tasks",
             Self::SelfModel => "Lived by",
-            Self::Facts => "Facts",
-            Self::Episodes => "Episodes",
-            Self::Said => "What was said",
+            Self::Found => "Found",
         }
     }
 }
 
-/// What one section may take.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Share {
-    pub(super) section: Section,
-    /// Of a block of [`DEFAULT_TOKENS`].
-    pub(super) tokens: usize,
-    pub(super) lines: usize,
-}
-
-const fn share(section: Section, tokens: usize, lines: usize) -> Share {
-    Share { section, tokens, lines }
-}
-
-/// Goals and rules, what stands in the way, what happened lately.
-const PLAN: [Share; 5] = [
-    share(Section::Goals, 240, 8),
-    share(Section::SelfModel, 180, 6),
-    share(Section::Facts, 400, 12),
-    share(Section::Episodes, 400, 6),
-    share(Section::Said, 200, 6),
-];
-/// The self-model, and episodes from before and after.
-const REFLECT: [Share; 5] = [
-    share(Section::SelfModel, 240, 8),
-    share(Section::Goals, 120, 4),
-    share(Section::Episodes, 500, 6),
-    share(Section::Facts, 300, 10),
-    share(Section::Said, 240, 8),
-];
-/// The best three to five episodes with what supports them.
-const RECALL: [Share; 3] =
-    [share(Section::Facts, 400, 16), share(Section::Episodes, 240, 5), share(Section::Said, 700, 24)];
-/// Rules and goals, decisions like it and how they came out.
-const DECIDE: [Share; 5] = [
-    share(Section::SelfModel, 240, 8),
-    share(Section::Goals, 160, 5),
-    share(Section::Episodes, 400, 5),
-    share(Section::Facts, 400, 12),
-    share(Section::Said, 240, 8),
-];
-/// A rule or two, one thing to do, little else.
-const NUDGE: [Share; 4] = [
-    share(Section::SelfModel, 100, 2),
-    share(Section::Goals, 80, 1),
-    share(Section::Facts, 160, 4),
-    share(Section::Episodes, 120, 1),
-];
-
-/// The sections of an intent, in their order.
-pub(super) fn of(intent: Intent) -> &'static [Share] {
+/// Sections of an intent that may spend so many percent of what there is before anything else does.
+pub(super) fn floors(intent: Intent) -> &'static [(Section, usize)] {
     match intent {
-        Intent::Plan => &PLAN,
-        Intent::Reflect => &REFLECT,
-        Intent::Recall => &RECALL,
-        Intent::Decide => &DECIDE,
-        Intent::Nudge => &NUDGE,
+        Intent::Plan => &[(Section::Goals, 12), (Section::SelfModel, 8)],
+        Intent::Decide | Intent::Reflect => &[(Section::SelfModel, 12), (Section::Goals, 8)],
+        Intent::Nudge => &[(Section::SelfModel, 20), (Section::Goals, 20)],
+        Intent::Recall => &[],
     }
 }
 
-/// A share of a block of another size.
-pub(super) fn scaled(tokens: usize, total: usize) -> usize {
-    tokens * total / DEFAULT_TOKENS
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_mix_leaves_room_for_what_is_always_in() {
-        for intent in Intent::ALL {
-            let sum: usize = of(intent).iter().map(|share| share.tokens).sum();
-            assert!(sum + PROFILE_TOKENS <= DEFAULT_TOKENS - 120, "{intent:?}: {sum}");
-        }
-    }
+/// What of a budget an intent may spend, in percent: who is to be moved to act reads little.
+pub(super) fn percent(intent: Intent) -> usize {
+    if intent == Intent::Nudge { 25 } else { 100 }
 }

@@ -1,13 +1,15 @@
 //! The context of a session: what holds in it, what was said in few words, and the last words as they were.
 //!
-//! Hard exceptions are always in, whatever the budget says: the rest shares what they leave.
+//! Hard exceptions are always in, whatever the budget says: the rest shares what they leave. The last messages come first,
+//! long ones cut where sentences end; then the base truth; the turn log has the rest.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Count, Packed, neutralise};
+use super::{Count, Packed, estimate_tokens, excerpt, is_backchannel, neutralise, terms};
 use crate::id::{ItemId, Seq, UserId};
 use crate::item::{Truth, TruthKind};
 use crate::session::WindowTurn;
+use crate::source::Role;
 
 /// What a session's context costs at most if nobody says otherwise.
 pub const SESSION_TOKENS: usize = 4_000;
@@ -21,10 +23,13 @@ const RECENT: &str = "Recent Messages";
 const GUIDE: &str =
     "The recent messages are the words themselves: rely on them for detail. The summary is for older turns.\n";
 
-/// Shares of the budget, in percent. What one leaves, the next may use; what all leave is for what is recalled.
+/// Shares of the budget, in percent. What one leaves, the next may use.
+const RECENT_PERCENT: usize = 55;
 const FACTS_PERCENT: usize = 30;
-const RECENT_PERCENT: usize = 40;
-const LOG_PERCENT: usize = 20;
+
+/// A message of more tokens is long: it is cut to [`CUT_TOKENS`] first, and has the rest if the others leave room.
+const LONG_TOKENS: usize = 160;
+const CUT_TOKENS: usize = 120;
 
 /// A line of the turn log.
 #[derive(Debug, Clone)]
@@ -48,12 +53,14 @@ pub struct SessionRequest<'a> {
     pub version: Seq,
     /// The base truth.
     pub base_truth: &'a [Truth],
-    /// The turn log, oldest first.
+    /// The turn log, oldest first. A turn whose messages are shown whole needs no line.
     pub log: &'a [LogLine],
     /// The raw window, oldest first.
     pub window: &'a [WindowTurn],
     /// What the whole may cost, in tokens.
     pub max_tokens: usize,
+    /// Tokens that are kept for what is recalled.
+    pub reserve: usize,
 }
 
 /// The context of a session, without what is recalled.
@@ -67,8 +74,10 @@ pub struct SessionPack {
     pub sections: Vec<Packed>,
     /// Entries in it.
     pub cited: Vec<ItemId>,
-    /// The messages in it, oldest first.
+    /// The messages in it, oldest first, as they are shown.
     pub messages: Vec<WindowTurn>,
+    /// Those of them that are cut.
+    pub cut: Vec<ItemId>,
     /// Entries and messages that did not fit.
     pub omitted: Vec<ItemId>,
     /// Turns whose line did not fit.
@@ -93,6 +102,7 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
         sections: Vec::new(),
         cited: Vec::new(),
         messages: Vec::new(),
+        cut: Vec::new(),
         omitted: Vec::new(),
         omitted_turns: Vec::new(),
         left: 0,
@@ -106,6 +116,19 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     let mut left = request.max_tokens.saturating_sub(count(&told) + frame);
     let share = |percent: usize, left: usize| (request.max_tokens * percent / 100).min(left);
 
+    let window = window(request.window, count, share(RECENT_PERCENT, left));
+    for (one, shown) in request.window.iter().zip(&window) {
+        match shown {
+            Some(text) => {
+                made.cut.extend((*text != one.text).then_some(one.id));
+                made.messages.push(WindowTurn { text: text.clone(), ..one.clone() });
+            }
+            None => made.omitted.push(one.id),
+        }
+    }
+    let messages: Vec<String> = made.messages.iter().map(message).collect();
+    left = left.saturating_sub(messages.iter().map(|text| count(text) + 1).sum::<usize>() + count(RECENT) + 3);
+
     let mut soft: Vec<&Truth> = request.base_truth.iter().filter(|truth| !truth.is_hard()).collect();
     // The kinds that bind come first; among equals the newest entry is the likeliest to matter.
     soft.reverse();
@@ -118,37 +141,27 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     let shown: Vec<String> = kept.iter().map(|&place| lines[place].clone()).collect();
     left = left.saturating_sub(section(count, &mut told, &mut made, FACTS, &shown));
 
-    // The newest messages and lines are kept, and told in their order.
-    let messages: Vec<String> =
-        request.window.iter().map(|one| format!("{}: {}", neutralise(&one.speaker), kept_lines(&one.text))).collect();
-    let newest: Vec<String> = messages.iter().rev().cloned().collect();
-    let recent = places(fitting(count, &newest, share(RECENT_PERCENT, left), RECENT), newest.len());
-    for (place, one) in request.window.iter().enumerate() {
-        if recent.contains(&place) { made.messages.push(one.clone()) } else { made.omitted.push(one.id) }
-    }
-    let spent: usize = recent.iter().map(|&place| count(&messages[place]) + 1).sum();
-    left = left.saturating_sub(spent + count(RECENT) + 3);
-
-    let log: Vec<String> = request
-        .log
+    // The newest lines are kept, those of mere politeness last, and told in their order.
+    let whole = whole_turns(request.window, &made);
+    let log: Vec<&LogLine> = request.log.iter().filter(|one| !whole.contains(&one.turn)).collect();
+    let lines: Vec<String> = log
         .iter()
         .map(|one| format!("Turn {}: User: {} | You: {}", one.turn, neutralise(&one.user), neutralise(&one.assistant)))
         .collect();
-    let newest: Vec<String> = log.iter().rev().cloned().collect();
-    let kept = places(fitting(count, &newest, share(LOG_PERCENT, left), LOG), newest.len());
-    for (place, one) in request.log.iter().enumerate().filter(|(place, _)| !kept.contains(place)) {
-        debug_assert!(place < log.len(), "a line of the log without a text");
-        made.omitted_turns.push(one.turn);
-    }
-    let shown: Vec<String> = kept.iter().map(|&place| log[place].clone()).collect();
+    let mut order: Vec<usize> = (0..log.len()).rev().collect();
+    order.sort_by_key(|&place| is_backchannel(&log[place].user) && is_backchannel(&log[place].assistant));
+    let ordered: Vec<String> = order.iter().map(|&place| lines[place].clone()).collect();
+    let fits = fitting(count, &ordered, left.saturating_sub(request.reserve), LOG);
+    let kept: BTreeSet<usize> = fits.into_iter().map(|at| order[at]).collect();
+    made.omitted_turns = (0..log.len()).filter(|place| !kept.contains(place)).map(|place| log[place].turn).collect();
+    let shown: Vec<String> = kept.iter().map(|&place| lines[place].clone()).collect();
     left = left.saturating_sub(section(count, &mut told, &mut made, LOG, &shown));
 
     told.push_str(GUIDE);
     told.push_str(closing);
-    if !recent.is_empty() {
+    if !messages.is_empty() {
         let mut text = opening("recent");
-        let shown: Vec<String> = recent.iter().map(|&place| messages[place].clone()).collect();
-        section(count, &mut text, &mut made, RECENT, &shown);
+        section(count, &mut text, &mut made, RECENT, &messages);
         text.push_str(closing);
         made.recent = text;
     }
@@ -159,8 +172,8 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
 
 fn line(truth: &Truth) -> String {
     match truth.kind {
-        TruthKind::Exception => format!("- [{}] {}", truth.id, neutralise(&truth.text)),
-        kind => format!("- [{} · {}] {}", truth.id, kind.word(), neutralise(&truth.text)),
+        TruthKind::Exception => format!("- {}", neutralise(&truth.text)),
+        kind => format!("- {}: {}", kind.word(), neutralise(&truth.text)),
     }
 }
 
@@ -188,9 +201,50 @@ fn fitting(count: Count<'_>, lines: &[String], budget: usize, title: &str) -> BT
     kept
 }
 
-/// Places counted from the end, counted from the start.
-fn places(from_end: BTreeSet<usize>, length: usize) -> BTreeSet<usize> {
-    from_end.into_iter().map(|place| length - 1 - place).collect()
+/// The messages of the window that fit, newest first: short ones whole, long ones cut, and these whole too where there is
+/// room left.
+fn window(window: &[WindowTurn], count: Count<'_>, budget: usize) -> Vec<Option<String>> {
+    let asked = window.iter().rev().find(|one| one.role == Role::User).map(|one| terms(&one.text)).unwrap_or_default();
+    let cost = |one: &WindowTurn, text: &str| count(&message(&WindowTurn { text: text.to_owned(), ..one.clone() })) + 1;
+    let mut left = budget.saturating_sub(count(RECENT) + 3);
+    let mut shown: Vec<Option<String>> = vec![None; window.len()];
+    let mut costs = BTreeMap::new();
+    for (place, one) in window.iter().enumerate().rev() {
+        let is_long = estimate_tokens(&one.text) > LONG_TOKENS;
+        let text = if is_long { excerpt(&one.text, &[], &asked, CUT_TOKENS).text } else { one.text.clone() };
+        let needed = cost(one, &text);
+        if needed <= left {
+            left -= needed;
+            costs.insert(place, needed);
+            shown[place] = Some(text);
+        }
+    }
+    for (place, short) in costs.into_iter().rev() {
+        let one = &window[place];
+        if shown[place].as_ref() == Some(&one.text) {
+            continue;
+        }
+        let more = cost(one, &one.text).saturating_sub(short);
+        if more <= left {
+            left -= more;
+            shown[place] = Some(one.text.clone());
+        }
+    }
+    shown
+}
+
+/// A message as it is shown.
+fn message(one: &WindowTurn) -> String {
+    format!("{}: {}", neutralise(&one.speaker), kept_lines(&one.text))
+}
+
+/// Turns of which every message of the window is shown whole, not only a reply that stayed behind.
+fn whole_turns(window: &[WindowTurn], made: &SessionPack) -> BTreeSet<u32> {
+    let is_whole =
+        |one: &&WindowTurn| made.messages.iter().any(|shown| shown.id == one.id) && !made.cut.contains(&one.id);
+    let broken: BTreeSet<u32> = window.iter().filter(|one| !is_whole(one)).map(|one| one.turn).collect();
+    let asked = window.iter().filter(|one| one.role != Role::Assistant).map(|one| one.turn);
+    asked.filter(|turn| !broken.contains(turn)).collect()
 }
 
 fn section(

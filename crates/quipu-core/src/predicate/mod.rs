@@ -121,6 +121,9 @@ pub struct Predicate {
     /// A predicate that cannot hold of the same object at the same time.
     #[serde(default)]
     pub opposite: Option<String>,
+    /// Other names of the relation that say what kind it is: a sister is a sibling.
+    #[serde(default)]
+    pub roles: Vec<String>,
     /// Words it is asked by, beside those it reads with.
     #[serde(default)]
     pub words: Vec<String>,
@@ -176,6 +179,7 @@ impl Predicates {
             qualifiers: BTreeMap::new(),
             spelling: Spelling::AsSaid,
             opposite: None,
+            roles: Vec::new(),
             words: Vec::new(),
             said: "{s} {p} {o}".to_owned(),
             asked: None,
@@ -191,6 +195,12 @@ impl Predicates {
     /// True if the registry has it.
     pub fn has(&self, name: &str) -> bool {
         self.known.contains_key(name)
+    }
+
+    /// The relation a role belongs to: `sibling` of `sister`.
+    pub fn of_role(&self, role: &str) -> Option<&str> {
+        let found = self.known.iter().find(|(_, predicate)| predicate.roles.iter().any(|one| one == role));
+        found.map(|(name, _)| name.as_str())
     }
 
     /// True if facts of this relation about the user stand in the core document.

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use super::cues::Asked;
 use super::dates::Agreements;
 use super::dense::{QueryVector, bit, for_each_bit};
-use super::index::{Index, NO_DAY};
+use super::index::{Index, NO_DAY, NONE};
 use super::words::WordScores;
 use crate::limit;
 
@@ -98,6 +99,8 @@ pub(super) struct Evidence<'a> {
     pub(super) speaker: Option<u32>,
     /// The question asks for a time.
     pub(super) asks_when: bool,
+    /// What the form of the question asks for.
+    pub(super) asked: Asked,
 }
 
 /// How much of its session's score counts when passages are nominated by their words, as when they are scored.
@@ -143,6 +146,23 @@ impl Candidates {
 }
 
 impl Evidence<'_> {
+    /// For each passage the cosine of the question with the one beside it ([`Index::beside`]); 0 without one. `all` are the cosines
+    /// of every passage of the index, if they are at hand.
+    pub(super) fn near(&self, passages: &[u32], all: Option<&Vec<f32>>) -> Vec<f32> {
+        let beside = passages.iter().map(|&passage| self.index.beside(passage));
+        match (all, self.vector) {
+            (Some(all), _) => beside.map(|passage| all.get(passage as usize).copied().unwrap_or(0.0)).collect(),
+            (None, None) => vec![0.0; passages.len()],
+            (None, Some(query)) => {
+                let beside: Vec<u32> = beside.collect();
+                let there: Vec<u32> = beside.iter().copied().filter(|&passage| passage != NONE).collect();
+                let mut found = self.index.dense.cosines_at(query, &there).into_iter();
+                let cosine = |&passage: &u32| if passage == NONE { None } else { found.next() };
+                beside.iter().map(cosine).map(Option::unwrap_or_default).collect()
+            }
+        }
+    }
+
     fn dense_arm(&self) -> Vec<u32> {
         let Some(query) = self.vector else { return Vec::new() };
         let dense = &self.index.dense;

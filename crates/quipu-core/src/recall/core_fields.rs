@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::derived::{asked_by, terms};
 use super::plan::Plan;
+use super::validity::Validity;
 use crate::memory::Memory;
 use crate::predicate::Predicates;
 
@@ -35,6 +36,16 @@ const SHARE_MIN: f32 = 0.5;
 pub fn core_fields(memory: &Memory, plan: &Plan) -> Vec<CoreField> {
     let mut leaves = Vec::new();
     collect(memory.core(), &mut String::new(), &mut leaves);
+    // The document says what holds now: where another time is asked for, a field counts if the fact behind it held then.
+    if matches!(plan.validity, Validity::Within(..) | Validity::Now(Some(_))) {
+        let items = memory.items();
+        let held: Vec<&str> = items
+            .facts()
+            .filter(|fact| plan.validity.admits(items, fact.id))
+            .filter_map(|fact| fact.core_path.as_deref())
+            .collect();
+        leaves.retain(|(path, _)| held.iter().any(|place| is_at(path, place)));
+    }
     let of_others = plan.about.as_ref().filter(|about| !about.is_user());
     let fields: Vec<(String, &Value, Vec<String>)> = leaves
         .into_iter()

@@ -66,6 +66,9 @@ impl Signals {
     /// How many there are.
     pub const COUNT: usize = 11;
 
+    /// Answers that are looked at, whatever number was asked for.
+    pub const LOOKED_AT: usize = 5;
+
     /// In the order of their declaration.
     pub fn array(&self) -> [f64; Self::COUNT] {
         let Self { n, n_sess, x, late, late_near, spk, date, lead, known, unknown, holds } = *self;
@@ -77,7 +80,7 @@ impl Signals {
         let Some(best) = groups.first() else { return Self::default() };
         let (made_of, relevance) = parts(&best.lead);
         let out = |added: f32, weight: f32| if weight > 0.0 { f64::from(added / weight) } else { 0.0 };
-        let fifth = groups.get(4).map_or(0.0, |group| parts(&group.lead).1);
+        let fifth = groups.get(Self::LOOKED_AT - 1).map_or(0.0, |group| parts(&group.lead).1);
         let weight = |terms: &mut dyn Iterator<Item = &Term>| terms.map(|term| f64::from(term.idf)).sum::<f64>();
         let all = weight(&mut terms.iter());
         let known = if all > 0.0 { weight(&mut terms.iter().filter(|term| term.passages > 0)) / all } else { 0.0 };

@@ -155,7 +155,7 @@ impl DerivedIndex {
 pub fn touched(change: &Change) -> Vec<ItemId> {
     let Change::Drawn(drawn) = change else { return Vec::new() };
     let known = match drawn {
-        Drawn::FactSeen { fact, .. } => Some(*fact),
+        Drawn::FactSeen { fact, .. } | Drawn::FactRestored { fact } => Some(*fact),
         Drawn::FactChanged(change) => Some(change.fact),
         Drawn::TaskChanged(change) => Some(change.task),
         Drawn::NoteSeconded { note, .. } => Some(*note),

@@ -70,7 +70,12 @@ pub(super) fn fold(
             break;
         }
     }
-    all.extend(derived.iter().map(|hit| (hit.score, hit.id, Lead::Derived(hit.clone()))));
+    // An episode is longer than what answers: it comes after the words of it that were found.
+    let behind = |hit: &DerivedHit| match hit.id.kind {
+        ItemKind::Episode if hit.witness.is_some() => (hit.score - hit.contributions.n.max(0.0)).next_down(),
+        _ => hit.score,
+    };
+    all.extend(derived.iter().map(|hit| (behind(hit), hit.id, Lead::Derived(hit.clone()))));
     // Of equals the statement comes before the words it was read from.
     let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
     all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));

@@ -8,14 +8,14 @@ use serde_bytes::{ByteBuf, Bytes};
 use thiserror::Error;
 
 use super::dense::{DenseRows, EmbeddingKey, sign_words};
-use super::index::{Index, NO_DAY, NONE, PassageColumns};
+use super::index::{Index, NO_DAY, NONE, PassageColumns, REPLY};
 use super::late::TokenCode;
 use super::words::{Posting, Texts, WordIndex};
 use crate::id::{ItemId, ItemKind};
 use crate::limit;
 
 /// Names the layout; an image with another tag is not read but made again from the sources.
-pub const IMAGE_TAG: &[u8; 8] = b"qpindx02";
+pub const IMAGE_TAG: &[u8; 8] = b"qpindx03";
 
 const CHECKSUM_BYTES: usize = 16;
 
@@ -184,7 +184,7 @@ impl Index {
         )
     }
 
-    /// Neighbours and days follow from the columns.
+    /// Neighbours, who talks with whom, and days follow from the columns.
     fn link_neighbours(&mut self) {
         let columns = &mut self.passages;
         for (number, &session) in (0..).zip(&columns.session) {
@@ -194,6 +194,9 @@ impl Index {
                 *next = number;
             }
             columns.previous.push(previous);
+        }
+        for ((&session, &author), marks) in columns.session.iter().zip(&columns.author).zip(&columns.marks) {
+            self.talk.add(session, author, marks & REPLY != 0);
         }
         let days = || columns.day.iter().copied().filter(|&day| day != NO_DAY);
         self.days = days().min().zip(days().max());

@@ -5,16 +5,18 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::cues;
 use super::dense::{DenseRows, EmbeddingKey, StoredVector, embedding_key, quantise};
 use super::late::TokenCode;
 use super::passages::{self, searchable};
 use super::plan::Filter;
+use super::talk::Talk;
 use super::tokens;
 use super::when;
 use super::words::WordIndex;
 use crate::id::{ItemId, ItemKind};
 use crate::memory::Held;
-use crate::source::Source;
+use crate::source::{Role, Source};
 use crate::{limit, time};
 
 /// No neighbour, session or author.
@@ -22,9 +24,11 @@ pub(super) const NONE: u32 = u32::MAX;
 /// No day.
 pub(super) const NO_DAY: i32 = i32::MIN;
 
-/// Marks of a passage, added up.
+/// Marks of a passage, added up; more of them in [`cues`].
 pub(super) const ASKS: u8 = 1;
 pub(super) const SAYS_WHEN: u8 = 2;
+/// It is an assistant's.
+pub(super) const REPLY: u8 = 4;
 
 /// What an embedder is given at most, in bytes, as far as the passage before is concerned: about 256 tokens of English.
 /// The passage itself is never cut.
@@ -71,7 +75,7 @@ pub(super) struct PassageColumns {
     pub(super) author: Vec<u32>,
     /// Days since 1970, or [`NO_DAY`].
     pub(super) day: Vec<i32>,
-    /// [`ASKS`] if it ends with a question mark, [`SAYS_WHEN`] if it names a time.
+    /// [`ASKS`] if it ends with a question mark, [`SAYS_WHEN`] if it names a time, [`REPLY`], and those of [`cues`].
     pub(super) marks: Vec<u8>,
 }
 
@@ -98,6 +102,8 @@ pub struct Index {
     pub(super) authors: Vec<Arc<str>>,
     author_numbers: HashMap<String, u32>,
     authors_by_first: HashMap<String, Vec<AuthorName>>,
+    /// Who talks with whom.
+    pub(super) talk: Talk,
     /// First and last day of any passage.
     pub(super) days: Option<(i32, i32)>,
     pub(super) words: WordIndex,
@@ -117,6 +123,7 @@ impl Index {
             authors: Vec::new(),
             author_numbers: HashMap::new(),
             authors_by_first: HashMap::new(),
+            talk: Talk::default(),
             days: None,
             words: WordIndex::default(),
             dense: DenseRows::new(dimensions),
@@ -178,11 +185,14 @@ impl Index {
             let says = if when::says_when(&tokens::words(&text[range.clone()])) { SAYS_WHEN } else { 0 };
             self.words.add(session, &text[range.clone()]);
             self.dense.push_empty();
-            self.push(ordinal, range, session.unwrap_or(NONE), author, day, asks | says);
+            let reply = if source.role == Role::Assistant { REPLY } else { 0 };
+            let form = cues::marks_of(&text[range.clone()], reply != 0);
+            self.push(ordinal, range, session.unwrap_or(NONE), author, day, asks | says | reply | form);
         }
     }
 
     fn push(&mut self, ordinal: u32, range: Range<usize>, session: u32, author: u32, day: i32, marks: u8) {
+        self.talk.add(session, author, marks & REPLY != 0);
         let columns = &mut self.passages;
         let number = columns.ordinal.len() as u32;
         let mut previous = NONE;
@@ -244,6 +254,20 @@ impl Index {
         self.authors_by_first.get(first).map_or(&[], Vec::as_slice)
     }
 
+    /// The passage that answers this one, or that this one answers, or [`NONE`]: of a reply the last words before it, of other
+    /// words the start of the reply after them.
+    pub(super) fn beside(&self, passage: u32) -> u32 {
+        let columns = &self.passages;
+        let is_reply = |at: u32| columns.marks.get(at as usize).is_some_and(|marks| marks & REPLY != 0);
+        let ordinal = columns.ordinal[passage as usize];
+        let step = if is_reply(passage) { &columns.previous } else { &columns.next };
+        let mut at = step[passage as usize];
+        while columns.ordinal.get(at as usize) == Some(&ordinal) {
+            at = step[at as usize];
+        }
+        if is_reply(at) == is_reply(passage) { NONE } else { at }
+    }
+
     /// Bytes of the source's searchable text that a passage covers.
     pub(super) fn span(&self, passage: u32) -> Range<usize> {
         self.passages.start[passage as usize] as usize..self.passages.end[passage as usize] as usize
@@ -297,8 +321,9 @@ impl Index {
         std::iter::successors(last, move |&passage| real(self.passages.previous[passage as usize]))
     }
 
-    /// The text whose vector stands for a passage: the passage before it in the session, then the passage, each with its
-    /// speaker. The passage itself is whole; of the one before it, what fits from its end.
+    /// The text whose vector stands for a passage: among people the passage before it in the session, then the passage, each
+    /// with its speaker. The passage itself is whole; of the one before it, what fits from its end. Where an assistant talks,
+    /// each passage stands alone: long replies would drown the user's words (measured in docs/benchmarks.md).
     ///
     /// None if there is no such passage or its source is not in `sources`.
     pub fn embedding_input<S: Sources + ?Sized>(&self, sources: &S, passage: u32) -> Option<EmbeddingInput> {
@@ -306,6 +331,10 @@ impl Index {
         let own = format!("{}: {text}", source.speaker());
         let previous = self.passages.previous[passage as usize];
         let alone = |text| Some(EmbeddingInput { text, own: 0 });
+        let is_reply = |at: u32| self.passages.marks.get(at as usize).is_some_and(|marks| marks & REPLY != 0);
+        if is_reply(passage) || is_reply(previous) {
+            return alone(own);
+        }
         let Some((before, before_text)) = self.passage_text(sources, previous) else { return alone(own) };
         let room = EMBEDDING_INPUT_BYTES.saturating_sub(own.len() + before.speaker().len() + 3);
         let from = before_text.len().saturating_sub(room);

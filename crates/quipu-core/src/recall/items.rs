@@ -41,6 +41,12 @@ const WITNESSES_MAX: usize = 8;
 /// What a fact about somebody else than is asked about counts.
 const OF_ANOTHER: f32 = -0.5;
 
+/// How concise a statement is, see [`Features::concise`].
+const OF_A_STATEMENT: f32 = 0.65;
+
+/// How near a passage usually is to a question that it answers.
+const AS_AN_ANSWER: f32 = 0.6;
+
 /// Less than half of a question is another question.
 const HALF: f32 = 0.5;
 
@@ -237,9 +243,10 @@ impl Desk<'_> {
             Some(query) => index.dense.cosines_at(query, &passages),
             None => vec![0.0; passages.len()],
         };
+        let near = self.evidence.near(&passages, None);
         let mut known: BTreeMap<u32, Features> = BTreeMap::new();
-        for (&passage, cosine) in passages.iter().zip(cosines) {
-            let found = features(self.evidence, passage, cosine);
+        for ((&passage, cosine), near) in passages.iter().zip(cosines).zip(near) {
+            let found = features(self.evidence, passage, cosine, near);
             let best = known.entry(ordinals[passage as usize]).or_insert(found);
             if self.score(&found) > self.score(best) {
                 *best = found;
@@ -263,6 +270,13 @@ impl Desk<'_> {
                 made_of.spk = 1.0;
             }
             made_of.holds = self.holds(fact, is_asked_about);
+        }
+        if witness.is_none() {
+            // Entered by hand, it has no passage to be compared: what it answers of the question stands for that.
+            made_of.own = 1.0;
+            made_of.concise = OF_A_STATEMENT;
+            let answered = AS_AN_ANSWER * made_of.holds.max(0.0);
+            (made_of.x, made_of.late, made_of.late_near) = (answered, answered, answered);
         }
         let made_of = made_of.weighed(self.weights);
         let (score, highest) = (made_of.sum(), score_max(self.weights));

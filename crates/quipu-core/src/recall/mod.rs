@@ -10,6 +10,7 @@
 mod about;
 mod candidates;
 mod core_fields;
+mod cues;
 mod dates;
 mod decision;
 mod dense;
@@ -32,6 +33,7 @@ mod reliability;
 mod scan;
 mod score;
 mod select;
+mod talk;
 pub(crate) mod tokens;
 mod trace;
 mod validity;
@@ -57,8 +59,9 @@ pub use plan::{Filter, Plan, Query};
 pub use profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
 pub use rank::{Standing, confidence, frequency, recency, rif, unasked};
 pub use reliability::{Stretch, calibration_error};
-pub use score::{Contributions, Features, Weights, score_max};
+pub use score::{Contributions, Features, Stages, Weights, score_max};
 pub use select::Hit;
+pub use tokens::terms;
 pub use trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
 pub use validity::Validity;
 
@@ -169,7 +172,7 @@ fn search(
     let mut drawn = Vec::new();
     // Sources that stand behind a statement take no place of their own.
     let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { limit::NOMINEES_PER_ARM.max(2 * plan.k) };
-    let mut weights = options.profile.matching.first;
+    let mut weights = options.profile.matching.of(index.talk.is_among_people()).first;
     let gone: Vec<u32> = memory.items().hidden_sources().filter_map(|id| memory.find(id)).collect();
     let asleep: Vec<u32> = out.into_iter().flatten().filter_map(|id| memory.find(*id)).collect();
     let closed = Closed { gone: &gone, asleep: &asleep };
@@ -197,14 +200,22 @@ fn search(
         question: &plan.text,
         goal: meaning.goal.as_deref(),
     };
-    desk.rank(&mut groups, plan.k);
+    // How sure an answer is does not depend on how many were asked for.
+    let kept = if plan.form.order { plan.k.max(limit::RANKED) } else { plan.k.max(Signals::LOOKED_AT) };
+    desk.rank(&mut groups, kept);
     let signals = Signals::of(&groups, &terms, &weights);
+    let profile = &options.profile;
     let calibration = match trace.compared {
-        0 => &options.profile.calibration_without_tokens,
-        _ => &options.profile.calibration,
+        0 => &profile.calibration_without_tokens,
+        _ if index.talk.is_among_people() || profile.matching.assistant.is_none() => &profile.calibration,
+        _ => &profile.calibration_of_assistant,
     };
     let probability = calibration.probability(&signals);
     let of_another = about::is_of_another(memory, derived, plan, &groups);
+    if plan.form.order {
+        desk.spread(&mut groups);
+    }
+    groups.truncate(plan.k);
     Found { groups, derived: drawn, trace, signals, probability, of_another }
 }
 
@@ -242,7 +253,7 @@ fn stages(
     options: &Options,
     look: Look<'_>,
 ) -> (Recall, Vec<Term>) {
-    let matching = &options.profile.matching;
+    let matching = options.profile.matching.of(index.talk.is_among_people());
     let all = index.mask(&plan.filter, closed.gone);
     let allowed = index.without(all.clone(), closed.asleep);
     let words = index.words.score(&plan.terms);
@@ -258,6 +269,7 @@ fn stages(
         vector: vector.as_ref(),
         speaker: plan.speaker_number(),
         asks_when: plan.asks_when,
+        asked: plan.form,
     };
     let candidates = Candidates::nominate(&evidence, options.exhaustive_passages_max);
     let mut scored = select::score(&evidence, &candidates, &matching.first);

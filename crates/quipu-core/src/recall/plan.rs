@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::about::{self, About, Named};
+use super::cues::Asked;
 use super::dates::{self, NamedDate};
 use super::derived::{DerivedIndex, opposite_of};
 use super::entities;
@@ -89,6 +90,8 @@ pub struct Plan {
     pub now: Option<Timestamp>,
     /// True if it asks for a time.
     pub asks_when: bool,
+    /// What its form asks for.
+    pub(super) form: Asked,
     /// What it is for.
     pub intent: Intent,
     /// What to embed: the question as the named authors would put it.
@@ -167,13 +170,15 @@ impl Plan {
         };
         Ok(Self {
             asked: turned(without(&words, &mentions, &aside), &negation),
-            terms: without(&words, &mentions, &negation.places),
+            // Words that tell a time are a time, not words to find.
+            terms: without(&words, &mentions, &aside),
             entities: entities::of(&query.text, &words, &authors),
             speaker: only.and_then(|author| index.author(author)).cloned(),
             dates,
             intent: query.intent.unwrap_or_else(|| Intent::of(&words)),
             intervals,
             asks_when: when::asks_when(&words),
+            form: Asked::of(&query.text),
             now: query.now,
             first_person_text: first_person(&query.text, &words, &said_of(&words, &mentions)),
             speaks: only,
@@ -201,6 +206,14 @@ impl Plan {
         let mut named = authors(index, &mentions);
         let left_out = |at: usize| self.negation.places.iter().any(|place| place.contains(&at));
         named.extend(derived.named(&self.text, &words).into_iter().filter(|one| !left_out(one.words.start)));
+        let known: Vec<usize> = named.iter().map(|one| one.words.start).collect();
+        let own = own_name(memory, &self.text, &words);
+        let own: Vec<_> =
+            own.into_iter().filter(|place| !known.contains(&place.start) && !left_out(place.start)).collect();
+        if !own.is_empty() {
+            self.is_asked_of_the_user(&words, &mentions, &own);
+            named.extend(own.into_iter().map(|words| Named { words, name: USER.to_owned() }));
+        }
         if named.is_empty() {
             named = about::written(&self.text, &words);
         }
@@ -226,6 +239,64 @@ impl Plan {
         }
         self
     }
+}
+
+impl Plan {
+    /// The question names the user: what they said, they said in the first person, and hardly ever with their name.
+    fn is_asked_of_the_user(&mut self, words: &[Word], mentions: &[Mention], own: &[Range<usize>]) {
+        if mentions.is_empty() {
+            let mut places = said_of(words, mentions);
+            places.extend(own.iter().cloned());
+            places.sort_by_key(|place| place.start);
+            self.first_person_text = first_person(&self.text, words, &places);
+        }
+        let names: Vec<String> =
+            own.iter().cloned().flat_map(|place| words[place].iter().filter_map(term_of)).collect();
+        for terms in [&mut self.terms, &mut self.asked] {
+            if terms.iter().any(|term| !names.contains(term)) {
+                terms.retain(|term| !names.contains(term));
+            }
+        }
+    }
+}
+
+/// Relations that tell what the user is called.
+const NAMES: [&str; 2] = ["name", "nickname"];
+/// A shorter user id is no name.
+const NAME_CHARS_MIN: usize = 3;
+
+/// Where a text has the user's own name: what facts say they are called, or the user id, if that is a word.
+fn own_name(memory: &Memory, text: &str, words: &[Word]) -> Vec<Range<usize>> {
+    let told = memory
+        .items()
+        .facts()
+        .filter(|fact| fact.subject == USER && fact.is_active() && NAMES.contains(&fact.predicate.as_str()));
+    let told = told.map(|fact| fact.object.as_str());
+    let id = memory.user().as_str();
+    let id = Some(id).filter(|id| id.chars().count() >= NAME_CHARS_MIN && id.chars().all(char::is_alphabetic));
+    let mut names: Vec<Vec<String>> = Vec::new();
+    for name in told.chain(id) {
+        let whole: Vec<String> = tokens::words(name).into_iter().map(|word| word.lower).collect();
+        names.extend(whole.first().map(|first| vec![first.clone()]));
+        names.push(whole);
+    }
+    names.retain(|name| !name.is_empty());
+    names.sort_by_key(|name| std::cmp::Reverse(name.len()));
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < words.len() {
+        let is_here = |name: &&Vec<String>| {
+            words.len() - at >= name.len()
+                && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
+                && is_name_here(text, words, &(at..at + name.len()))
+        };
+        let length = names.iter().find(is_here).map_or(0, Vec::len);
+        if length > 0 {
+            found.push(at..at + length);
+        }
+        at += length.max(1);
+    }
+    found
 }
 
 fn term_of(word: &Word) -> Option<String> {

@@ -81,6 +81,9 @@ pub fn frequency(seen: u32) -> f64 {
     1.0 - (-f64::from(seen) / 3.0).exp()
 }
 
+/// Equal stretches of a memory's time.
+const STRETCHES: usize = 10;
+
 /// What standing depends on beside the memory.
 pub(super) struct Desk<'a> {
     pub(super) memory: &'a Memory,
@@ -136,6 +139,26 @@ impl Desk<'_> {
                 group.standing = self.standing(group, passages[at], &goal, feels);
             }
         }
+    }
+
+    /// Spreads answers over the time of the memory: of each of [`STRETCHES`] the best, then of each the next, and so on.
+    pub(super) fn spread(&self, groups: &mut [Group]) {
+        let last = self.memory.sources().len().max(1);
+        let ordinal = |group: &Group| match &group.lead {
+            Lead::Source(hit) => Some(hit.ordinal as usize),
+            Lead::Derived(hit) => hit.witness.map(|ordinal| ordinal as usize),
+        };
+        let stretch = |group: &Group| ordinal(group).map_or(0, |at| (at * STRETCHES / last).min(STRETCHES - 1));
+        let mut met = [0usize; STRETCHES];
+        let mut keyed: Vec<(usize, Group)> = Vec::with_capacity(groups.len());
+        for group in groups.iter() {
+            let at = stretch(group);
+            keyed.push((met[at], group.clone()));
+            met[at] += 1;
+        }
+        // Stable: within a round the better one stays first.
+        keyed.sort_by_key(|(round, _)| *round);
+        groups.iter_mut().zip(keyed).for_each(|(place, (_, group))| *place = group);
     }
 
     fn standing(&self, group: &Group, passage: Option<u32>, goals: &[Vec<i8>], feels: Option<f64>) -> Standing {

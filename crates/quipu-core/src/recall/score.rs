@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Evidence;
-use super::index::{ASKS, SAYS_WHEN};
+use super::cues::{BRIEF, LIKES, NAME, NUMBER, RULE};
+use super::index::{ASKS, REPLY, SAYS_WHEN};
 use super::words::SCORE_MAX;
 
 /// One number for each feature: how it came out, what it counts, or, the two multiplied, what it adds to a score.
@@ -33,6 +34,28 @@ pub struct Features {
     pub late: f32,
     /// The same of the passage with its neighbours.
     pub late_near: f32,
+    /// Cosine of the question and the passage that answers this one, or that this one answers, −1 … 1.
+    pub x_near: f32,
+    /// 1 if the words are not an assistant's; 2 if the question asks for the order in which things were brought up.
+    pub own: f32,
+    /// 1 if the words are an assistant's and the question asks what it said.
+    pub reply: f32,
+    /// 1 for few words, 0 for 400 terms and more: `1 − ln(1 + terms) / 6`.
+    pub concise: f32,
+    /// 1 if the passage has hardly any words of its own.
+    pub brief: f32,
+    /// 1 if the user tells the assistant how to behave; 2 if something is to be made or explained.
+    pub rule: f32,
+    /// 1 if the user says what they like or avoid, and something is to be made or suggested.
+    pub likes: f32,
+    /// 1 if there is a number in it and the question asks for one.
+    pub number: f32,
+    /// 1 if there is a name in it and the question asks for one.
+    pub name: f32,
+    /// How late in memory it stands, 0 … 1, if the question asks what is.
+    pub late_told: f32,
+    /// How early in memory it stands, 0 … 1, if the question asks what was.
+    pub early_told: f32,
     /// Of a statement: how much of the question it answers for the person and the time that are asked about, 0 … 1; less
     /// than 0 if it is about somebody else. 0 for a passage.
     pub holds: f32,
@@ -43,16 +66,51 @@ pub type Contributions = Features;
 
 impl Features {
     /// How many there are.
-    const COUNT: usize = 12;
+    const COUNT: usize = 23;
 
     fn array(&self) -> [f32; Self::COUNT] {
-        let Self { n, n_prev, n_next, n_sess, spk, date, isq, x, when, late, late_near, holds } = *self;
-        [n, n_prev, n_next, n_sess, spk, date, isq, x, when, late, late_near, holds]
+        let Self {
+            n,
+            n_prev,
+            n_next,
+            n_sess,
+            spk,
+            date,
+            isq,
+            x,
+            when,
+            late,
+            late_near,
+            x_near,
+            own,
+            reply,
+            concise,
+            brief,
+            rule,
+            likes,
+            number,
+            name,
+            late_told,
+            early_told,
+            holds,
+        } = *self;
+        [
+            n, n_prev, n_next, n_sess, spk, date, isq, x, when, late, late_near, x_near, own, reply, concise, brief,
+            rule, likes, number, name, late_told, early_told, holds,
+        ]
     }
 
     /// The score these contributions make.
     pub fn sum(&self) -> f32 {
         self.array().iter().sum()
+    }
+
+    /// The score, and at most 0 where neither words, meaning, date nor speaker speak for the passage: its form and its time alone are
+    /// no reason to find it.
+    pub(super) fn score(&self) -> f32 {
+        let Self { n, n_prev, n_next, n_sess, spk, date, x, late, late_near, .. } = *self;
+        let speaks = [n, n_prev, n_next, n_sess, spk, date, x, late, late_near].iter().any(|&part| part > 0.0);
+        if speaks { self.sum() } else { self.sum().min(0.0) }
     }
 
     /// What each feature adds under these weights.
@@ -69,6 +127,17 @@ impl Features {
             when: self.when * weights.when,
             late: self.late * weights.late,
             late_near: self.late_near * weights.late_near,
+            x_near: self.x_near * weights.x_near,
+            own: self.own * weights.own,
+            reply: self.reply * weights.reply,
+            concise: self.concise * weights.concise,
+            brief: self.brief * weights.brief,
+            rule: self.rule * weights.rule,
+            likes: self.likes * weights.likes,
+            number: self.number * weights.number,
+            name: self.name * weights.name,
+            late_told: self.late_told * weights.late_told,
+            early_told: self.early_told * weights.early_told,
             holds: self.holds * weights.holds,
         }
     }
@@ -76,16 +145,28 @@ impl Features {
 
 /// What each feature counts, in two stages: all candidates are scored by the first; where there are tokens to compare,
 /// everything is scored again by the second, in which the tokens of the best are compared.
-///
-/// Both were measured on LoCoMo's questions and cross-validated over its conversations; what a statement that holds counts,
-/// on made-up worlds (`quipu eval worlds`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Weights {
+pub struct Stages {
     /// For every candidate.
     pub first: Features,
     /// Once tokens were compared: by meaning they tell what words alone tell in the first stage. None: one stage.
     pub late: Option<Features>,
+}
+
+/// The weights of the two kinds of conversation. Which ones are used follows from the memory: people among themselves if most of
+/// its passages are of sessions with several authors and no assistant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// People talk among themselves, every candidate: measured on LoCoMo's questions and cross-validated over its conversations.
+    /// What a statement that holds counts was measured on made-up worlds (`quipu eval worlds`).
+    pub first: Features,
+    /// The second stage for people among themselves.
+    pub late: Option<Features>,
+    /// A user talks with an assistant, or writes alone: fitted by listwise regression on BEAM's development chats and eight invented
+    /// people's, and cross-validated over them. None: the same as for people among themselves.
+    pub assistant: Option<Stages>,
 }
 
 impl Default for Weights {
@@ -99,15 +180,12 @@ impl Default for Weights {
             date: 1.1,
             isq: -0.2,
             x: 2.0,
-            when: 0.0,
-            late: 0.0,
-            late_near: 0.0,
             holds: HOLDS,
+            ..Features::default()
         };
         let late = Features {
             n: 0.25,
             n_prev: 0.15,
-            n_next: 0.0,
             n_sess: 0.65,
             spk: 0.6,
             date: 1.05,
@@ -117,8 +195,42 @@ impl Default for Weights {
             late: 1.4,
             late_near: 1.5,
             holds: HOLDS,
+            ..Features::default()
         };
-        Self { first, late: Some(late) }
+        Self { first, late: Some(late), assistant: Some(of_assistant()) }
+    }
+}
+
+/// See [`Weights::assistant`].
+fn of_assistant() -> Stages {
+    let by_form = Features {
+        spk: 0.2,
+        date: 0.6,
+        isq: -0.03,
+        when: 0.1,
+        own: 0.68,
+        reply: 0.68,
+        concise: 0.9,
+        brief: -0.64,
+        rule: 0.12,
+        likes: 0.3,
+        number: 0.52,
+        name: 0.25,
+        late_told: 0.2,
+        early_told: 0.25,
+        holds: HOLDS,
+        ..Features::default()
+    };
+    let first = Features { n: 0.6, n_sess: 0.1, x: 2.2, x_near: 1.0, ..by_form };
+    let late = Features { n: 0.1, x: 1.1, x_near: 0.82, late: 2.1, late_near: 1.67, ..by_form };
+    Stages { first, late: Some(late) }
+}
+
+impl Weights {
+    /// Those for a memory of one kind or the other.
+    pub(super) fn of(&self, among_people: bool) -> Stages {
+        let Self { first, late, assistant } = *self;
+        assistant.filter(|_| !among_people).unwrap_or(Stages { first, late })
     }
 }
 
@@ -130,16 +242,24 @@ const HOLDS: f32 = 2.0;
 pub fn score_max(weights: &Features) -> f32 {
     let highest = |weight: f32, feature: f32| weight.max(0.0) * feature;
     let words = [weights.n, weights.n_prev, weights.n_next, weights.n_sess];
-    let rest = [weights.spk, weights.date, weights.isq, weights.x, weights.when, weights.late, weights.late_near];
+    let Features { spk, date, isq, x, when, late, late_near, x_near, own, reply, concise, brief, .. } = *weights;
+    let Features { rule, likes, number, name, late_told, early_told, .. } = *weights;
+    let rest = [spk, date, isq, x, when, late, late_near, x_near, concise, brief, rule, likes, number, name];
+    // Words are the user's or an assistant's, and a question asks what is or what was.
+    let either = [own.max(reply), late_told.max(early_told)];
     words.iter().map(|&weight| highest(weight, SCORE_MAX)).sum::<f32>()
-        + rest.iter().map(|&weight| highest(weight, 1.0)).sum::<f32>()
+        + rest.iter().chain(&either).map(|&weight| highest(weight, 1.0)).sum::<f32>()
 }
 
 /// What naming a time counts where no time was asked for.
 const TOLD_WITH_ITS_TIME: f32 = 0.2;
 
-/// The features of one passage whose cosine with the question is `cosine`, its tokens left out.
-pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32) -> Features {
+/// A text of so many terms is not concise: `e⁶`.
+const LONG_TEXT_LN: f32 = 6.0;
+
+/// The features of one passage, its tokens left out. `cosine` is the question's with the passage, `near` with the one beside it, see
+/// [`Features::x_near`].
+pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32, near: f32) -> Features {
     let columns = &evidence.index.passages;
     let at = passage as usize;
     // A number that stands for none is beyond the end, so it scores 0.
@@ -147,6 +267,10 @@ pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32) -> Fe
     let session = evidence.words.sessions.get(columns.session[at] as usize).copied().unwrap_or(0.0);
     let marks = columns.marks[at];
     let one = |holds: bool| if holds { 1.0 } else { 0.0 };
+    let is = |mark: u8| marks & mark != 0;
+    let asked = evidence.asked;
+    let terms = evidence.index.words.passages.lengths.get(at).copied().unwrap_or(0);
+    let place = columns.ordinal[at] as f32 / evidence.index.items.len().max(1) as f32;
     Features {
         n: words(passage),
         n_prev: words(columns.previous[at]),
@@ -154,11 +278,22 @@ pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32) -> Fe
         n_sess: session,
         spk: one(evidence.speaker == Some(columns.author[at])),
         date: if evidence.dates.is_empty() { 0.0 } else { evidence.dates.of(columns.day[at]) },
-        isq: one(marks & ASKS != 0),
+        isq: one(is(ASKS)),
         x: cosine,
-        when: if evidence.asks_when { 1.0 } else { TOLD_WITH_ITS_TIME } * one(marks & SAYS_WHEN != 0),
+        when: if evidence.asks_when { 1.0 } else { TOLD_WITH_ITS_TIME } * one(is(SAYS_WHEN)),
         late: 0.0,
         late_near: 0.0,
+        x_near: near,
+        own: one(!is(REPLY)) * if asked.order { 2.0 } else { 1.0 },
+        reply: one(is(REPLY) && asked.of_reply),
+        concise: (1.0 - (1.0 + terms as f32).ln() / LONG_TEXT_LN).max(0.0),
+        brief: one(is(BRIEF)),
+        rule: one(is(RULE)) * if asked.request { 2.0 } else { 1.0 },
+        likes: one(is(LIKES) && asked.request),
+        number: one(is(NUMBER) && asked.number),
+        name: one(is(NAME) && asked.name),
+        late_told: if asked.past { 0.0 } else { place },
+        early_told: if asked.past { 1.0 - place } else { 0.0 },
         holds: 0.0,
     }
 }

@@ -52,11 +52,14 @@ pub(super) fn score(evidence: &Evidence<'_>, candidates: &Candidates, weights: &
         Some(query) => dense.cosines_at(query, &candidates.passages),
         None => vec![0.0; candidates.passages.len()],
     };
+    let all = candidates.passages.len() == evidence.index.passage_count();
+    let near = evidence.near(&candidates.passages, all.then_some(&cosines));
     let ordinals = &evidence.index.passages.ordinal;
     let mut best: Vec<Scored> = Vec::with_capacity(candidates.passages.len());
-    for ((&passage, &arms), cosine) in candidates.passages.iter().zip(&candidates.arms).zip(cosines) {
-        let features = features(evidence, passage, cosine);
-        let scored = Scored { passage, score: features.weighed(weights).sum(), features, arms };
+    let both = cosines.into_iter().zip(near);
+    for ((&passage, &arms), (cosine, near)) in candidates.passages.iter().zip(&candidates.arms).zip(both) {
+        let features = features(evidence, passage, cosine, near);
+        let scored = Scored { passage, score: features.weighed(weights).score(), features, arms };
         match best.last_mut() {
             Some(last) if ordinals[last.passage as usize] == ordinals[passage as usize] => {
                 if scored.score > last.score {
@@ -84,7 +87,7 @@ pub(super) fn rescore(index: &Index, query: &QueryTokens, scored: &mut [Scored],
         (scored[at].features.late, scored[at].features.late_near) = coverage.of(scored[at].passage);
     }
     for one in scored {
-        one.score = one.features.weighed(weights).sum();
+        one.score = one.features.weighed(weights).score();
     }
     compared
 }

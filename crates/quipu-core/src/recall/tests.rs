@@ -68,6 +68,13 @@ fn ask(index: &Index, text: &str, options: &Options) -> Recall {
     recall(index, &plan, &meaning(&plan.first_person_text), options)
 }
 
+/// The weights for people among themselves, whoever speaks.
+fn among_people() -> Options {
+    let mut profile = Profile::default();
+    profile.matching.assistant = None;
+    Options { profile: Arc::new(profile), ..Options::default() }
+}
+
 fn ordinals(recall: &Recall) -> Vec<u32> {
     recall.hits.iter().map(|hit| hit.ordinal).collect()
 }
@@ -196,7 +203,7 @@ fn every_feature_adds_what_it_should() {
     let detail = found.trace.detail.unwrap_or_default();
     assert_eq!(detail.speaker.as_deref(), Some("Ben"));
     let terms: Vec<_> = detail.terms.iter().map(|term| (term.term.as_str(), term.passages)).collect();
-    assert_eq!(terms, [("violin", 2), ("9", 0), ("2023", 0)]);
+    assert_eq!(terms, [("violin", 2)], "what tells a time is no word to find");
 }
 
 #[test]
@@ -259,7 +266,7 @@ fn neighbours_stay_within_a_session() {
     let inputs: Vec<_> =
         (0..5).filter_map(|passage| index.embedding_input(&sources[..], passage)).map(|input| input.text).collect();
     assert_eq!(inputs, ["Anna: violin", "Ben: violin", "Anna: violin\nCleo: garden", "Anna: violin", "Ben: garden"]);
-    let found = ask(&index, "violin", &Options::default());
+    let found = ask(&index, "violin", &among_people());
     let previous: Vec<_> =
         found.hits.iter().filter(|hit| hit.contributions.n_prev > 0.0).map(|hit| hit.ordinal).collect();
     assert_eq!(previous, [2]);
@@ -347,9 +354,9 @@ fn filters_act_inside_the_arms() {
 fn equals_come_in_the_order_of_their_ids() {
     let sources: Vec<Source> =
         [5, 3, 9, 1].iter().map(|&id| Source { said_at: None, ..turn(id, None, "Anna", "violin") }).collect();
-    let found = ask(&index(&sources), "violin", &Options::default());
+    let found = ask(&index(&sources), "violin", &among_people());
     assert_eq!(ordinals(&found), [3, 1, 0, 2]);
-    assert_eq!(ask(&index(&sources), "violin", &Options::default()), found);
+    assert_eq!(ask(&index(&sources), "violin", &among_people()), found);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! From a text to the terms it is found by.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
+use serde::Deserialize;
 
 /// A longer run of letters is cut: nobody searches for the tail of a base64 blob.
 const TERM_BYTES_MAX: usize = 64;
@@ -15,6 +16,23 @@ const MORE_STOP_WORDS: [&str; 7] = ["would", "could", "might", "may", "must", "s
 /// for.
 static STOP_WORDS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().chain(MORE_STOP_WORDS).collect());
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Synonyms {
+    same: Vec<Vec<String>>,
+}
+
+/// Words with the one that stands for them.
+static SAME: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the list is part of the program and a test reads it")]
+    let Synonyms { same } = toml::from_str(include_str!("../languages/en/synonyms.toml")).expect("a well-formed list");
+    let pairs = |line: Vec<String>| {
+        let first = line.first().cloned().unwrap_or_default();
+        line.into_iter().skip(1).map(move |word| (word, first.clone())).collect::<Vec<_>>()
+    };
+    same.into_iter().flat_map(pairs).collect()
+});
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
 
@@ -41,7 +59,8 @@ impl Word {
     }
 }
 
-/// Calls `each` with every term: words in lower case, English stop words out, Porter2 stems of the rest.
+/// Calls `each` with every term: words in lower case, English stop words out, of words that say the same one
+/// (`languages/en/synonyms.toml`), Porter2 stems of the rest.
 ///
 /// A word is a run of letters and digits of any script. Scripts written without spaces give one term a character.
 pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
@@ -50,8 +69,18 @@ pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
         if is_stop_word(lower) {
             return;
         }
+        let lower = SAME.get(lower).map_or(lower, String::as_str);
         if lower.is_ascii() { each(&STEMMER.stem(lower)) } else { each(lower) }
     });
+}
+
+/// The distinct terms of a text: what recall compares by, so that measures of texts can compare by the same.
+pub fn terms(text: &str) -> BTreeSet<String> {
+    let mut terms = BTreeSet::new();
+    for_each_term(text, |term| {
+        terms.insert(term.to_owned());
+    });
+    terms
 }
 
 /// The term a word is found by; none for a stop word.
@@ -152,6 +181,7 @@ mod tests {
             ("", &[]),
             ("The of and", &[]),
             ("Running runs RAN", &["run", "run", "ran"]),
+            ("my sis, my mum's flat", &["sister", "mother", "flat"]),
             ("Anna's dog, the dogs' bowl", &["anna", "dog", "dog", "bowl"]),
             ("Anna\u{2019}s cat", &["anna", "cat"]),
             ("don't we'll I've", &[]),

@@ -9,6 +9,7 @@ use super::gate::{self, Verdict};
 use super::same::same_value;
 use super::{Outcome, Work, core_map, ground};
 use crate::event::Trust;
+use crate::extract::window::ModelClaim;
 use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Decision, Drawn, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan};
@@ -34,7 +35,7 @@ impl Work<'_> {
             return;
         }
         let held = self.view.in_slot(&slot);
-        let claim = Claim { candidate, predicate, evidence, slot, held };
+        let claim = Claim { candidate, predicate, evidence, slot, held, told: None };
         match &candidate.stance {
             Stance::Holds | Stance::Changed | Stance::Corrects { .. } => self.claim(&claim, &verdict),
             Stance::Held => self.past(&claim, &verdict),
@@ -56,12 +57,18 @@ impl Work<'_> {
         self.case.predicates.say(subject, predicate, object, qualifiers)
     }
 
-    fn claim(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
+    pub(super) fn claim(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
         if let Some(same) = claim.same() {
             return self.again(claim, &same, verdict);
         }
+        if let Some(doubt) = claim.told.and_then(|told| told.doubt.as_deref()) {
+            return self.doubted(claim, doubt);
+        }
         let mut fact = self.new_fact(claim);
-        if let Some(doubt) = ground::doubt(claim.candidate, self.case.quote(&claim.candidate.span)) {
+        // A model's words were looked up in all that it was shown.
+        if claim.told.is_none()
+            && let Some(doubt) = ground::doubt(claim.candidate, self.case.quote(&claim.candidate.span))
+        {
             fact.status = FactStatus::Uncertain;
             self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
             return;
@@ -89,7 +96,7 @@ impl Work<'_> {
     }
 
     /// A value that is known already.
-    fn again(&mut self, claim: &Claim<'_>, same: &Fact, verdict: &Verdict) {
+    pub(super) fn again(&mut self, claim: &Claim<'_>, same: &Fact, verdict: &Verdict) {
         let at = Some(self.case.said_at());
         let wrong = self.wrong_besides(claim, same).filter(|_| *verdict == Verdict::Pass);
         if let Some(wrong) = &wrong {
@@ -205,7 +212,7 @@ impl Work<'_> {
         self.view.in_slot(&slot).into_iter().find(same)
     }
 
-    fn correct(&mut self, claim: &Claim<'_>, mut fact: Fact, wrong: &Fact) {
+    pub(super) fn correct(&mut self, claim: &Claim<'_>, mut fact: Fact, wrong: &Fact) {
         if !self.is_credible(wrong, fact.confidence_base) {
             return self.contest(claim, fact, wrong, LESS_CREDIBLE);
         }
@@ -228,7 +235,7 @@ impl Work<'_> {
     }
 
     /// Something that holds no longer, or does not hold.
-    fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
+    pub(super) fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
         let candidate = claim.candidate;
         let matches = |held: &&Fact| {
             held.is_active() && (candidate.object.is_empty() || same_value(&held.object, &candidate.object))
@@ -272,7 +279,7 @@ impl Work<'_> {
         self.draw(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects });
     }
 
-    fn put(&mut self, fact: &Fact) {
+    pub(super) fn put(&mut self, fact: &Fact) {
         // Whether it fits was found out before anything was decided.
         self.core.put(self.case.predicates, self.case.registry, fact);
     }
@@ -295,7 +302,7 @@ impl Work<'_> {
         self.open_review(kind, id, against, question, reason);
     }
 
-    fn open_review(
+    pub(super) fn open_review(
         &mut self,
         kind: ReviewKind,
         about: ItemId,
@@ -350,7 +357,8 @@ impl Work<'_> {
         let (candidate, predicate) = (claim.candidate, claim.predicate);
         let said_at = self.case.reading.said_at;
         let future = candidate.valid_from > said_at;
-        let time_span = match predicate.fact_type {
+        let fact_type = claim.told.and_then(|told| told.fact_type).unwrap_or(predicate.fact_type);
+        let time_span = match fact_type {
             FactType::Event => TimeSpan::ShortTerm,
             FactType::Commitment if future || candidate.valid_from.is_none() => TimeSpan::Future,
             FactType::Commitment => TimeSpan::ShortTerm,
@@ -362,8 +370,8 @@ impl Work<'_> {
             subject: candidate.subject.clone(),
             predicate: candidate.predicate.clone(),
             object: candidate.object.clone(),
-            text: self.say(candidate),
-            fact_type: predicate.fact_type,
+            text: claim.told.map_or_else(|| self.say(candidate), |told| told.sentence.clone()),
+            fact_type,
             time_span,
             slot: claim.slot.clone(),
             single: claim.is_single(),
@@ -395,18 +403,20 @@ impl Work<'_> {
 /// One candidate beside what is known of its slot.
 pub(super) struct Claim<'a> {
     pub(super) candidate: &'a FactCandidate,
-    predicate: &'a Predicate,
+    pub(super) predicate: &'a Predicate,
     pub(super) evidence: Evidence,
-    slot: String,
+    pub(super) slot: String,
     pub(super) held: Vec<Fact>,
+    /// What a language model said of it, if one read it.
+    pub(super) told: Option<&'a ModelClaim>,
 }
 
 impl Claim<'_> {
-    fn is_single(&self) -> bool {
-        self.predicate.cardinality == Cardinality::One
+    pub(super) fn is_single(&self) -> bool {
+        self.predicate.cardinality == Cardinality::One || self.told.is_some_and(|told| told.is_metric)
     }
 
-    fn current(&self) -> Option<Fact> {
+    pub(super) fn current(&self) -> Option<Fact> {
         self.held.iter().find(|held| held.is_active()).cloned()
     }
 

@@ -2,6 +2,7 @@
 
 use super::Case;
 use crate::event::Trust;
+use crate::extract::window::ModelClaim;
 use crate::extract::{FactCandidate, USER};
 use crate::guard;
 use crate::item::{FactType, RejectedValue};
@@ -32,8 +33,30 @@ pub(super) fn objection(case: &Case<'_>, quote: &str, text: &str) -> Option<&'st
     (instructs && case.standing.trust < Trust::User).then_some("it reads like an instruction, and not from you")
 }
 
+/// Judges a claim of a language model. What is sensitive waits for the user instead of being left out unseen.
+pub(super) fn judge_model(case: &Case<'_>, items: &Items, predicate: &Predicate, claim: &ModelClaim) -> Verdict {
+    let verdict = judge_open(case, items, predicate, &claim.candidate);
+    let sensitive = is_sensitive(case, predicate, &claim.candidate) || guard::sensitivity(&claim.sentence).is_some();
+    if verdict == Verdict::Pass && sensitive && !case.policy.keep_sensitive {
+        return Verdict::Wait("it is sensitive: it counts once you say so");
+    }
+    verdict
+}
+
+fn is_sensitive(case: &Case<'_>, predicate: &Predicate, candidate: &FactCandidate) -> bool {
+    predicate.sensitivity == Sensitivity::Sensitive || guard::sensitivity(case.quote(&candidate.span)).is_some()
+}
+
 /// Judges one candidate.
 pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
+    if is_sensitive(case, predicate, candidate) && !case.policy.keep_sensitive {
+        return Verdict::Refuse("sensitive, and keeping such things is not switched on".to_owned());
+    }
+    judge_open(case, items, predicate, candidate)
+}
+
+/// The same, whatever may be sensitive in it.
+fn judge_open(case: &Case<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
     let quote = case.quote(&candidate.span);
     if (case.shown)(quote) {
         return Verdict::Refuse("it repeats what was recalled".to_owned());
@@ -41,10 +64,6 @@ pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candi
     if candidate.confidence < case.policy.confidence_min {
         let (found, least) = (candidate.confidence, case.policy.confidence_min);
         return Verdict::Refuse(format!("not sure enough: {found:.2}, at least {least:.2}"));
-    }
-    let sensitive = predicate.sensitivity == Sensitivity::Sensitive || guard::sensitivity(quote).is_some();
-    if sensitive && !case.policy.keep_sensitive {
-        return Verdict::Refuse("sensitive, and keeping such things is not switched on".to_owned());
     }
     let value = RejectedValue {
         subject: normal(&candidate.subject),

@@ -11,6 +11,7 @@ mod facts;
 mod gate;
 mod ground;
 mod merging;
+mod modelled;
 pub(crate) mod notes;
 mod past;
 mod people;
@@ -120,8 +121,20 @@ pub fn decide(
         report: Understanding::default(),
         core: core_map::Draft::of(case.memory.core(), case.memory.schema()),
     };
+    for fact in &found.misread {
+        work.misread(*fact, &found.claims);
+    }
     for candidate in &found.facts {
         work.fact(candidate);
+    }
+    for claim in &found.claims {
+        work.claim_of_model(claim);
+    }
+    for task in &found.task_claims {
+        work.task_of_model(task);
+    }
+    for refused in &found.refused {
+        work.refused_operation(refused);
     }
     for candidate in &found.tasks {
         work.task(candidate);

@@ -68,7 +68,9 @@ impl Work<'_> {
             return self.report.seen.push(outcome(same, "told again, and waits"));
         }
         let mut fact = self.new_fact(claim);
-        if let Some(doubt) = ground::doubt(candidate, self.case.quote(&candidate.span)) {
+        if claim.told.is_none()
+            && let Some(doubt) = ground::doubt(candidate, self.case.quote(&candidate.span))
+        {
             fact.status = FactStatus::Uncertain;
             return self.assert(fact, Vec::new(), false, &format!("kept aside: {doubt}"));
         }

@@ -82,7 +82,7 @@ impl Work<'_> {
         None
     }
 
-    fn move_on(&mut self, candidate: &TaskCandidate, task: &Task) {
+    pub(super) fn move_on(&mut self, candidate: &TaskCandidate, task: &Task) {
         let settles = matches!(candidate.news, TaskNews::Done | TaskNews::Dropped);
         if settles && self.case.standing.trust < task.trust {
             let reason = "only who opened it, or you, may say that it is over";

@@ -36,6 +36,18 @@ impl<'a> View<'a> {
         self.items
     }
 
+    /// A fact as it is now.
+    pub(super) fn fact(&self, id: ItemId) -> Option<Fact> {
+        let known = self.facts.get(&id).or_else(|| self.items.fact(id));
+        known.filter(|fact| !self.items.is_hidden(fact.id)).cloned()
+    }
+
+    /// The facts that another one ended, by id.
+    pub(super) fn ended_by(&self, id: ItemId) -> Vec<Fact> {
+        let all = self.items.facts().filter(|fact| fact.superseded_by == Some(id));
+        all.filter(|fact| !self.items.is_hidden(fact.id)).cloned().collect()
+    }
+
     /// The facts of a slot, by id.
     pub(super) fn in_slot(&self, slot: &str) -> Vec<Fact> {
         let mut found: BTreeMap<ItemId, Fact> = self.items.in_slot(slot).map(|fact| (fact.id, fact.clone())).collect();
@@ -95,6 +107,14 @@ impl<'a> View<'a> {
                     held.status = change.status.unwrap_or(held.status);
                     held.valid_to = change.valid_to.or(held.valid_to);
                     held.valid_from = change.valid_from.or(held.valid_from);
+                });
+            }
+            Drawn::FactRestored { fact } => {
+                self.make_way(*fact);
+                self.change(*fact, |held| {
+                    held.status = FactStatus::Active;
+                    held.valid_to = None;
+                    held.superseded_by = None;
                 });
             }
             Drawn::TaskOpened(task) => {

@@ -76,9 +76,6 @@ impl Table {
     }
 
     fn insert(&mut self, user: &UserId, memory: Arc<SharedMemory>) -> Arc<SharedMemory> {
-        if let Some(first) = self.touch(user) {
-            return first;
-        }
         self.turn += 1;
         self.by_turn.insert(self.turn, user.clone());
         self.open.insert(user.clone(), Entry { memory: memory.clone(), turn: self.turn });
@@ -126,34 +123,37 @@ impl Catalog {
         self.table().touch(user)
     }
 
-    /// The memory of a user; reads it with `open` if it is not open yet. Only who wants the same memory waits meanwhile.
+    /// The memory of a user, and whether it was read just now; reads it with `open` if it is not open yet. Only who wants the
+    /// same memory waits meanwhile, and one at a time reads it: of two readings the older could be the one that is kept.
     pub(crate) fn get_or_open<E>(
         &self,
         user: &UserId,
         open: impl FnOnce() -> Result<SharedMemory, E>,
-    ) -> Result<Arc<SharedMemory>, E> {
-        if let Some(memory) = self.get(user) {
-            return Ok(memory);
+    ) -> Result<(Arc<SharedMemory>, bool), E> {
+        loop {
+            if let Some(memory) = self.get(user) {
+                return Ok((memory, false));
+            }
+            let opening = {
+                let mut table = self.table();
+                table.opening.entry(user.clone()).or_insert_with(|| Arc::new(Mutex::new(Rank::Opening, ()))).clone()
+            };
+            let _turn = opening.lock();
+            // Who had the turn before may have read it, and it may have been let go of again.
+            if !self.table().opening.get(user).is_some_and(|current| Arc::ptr_eq(current, &opening)) {
+                continue;
+            }
+            let opened = open().map(Arc::new);
+            let (memory, gone) = {
+                let mut table = self.table();
+                table.opening.remove(user);
+                let memory = table.insert(user, opened?);
+                (memory, table.evict(&self.totals, &self.limits, user))
+            };
+            // Closing a ledger may take a while: not with the table in hand.
+            drop(gone);
+            return Ok((memory, true));
         }
-        let opening = {
-            let mut table = self.table();
-            table.opening.entry(user.clone()).or_insert_with(|| Arc::new(Mutex::new(Rank::Opening, ()))).clone()
-        };
-        let _first = opening.lock();
-        if let Some(memory) = self.get(user) {
-            return Ok(memory);
-        }
-        let opened = open().map(Arc::new);
-        let (memory, gone) = {
-            let mut table = self.table();
-            table.opening.remove(user);
-            // Who waited behind a failure may have been as fast: there is one open memory of a user, the first.
-            let memory = table.insert(user, opened?);
-            (memory, table.evict(&self.totals, &self.limits, user))
-        };
-        // Closing a ledger may take a while: not with the table in hand.
-        drop(gone);
-        Ok(memory)
     }
 
     /// Closes ledgers of the memories that were not used for longest, until few enough are open. One that is in use is passed
@@ -214,5 +214,49 @@ impl Catalog {
         let mut users: Vec<UserId> = self.table().open.keys().cloned().collect();
         users.sort();
         users
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_reads_a_memory() {
+        use std::sync::atomic::AtomicBool;
+        use std::sync::mpsc;
+
+        let catalog = Catalog::new(OpenLimits::default());
+        let user = UserId::parse("ines").expect("a user");
+        let (second_reads, third_reads) = (AtomicBool::new(false), AtomicBool::new(false));
+        let (waits, second_waits) = mpsc::channel();
+        std::thread::scope(|scope| {
+            // Given who reads a memory, and one who waits for that
+            let _ = catalog.get_or_open(&user, || {
+                scope.spawn(|| {
+                    waits.send(()).expect("the test listens");
+                    catalog.get_or_open(&user, || {
+                        second_reads.store(true, Ordering::SeqCst);
+                        std::thread::sleep(std::time::Duration::from_millis(200));
+                        let alone = !third_reads.load(Ordering::SeqCst);
+                        second_reads.store(false, Ordering::SeqCst);
+                        Err::<SharedMemory, bool>(alone)
+                    })
+                });
+                second_waits.recv().expect("the second has begun");
+                std::thread::sleep(std::time::Duration::from_millis(100));
+                Err::<SharedMemory, ()>(())
+            });
+            // When the first has failed, and the second reads it
+            while !second_reads.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            // Then a third does not read it beside the second
+            let third = catalog.get_or_open(&user, || {
+                third_reads.store(true, Ordering::SeqCst);
+                Err::<SharedMemory, bool>(second_reads.load(Ordering::SeqCst))
+            });
+            assert!(matches!(third, Err(false)), "two read the same memory at once");
+        });
     }
 }

@@ -91,8 +91,11 @@ pub fn rebuild(engine: &Engine, user: &UserId, watch: Watch<'_>) -> Result<Rebui
         let mut writer = open.writer()?;
         // What another process has appended since this one looked is no difference.
         open.catch_up(engine, &mut writer)?;
-        let before = open.read().memory.encode()?;
-        let head = writer.ledger.head()?.seq;
+        // Nor is what another one appends from here on: the ledger is replayed as far as this memory has come.
+        let (before, head) = {
+            let state = open.read();
+            (state.memory.encode()?, state.memory.seq())
+        };
         let history = crate::memory::fold::read_history(writer.ledger.as_mut(), head)?;
         let memory = crate::memory::fold::fold_from_start(writer.ledger.as_mut(), user, &history, head)?;
         writer.ledger.drop_projections()?;

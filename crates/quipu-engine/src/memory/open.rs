@@ -16,6 +16,7 @@ use quipu_core::recall::DerivedIndex;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::extract_with_model::Studied;
 use crate::hits::Shown;
 use crate::lock::{Mutex, MutexGuard, Rank, ReadGuard, RwLock, WriteGuard};
 use crate::memory::absent::AbsentLedger;
@@ -26,7 +27,6 @@ use crate::novelty::Values;
 use crate::origins::Origins;
 use crate::ports::{Head, LedgerStore, Look, StoreError};
 use crate::reflect::Reflected;
-use crate::study::Studied;
 use crate::summarize::Desk;
 use crate::unread::Unread;
 use crate::vault::Glanced;
@@ -77,7 +77,7 @@ pub(crate) struct SharedMemory {
     pub(crate) values: Values,
     /// How far what was said has been read.
     pub(crate) unread: Unread,
-    /// How far the second reader has come.
+    /// How far the language model has come.
     pub(crate) studied: Studied,
     /// How far a model has looked back.
     pub(crate) reflected: Reflected,

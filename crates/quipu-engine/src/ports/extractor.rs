@@ -1,7 +1,6 @@
-//! Reads candidates out of a text: by rules, or by a language model.
+//! Reads candidates out of a text, by rules.
 
 use quipu_core::extract::{Extraction, Reading};
-use quipu_core::id::UserId;
 use thiserror::Error;
 
 /// Why a text could not be read.
@@ -25,12 +24,4 @@ pub trait Extractor: Send + Sync {
     /// # Errors
     /// Any [`ExtractError`]; the source itself is durable whatever happens here.
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError>;
-
-    /// Reads one source of a user's, at whose cost it is; for readers that cost something.
-    ///
-    /// # Errors
-    /// As for [`read`](Self::read).
-    fn read_for(&self, _user: &UserId, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
-        self.read(reading)
-    }
 }

@@ -13,6 +13,7 @@ pub mod signer;
 pub mod summarizer;
 pub mod tokenizer;
 pub mod vault;
+pub mod window_reader;
 
 pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
@@ -30,3 +31,4 @@ pub use signer::{PublicKey, Signature, Signer};
 pub use summarizer::{SummarizeError, Summarizer, Telling};
 pub use tokenizer::Tokenizer;
 pub use vault::{Named, UserVault, Vault, VaultError};
+pub use window_reader::WindowReader;

@@ -47,6 +47,14 @@ impl Asked {
         last.map_or("", |(_, text)| text.as_str())
     }
 
+    /// The mark of the message with these words, in the prompt of a [`ModelReader`](crate::ModelReader): `m2`.
+    #[must_use]
+    pub fn message_with(&self, words: &str) -> Option<&str> {
+        let before = self.last_user().split_once(words)?.0;
+        let shown = before.lines().filter_map(|line| line.split_once(" NEW ")).next_back();
+        shown.map(|(mark, _)| mark)
+    }
+
     /// Everything that was sent, as text.
     pub(super) fn words(&self) -> String {
         let said = self.messages.iter().map(|(_, text)| text.as_str());

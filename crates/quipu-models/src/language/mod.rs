@@ -4,7 +4,7 @@
 //! that can help, holds budgets, leaves an endpoint alone that fails, and finds out which way of asking for JSON works there
 //! (`ladder.rs`). An answer is checked here, whatever the server promises. [`Book`] keeps what was spent today.
 //!
-//! Not here: what is asked ([`crate::ModelSummarizer`], [`crate::ModelExtractor`]), and any endpoint that was not
+//! Not here: what is asked ([`crate::ModelSummarizer`], [`crate::ModelReader`]), and any endpoint that was not
 //! configured: nothing is contacted before it is asked something.
 
 mod account;

@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::memory::{Recalled, Wanted};
 use crate::options::Upstream;
 use crate::proxy::{
-    self, Ask, Dialect, Ended, Hold, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_block,
+    self, Ask, Dialect, Ended, Hold, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_blocks,
 };
 use crate::queue::{Appended, Durability, Exchange, Place};
 
@@ -213,11 +213,11 @@ fn put_in(
         told.status = "degraded";
     }
     // A block that is there already was put in by a Quipu before this one, or by the application.
-    if block.text.is_empty() || task.request.has_block {
+    if block.is_empty() || task.request.has_block {
         return None;
     }
     let text = std::str::from_utf8(body).ok()?;
-    let Some(made) = with_block(text, &task.request, upstream.placement, &block.text) else {
+    let Some(made) = with_blocks(text, &task.request, upstream.placement, &block.stable, &block.changing) else {
         told.status = "degraded";
         return None;
     };

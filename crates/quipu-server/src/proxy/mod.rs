@@ -25,4 +25,4 @@ pub(crate) use response_chain::ResponseChain;
 pub(crate) use tee::{Ended, Hold, Tee};
 pub(crate) use turns::{SaidTurn, reply_key, turns};
 pub(crate) use upstream::{Key, address, choose, key_to_send};
-pub(crate) use wire::{Dialect, Request, Speaker, read, with_block};
+pub(crate) use wire::{Dialect, Request, Speaker, read, with_blocks};

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{Queue, Reading};
 use crate::progress::Work;
 
-/// Sources a second reader reads in one go: others have their turn too.
+/// Sources a language model reads in one go: others have their turn too.
 const READ_AT_ONCE: usize = 64;
 
 impl Queue {

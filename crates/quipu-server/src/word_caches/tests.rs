@@ -69,7 +69,7 @@ fn epoch(ledger: u128, erasures: usize) -> Option<ErasureEpoch> {
 }
 
 fn block(words: &str) -> Arc<Block> {
-    Arc::new(Block { text: words.to_owned(), ..Block::default() })
+    Arc::new(Block { changing: words.to_owned(), ..Block::default() })
 }
 
 #[tokio::test(flavor = "multi_thread")]

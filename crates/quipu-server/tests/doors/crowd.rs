@@ -20,7 +20,7 @@ fn canary(user: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thirty_streams_at_a_time_keep_every_turn_and_tell_nobody_elses() {
-    let script = Script::making(|asked| format!("You said: {}", asked.last_user().lines().last().unwrap_or_default()))
+    let script = Script::making(|asked| format!("You said: {}", asked.last_user().lines().next().unwrap_or_default()))
         .paced(Duration::from_millis(2));
     let rig = Arc::new(Rig::with(script, Arc::new(HashedNgrams::new()), |_| {}).await);
     for user in 0..USERS {

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use quipu_core::extract::{Extraction, Reading};
+use quipu_core::extract::window::{self, Window};
+use quipu_core::id::UserId;
 use quipu_core::source::Role::{self, Assistant, User};
 use quipu_engine::Engine;
-use quipu_engine::ports::{ExtractError, Extractor, StoreError};
+use quipu_engine::ports::{ExtractError, StoreError, WindowReader};
+use quipu_models::HashedNgrams;
 use quipu_models::fake::Script;
-use quipu_models::{HashedNgrams, RuleExtractor};
 use quipu_testkit::{MemoryStore, RecordingStore};
 use serde_json::{Value, json};
 
@@ -55,17 +56,17 @@ impl Drop for Opens {
     }
 }
 
-/// A second reader, as a language model is one: reads by rules, once it is let through.
-struct GatedReader(RuleExtractor, Arc<Gate>);
+/// Reads in the place of a language model, once it is let through, and finds nothing.
+struct GatedReader(Arc<Gate>);
 
-impl Extractor for GatedReader {
+impl WindowReader for GatedReader {
     fn id(&self) -> &str {
-        self.0.id()
+        "gated/v1"
     }
 
-    fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
-        self.1.pass();
-        self.0.read(reading)
+    fn read(&self, _: &UserId, _: &Window) -> Result<window::Answer, ExtractError> {
+        self.0.pass();
+        Ok(window::Answer::default())
     }
 }
 
@@ -111,7 +112,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
     let gate = Arc::new(Gate::default());
     let _opens = Opens(gate.clone());
     gate.shut(true);
-    let reader = Arc::new(GatedReader(RuleExtractor::english(), gate.clone()));
+    let reader = Arc::new(GatedReader(gate.clone()));
     let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
     let asked: Arc<Mutex<Vec<Conversation>>> = Arc::default();
     let (seen, own) = (asked.clone(), engine.clone());
@@ -228,7 +229,7 @@ async fn a_reader_that_hangs_is_told_of_and_costs_no_words() {
     let gate = Arc::new(Gate::default());
     let _opens = Opens(gate.clone());
     gate.shut(true);
-    let reader = Arc::new(GatedReader(RuleExtractor::english(), gate.clone()));
+    let reader = Arc::new(GatedReader(gate.clone()));
     let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
     let rig = Rig::over(engine, Script::saying(REPLY), |options| {
         options.bounds.reading_stalled_after = Duration::from_millis(100);

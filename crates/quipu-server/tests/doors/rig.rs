@@ -7,7 +7,7 @@ use std::time::Duration;
 use quipu_core::id::UserId;
 use quipu_core::source::Role;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Embedder, Extractor, LedgerStore, PublicKey, Signature, Signer, VaultError};
+use quipu_engine::ports::{Embedder, LedgerStore, PublicKey, Signature, Signer, VaultError, WindowReader};
 use quipu_engine::versions::When;
 use quipu_engine::{
     Engine, ListOptions, LogOptions, Parts as EngineParts, RememberOptions, Rules, Utterance, list, log, remember,
@@ -38,11 +38,11 @@ pub(crate) fn engine(embedder: Arc<dyn Embedder>) -> Arc<Engine> {
     engine_of(Box::new(MemoryStore::new()), embedder, None)
 }
 
-/// An engine over a store that reads facts and tells sessions by rules, with a second reader if there is one.
+/// An engine over a store that reads facts and tells sessions by rules, with a model that reads if there is one.
 pub(crate) fn engine_of(
     store: Box<dyn LedgerStore>,
     embedder: Arc<dyn Embedder>,
-    reader: Option<Arc<dyn Extractor>>,
+    reader: Option<Arc<dyn WindowReader>>,
 ) -> Arc<Engine> {
     Arc::new(Engine::new(EngineParts {
         store,

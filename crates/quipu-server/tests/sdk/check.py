@@ -54,7 +54,7 @@ class Check:
         """The request that was sent last carries what was told in another conversation, once, and nothing of ours."""
         sent = self.last_sent()
         body = sent["body"]
-        self.expect(f"{what}: the block", body.count('<memory user=\\"' + user) == 1, body)
+        self.expect(f"{what}: the block", body.count('<memory user=\\"' + user + '\\" version=') == 1, body)
         self.expect(f"{what}: what was told", place in body, body)
         ours = [name for name, _ in sent["headers"] if name.startswith("x-memory")]
         self.expect(f"{what}: no header of ours", not ours, ours)

@@ -123,7 +123,7 @@ fn a_pack_is_mixed_by_what_it_is_for() {
         assert_eq!(tasks, intent != Intent::Recall, "{intent:?}: {}", made.text);
     }
     assert!(pack(Intent::Plan).text.contains("book the physiotherapist"), "{}", pack(Intent::Plan).text);
-    assert!(!pack(Intent::Nudge).text.contains("## What was said"), "a nudge is short");
+    assert!(pack(Intent::Nudge).tokens < 700, "a nudge is short");
 }
 
 /// The user, two friends and a rumour.

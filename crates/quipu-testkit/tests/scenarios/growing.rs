@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_core::event::Trust;
-use quipu_core::extract::{Extraction, Reading};
+use quipu_core::extract::window::{Answer, Window};
 use quipu_core::growth::NoteProposed;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::NoteOrigin;
-use quipu_engine::ports::{ExtractError, Extractor, Looked, NameProposed, ReflectError, Reflector, Unnamed};
+use quipu_engine::ports::{ExtractError, Looked, NameProposed, ReflectError, Reflector, Unnamed, WindowReader};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::When;
 use quipu_engine::{
@@ -113,10 +113,10 @@ given said "we talked about the violin at the luthier" in monday on 2020-01-06
  and  said "the new boat is in the harbour" in today on 2031-01-01
  and  told
 then  active 4 of 4
-      recalls "what did the luthier say" "We talked about the violin at the luthier: we talked about the violin at the luthier the luthier said the bow is cracked"
+      recalls "what did the luthier say" "the luthier said the bow is cracked"
 when  compacted
 then  active 1 of 4
-      recalls "what did the luthier say" "We talked about the violin at the luthier: we talked about the violin at the luthier the luthier said the bow is cracked"
+      recalls "what did the luthier say" "the luthier said the bow is cracked"
       intact
 when  rebuild
 then  active 1 of 4
@@ -243,12 +243,12 @@ impl Reflector for Dreamer {
 /// A reader that cannot be asked.
 struct Away;
 
-impl Extractor for Away {
+impl WindowReader for Away {
     fn id(&self) -> &str {
         "away"
     }
 
-    fn read(&self, _: &Reading<'_>) -> Result<Extraction, ExtractError> {
+    fn read(&self, _: &UserId, _: &Window) -> Result<Answer, ExtractError> {
         Err(ExtractError::Unavailable("the reader is away".to_owned()))
     }
 }

@@ -10,6 +10,8 @@ mod growing;
 mod knowing;
 mod limits;
 mod looking;
+mod model_reading;
+mod packing;
 mod reading;
 mod repeating;
 mod retrying;

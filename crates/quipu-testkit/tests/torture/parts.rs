@@ -1,22 +1,40 @@
 //! What the engines of a torture are made of besides the store.
 
-use quipu_core::extract::{Extraction, Reading};
+use quipu_core::extract::window::{Answer, Operation, Window};
+use quipu_core::extract::{Reading, USER};
 use quipu_core::growth::NoteProposed;
-use quipu_engine::ports::{ExtractError, Extractor, Looked, NameProposed, ReflectError, Reflector, Unnamed};
+use quipu_core::id::UserId;
+use quipu_engine::ports::{
+    ExtractError, Extractor, Looked, NameProposed, ReflectError, Reflector, Unnamed, WindowReader,
+};
 use quipu_models::RuleExtractor;
 
-/// A second reader, in the place of a language model.
+/// Reads by rules, in the place of a language model.
 pub(crate) struct SecondReader(pub(crate) RuleExtractor);
 
-impl Extractor for SecondReader {
+impl WindowReader for SecondReader {
     fn id(&self) -> &str {
         "second reader/v1"
     }
 
-    fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
+    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
         // Others go on meanwhile, as they do while a model is asked.
         std::thread::yield_now();
-        self.0.read(reading)
+        let mut answer = Answer::default();
+        for message in window.messages.iter().filter(|message| message.is_new) {
+            let reading = Reading { text: &message.text, speaker: USER, addressee: None, said_at: message.said_at };
+            let found = self.0.read(&reading)?;
+            answer.operations.extend(found.facts.into_iter().map(|fact| Operation {
+                about: fact.subject,
+                sentence: format!("{} {}", fact.predicate, fact.object),
+                relation: fact.predicate,
+                value: fact.object,
+                message: message.mark.clone(),
+                quote: message.text[fact.span].to_owned(),
+                ..Operation::default()
+            }));
+        }
+        Ok(answer)
     }
 }
 

@@ -17,6 +17,13 @@ pub(crate) struct Word {
     pub(crate) acknowledged: u64,
 }
 
+impl Word {
+    /// True if a text has this word: one with more digits is another.
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        text.split(|c: char| !c.is_alphanumeric()).any(|one| one == self.word)
+    }
+}
+
 /// Everything that was acknowledged so far.
 #[derive(Debug, Default)]
 pub(crate) struct Register {

@@ -11,10 +11,10 @@ use quipu_engine::ingest::record_sources;
 use quipu_engine::memories::{note_about, take_back};
 use quipu_engine::shelf::{self, Step, arrange};
 use quipu_engine::{
-    Budget, EntryPoint, EvolveOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions, RememberOptions, Result,
-    StudyOptions, SummarizeOptions, TendOptions, Until, Utterance, WriteRequest, compact, consolidate, due,
-    end_session, evolve, flush_hits, ingest, ingest_given, keep_hits, maintained_at, migrate, process, reflect,
-    remember, remember_all, reread, set_base_truth, study, summarize, tell_episodes, tend, tend_while,
+    Budget, EntryPoint, EvolveOptions, ExtractWithModelOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions,
+    RememberOptions, Result, SummarizeOptions, TendOptions, Until, Utterance, WriteRequest, compact, consolidate, due,
+    end_session, evolve, extract_with_model, flush_hits, ingest, ingest_given, keep_hits, maintained_at, migrate,
+    process, reflect, remember, remember_all, reread, set_base_truth, summarize, tell_episodes, tend, tend_while,
     unset_base_truth, write,
 };
 use serde_json::json;
@@ -58,10 +58,11 @@ pub(crate) const VERBS: &[Verb] = &[
         let user = w.user();
         reread(w.engine, &user).map(drop)
     }),
-    verb("study", 10, |w| {
+    verb("extract_with_model", 10, |w| {
         let user = w.user();
-        let options = StudyOptions { from_the_start: w.dice.once_in(4), ..StudyOptions::default() };
-        study(w.engine, &user, &options).map(drop)
+        let options =
+            ExtractWithModelOptions { from_the_start: w.dice.once_in(4), ..ExtractWithModelOptions::default() };
+        extract_with_model(w.engine, &user, &options).map(drop)
     }),
     verb("reflect", 8, |w| {
         let user = w.user();

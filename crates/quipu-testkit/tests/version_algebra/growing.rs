@@ -122,6 +122,7 @@ impl Naive {
                 self.out.retain(|out| *out != item);
             }
             Drawn::FactChanged(change) => self.out.retain(|out| *out != change.fact),
+            Drawn::FactRestored { fact } => self.out.retain(|out| *out != fact),
             Drawn::TaskChanged(change) => self.out.retain(|out| *out != change.task),
             Drawn::ItemRetracted { item, .. } => self.hidden.extend([item]),
             Drawn::ItemsMerged { from, into } => {

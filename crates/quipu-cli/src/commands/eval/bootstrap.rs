@@ -9,7 +9,7 @@ use super::worlds::Dice;
 pub(super) const RESAMPLES: usize = 2_000;
 
 /// The same draws every time: the same figures give the same interval.
-const SEED: u64 = 2_023;
+pub(super) const SEED: u64 = 2_023;
 
 /// The lower and the upper end.
 pub(super) type Interval = [f64; 2];
@@ -28,6 +28,18 @@ pub(super) fn intervals(columns: &[Vec<Option<f64>>]) -> Vec<Option<Interval>> {
         }
     }
     means.into_iter().map(ends).collect()
+}
+
+/// The 95 % interval of any figure over rows. Draws for which the figure means nothing do not count.
+pub(super) fn interval<T: Copy>(rows: &[T], figure: impl Fn(&[T]) -> Option<f64>) -> Option<Interval> {
+    let mut dice = Dice::new(SEED);
+    let mut drawn = rows.to_vec();
+    let mut figures = Vec::with_capacity(RESAMPLES);
+    for _ in 0..RESAMPLES {
+        drawn.iter_mut().for_each(|row| *row = rows[dice.below(rows.len())]);
+        figures.extend(figure(&drawn));
+    }
+    ends(figures)
 }
 
 /// `None` for no values.

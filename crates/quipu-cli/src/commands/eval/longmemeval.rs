@@ -14,7 +14,6 @@ use serde::Serialize;
 use super::super::render;
 use super::lines::{Line, Out};
 use super::metrics::{self, Figures, Quantiles, Scores, TURN_FIGURES, firsts};
-use crate::app;
 use crate::output::{Bar, Printer};
 use crate::settings::Settings;
 
@@ -107,8 +106,7 @@ pub(in super::super) fn longmemeval(
     limit: Option<usize>,
     out: Option<&Path>,
 ) -> Result<()> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
-    let engine = app::open_in(folder.path(), settings)?;
+    let (_folder, engine) = super::scratch(settings)?;
     let place = file.display();
     let opened = File::open(file).map_err(|error| Error::NotFound(format!("cannot read {place}: {error}")))?;
     let mut run = Run {

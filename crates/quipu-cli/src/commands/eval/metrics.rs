@@ -47,7 +47,7 @@ pub(super) fn of_sessions(found: &[&str], wanted: &[&str]) -> Scores {
 }
 
 /// The share of `wanted` among the first `depth` of `found`.
-fn recall(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
+pub(super) fn recall(found: &[&str], wanted: &[&str], depth: usize) -> f64 {
     let hit = wanted.iter().filter(|name| found.iter().take(depth).any(|other| other == *name)).count();
     hit as f64 / wanted.len() as f64
 }

@@ -1,21 +1,32 @@
 //! Eval: how much of what a question needs is found, and whether what changed is answered as it is.
 
+mod answers;
+mod assistant;
+mod beam;
 mod bootstrap;
 mod calibrate;
+mod certainty;
 mod compare;
+mod corpus;
 mod efficiency;
 mod families;
+mod heard;
 mod lines;
 mod locomo;
 mod longmemeval;
 mod metrics;
+mod packed;
+mod packs;
+mod reading;
 mod report;
 mod updates;
 mod worlds;
 mod year;
 
-use quipu_engine::Result;
+use quipu_engine::{Engine, Error, Result};
+use tempfile::TempDir;
 
+use crate::app;
 use crate::args::Dataset;
 use crate::output::Printer;
 use crate::settings::Settings;
@@ -25,9 +36,27 @@ pub(super) use metrics::Quantiles;
 /// Runs what was asked for.
 pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> Result<()> {
     match dataset {
-        Dataset::Locomo { file, conversations, out } => {
-            locomo::locomo(settings, printer, file, conversations, out.as_deref())
+        Dataset::Locomo { file, conversations, words_only, out } => {
+            locomo::locomo(settings, printer, file, conversations, *words_only, out.as_deref())
         }
+        Dataset::Beam { file, conversations, words_only, out } => {
+            beam::beam(settings, printer, file, conversations, *words_only, out.as_deref())
+        }
+        Dataset::Packs { file, kind, tokens, conversations, words_only, out } => packs::packs(
+            settings,
+            printer,
+            &packs::Wanted { file, kind: *kind, tokens, conversations, words_only: *words_only, out: out.as_deref() },
+        ),
+        Dataset::Assistant { place, noise, words_only, detail, out } => assistant::assistant(
+            settings,
+            printer,
+            &assistant::Wanted { place, noise: *noise, words_only: *words_only, detail: *detail, out: out.as_deref() },
+        ),
+        Dataset::Reading { place, with_model, parallel, detail } => reading::reading(
+            settings,
+            printer,
+            &reading::Wanted { place, with_model: *with_model, parallel: (*parallel).into(), detail: *detail },
+        ),
         Dataset::Longmemeval { file, limit, out } => {
             longmemeval::longmemeval(settings, printer, file, *limit, out.as_deref())
         }
@@ -50,10 +79,36 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
                 keep: keep.as_deref(),
             },
         ),
-        Dataset::Calibrate { file, out, plot } => {
-            calibrate::calibrate(settings, printer, file, out.as_deref(), plot.as_deref())
+        Dataset::Calibrate { file, shipped, out, plot } => calibrate::calibrate(
+            settings,
+            printer,
+            &calibrate::Wanted { file, shipped: *shipped, out: out.as_deref(), plot: plot.as_deref() },
+        ),
+        Dataset::Answers { file, kind, model, judge, questions, tokens, parallel, words_only, out } => {
+            answers::answers(
+                settings,
+                printer,
+                &answers::Wanted {
+                    file,
+                    kind: *kind,
+                    model,
+                    judge: judge.as_deref(),
+                    questions: questions.unwrap_or(usize::MAX),
+                    tokens: *tokens,
+                    parallel: (*parallel).into(),
+                    words_only: *words_only,
+                    out,
+                },
+            )
         }
         Dataset::Report { out, files } => report::report(printer, out, files),
         Dataset::Compare { a, b } => compare::compare(printer, a, b),
     }
+}
+
+/// An engine over a folder that is gone when it is dropped.
+fn scratch(settings: &Settings) -> Result<(TempDir, Engine)> {
+    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
+    let engine = app::open_in(folder.path(), settings)?;
+    Ok((folder, engine))
 }

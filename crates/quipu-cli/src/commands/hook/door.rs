@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use quipu_core::id::{ItemKind, UserId};
+use quipu_core::pack::Need;
 use quipu_core::recall::Verdict;
 use quipu_engine::{
     Budget, ContextOptions, Engine, Error, RememberOptions, Result, Until, Utterance, judged_context, process,
@@ -42,7 +43,7 @@ impl Door {
         Ok(Self::Server { client, base: base.trim_end_matches('/').to_owned(), key: args.api_key.clone() })
     }
 
-    /// The block for a question; if it must be answered, none where memory does not.
+    /// What memory has for a prompt; if it must answer, nothing where it does not, or where nothing is asked of it.
     pub(super) fn packed(
         &self,
         user: &UserId,
@@ -54,14 +55,24 @@ impl Door {
             Self::Folder(engine) => {
                 let options = ContextOptions { max_tokens, ..ContextOptions::of(question) };
                 let made = judged_context(engine, user, &options)?;
-                let is_wanted = !must_answer || made.decision.verdict != Verdict::Abstain;
+                let is_wanted = !must_answer
+                    || match made.pack.need {
+                        Need::Nothing | Need::Unknown => false,
+                        Need::Task => !made.pack.changing.is_empty(),
+                        Need::Memory => made.decision.verdict != Verdict::Abstain,
+                    };
                 Ok((is_wanted && !made.pack.citations.is_empty()).then_some(made.pack.text))
             }
             Self::Server { client, base, key } => {
                 let asking = client.post(format!("{base}/memory/{user}/context"));
                 let body = json!({"query": question, "max_tokens": max_tokens});
                 let answer = asked(json_of(asking, &body), key.as_deref())?;
-                let is_wanted = !must_answer || answer["decision"]["verdict"] != "abstain";
+                let is_wanted = !must_answer
+                    || match answer["need"].as_str() {
+                        Some("nothing" | "unknown") => false,
+                        Some("task") => answer["changing"] != "",
+                        _ => answer["decision"]["verdict"] != "abstain",
+                    };
                 let has_items = answer["citations"].as_array().is_some_and(|cited| !cited.is_empty());
                 Ok(answer["text"].as_str().filter(|_| is_wanted && has_items).map(str::to_owned))
             }

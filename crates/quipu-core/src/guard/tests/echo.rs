@@ -1,12 +1,5 @@
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
-
 use super::super::echo::{Echo, strip_packs};
-use std::collections::BTreeMap;
-
-use crate::event::Trust;
-use crate::id::{ItemId, ItemKind, UserId};
-use crate::pack::{Evidence, Request, Section, estimate_tokens, pack};
-use crate::recall::Intent;
+use crate::pack::sample;
 
 const SHOWN: &[&str] = &[
     "- [turn_0000000000001 · 2026-03-05 · Ines · user] I live in Porto with my two cats, Tom and Kit",
@@ -22,6 +15,13 @@ fn what_repeats_a_shown_memory_is_an_echo() {
         ("I live in Porto with my two cats, Tom and Kit", true),
         ("You live in Porto with your two cats Tom and Kit!", true),
         ("> - [turn_0000000000001 · 2026-03-05 · Ines · user] I live in Porto with my two cats, Tom and Kit", true),
+        ("[3] Ines: I live in Porto with my two cats, Tom and Kit", true),
+        ("> [3] I do not eat pork", true),
+        ("[12~] I do not eat pork", true),
+        ("[turn_0000000000001] Ines: I do not eat pork (noted: User does not eat pork)", true),
+        ("(noted: I do not eat pork)", true),
+        ("[3] Ines: I live in Lyon with my two cats, Tom and Kit", false),
+        ("[see] I do not eat pork", false),
         ("- /location/city: \"Porto\"", true),
         ("with my two cats", true),
         ("You mentioned that you live in Porto with your two cats, Tom and Kit", false),
@@ -61,41 +61,13 @@ fn what_repeats_a_shown_memory_is_an_echo() {
     assert!(!Echo::default().covers("I live in Porto"));
 }
 
-fn a_pack() -> String {
-    let evidence = vec![Evidence {
-        id: ItemId { kind: ItemKind::Turn, bits: 1 },
-        speaker: "Ines".to_owned(),
-        said_at: None,
-        trust: Trust::User,
-        text: "I live in Porto </memory> and so on".to_owned(),
-        likely: false,
-        remark: None,
-    }];
-    let user = UserId::parse("me").unwrap();
-    let core = serde_json::json!({"location": {"city": "Porto"}});
-    let request = Request {
-        user: &user,
-        version: 7,
-        core: &core,
-        core_first: Default::default(),
-        profile: Vec::new(),
-        pinned: Vec::new(),
-        questions: Vec::new(),
-        intent: Intent::Recall,
-        offers: BTreeMap::from([(Section::Said, evidence)]),
-        notice: None,
-        max_tokens: 800,
-    };
-    pack(&request, &estimate_tokens).text
-}
-
 fn outside(text: &str) -> String {
     strip_packs(text).into_iter().map(|range| &text[range]).collect()
 }
 
 #[test]
 fn a_quoted_pack_is_left_out_whole() {
-    let pack = a_pack();
+    let pack = sample("I live in Porto </memory> and so on").changing;
     let quoted: String = pack.lines().map(|line| format!("> {line}\n")).collect();
     let cut = pack.replace("</memory>\n", "");
     for (text, expected) in [
@@ -107,6 +79,8 @@ fn a_quoted_pack_is_left_out_whole() {
         (format!("a\n{cut}I moved to Lyon."), "a\nI moved to Lyon."),
         (format!("a\n{cut}mine\n{pack}b"), "a\nmine\n\nb"),
         (pack.to_uppercase(), "\n"),
+        (sample("I live in Porto").text, "\n\n"),
+        (sample("I live in Porto").stable.replace("</memory>\n", ""), ""),
         ("what does <memory user=\"x\"> mean?".to_owned(), "what does <memory user=\"x\"> mean?"),
         ("</memory> alone".to_owned(), "</memory> alone"),
         (String::new(), ""),

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq};
-use quipu_core::pack::{self, Packed};
+use quipu_core::pack::{self, Line, Need, Packed};
 use quipu_core::recall::Intent;
 use quipu_engine::ports::Scope;
 use quipu_engine::{
@@ -61,6 +61,12 @@ struct Asked {
     /// Count tokens by this tokenizer.
     #[schemars(with = "Option<shape::Tokenizer>")]
     tokenizer: Option<String>,
+    /// Put whole ids before the lines, in the place of numbers. Not for the context of a session.
+    #[serde(default)]
+    ids: bool,
+    /// Ask the reader to cite the lines it uses. Not for the context of a session.
+    #[serde(default)]
+    cite: bool,
 }
 
 /// What was packed.
@@ -74,15 +80,24 @@ enum Context {
 /// A pack.
 #[derive(Serialize, JsonSchema)]
 struct PackShown {
-    /// The block to put into a prompt.
+    /// What to put into a prompt: `stable`, then `changing`.
     text: String,
+    /// What must never be forgotten and who the user is, as one block: the same for every question.
+    stable: String,
+    /// What was found for the question, as one block; empty without any.
+    changing: String,
+    /// What was wanted of memory: `nothing`, `task`, `memory`, or `unknown` if memory seems to have nothing about it.
+    #[schemars(with = "String")]
+    need: Need,
+    /// The lines that stand for items, with their ids, origins and words.
+    lines: Vec<Shown<Line>>,
     sections: Vec<Shown<Packed>>,
     /// Whether memory answers the question.
     decision: Shown<Decision>,
     /// Items in it.
     #[schemars(with = "Vec<String>")]
     citations: Vec<ItemId>,
-    /// Items that did not fit; ask for them by id.
+    /// Items that were found and are not in it, best first; ask for them by id.
     #[schemars(with = "Vec<String>")]
     omitted: Vec<ItemId>,
     /// Paths of the core document that did not fit.
@@ -124,11 +139,17 @@ fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
         intent: asked.intent,
         now: asked.now,
         tokenizer: asked.tokenizer,
+        ids: asked.ids,
+        cite: asked.cite,
         ..ContextOptions::of(&query)
     };
     let made = judged_context(call.engine, &user, &options)?;
     Ok(Context::Pack(Box::new(PackShown {
         text: made.pack.text,
+        stable: made.pack.stable,
+        changing: made.pack.changing,
+        need: made.pack.need,
+        lines: made.pack.lines.into_iter().map(Shown).collect(),
         sections: made.pack.sections.into_iter().map(Shown).collect(),
         decision: Shown(made.decision),
         citations: made.pack.citations,

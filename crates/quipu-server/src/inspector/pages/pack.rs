@@ -1,7 +1,7 @@
-//! Pack preview: the block a model would be given, what each section costs, and what did not fit.
+//! Pack preview: what a model would be given, what each section costs, and what is left out.
 
 use askama::Template;
-use quipu_core::pack::{DEFAULT_TOKENS, SESSION_TOKENS};
+use quipu_core::pack::{DEFAULT_TOKENS, Line, SESSION_TOKENS};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
     ContextOptions, JudgedContext, SessionContextOptions, judged_context, session_context, sessions, versions::When,
@@ -19,10 +19,11 @@ pub(super) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/u/{user_id}/pack", Scope::Read, preview)]
 }
 
-/// A piece of the block: words, or an item's name that leads to it.
+/// A piece of the block: words, or the mark of a line that leads to its item.
 struct Piece {
     text: String,
-    is_item: bool,
+    /// The item it leads to.
+    item: Option<String>,
 }
 
 struct Made {
@@ -55,22 +56,26 @@ struct Pack {
     made: Option<Made>,
 }
 
-/// The block in pieces, so that the items it cites lead somewhere.
-fn pieces(text: &str, cited: &[String]) -> Vec<Piece> {
+/// The block in pieces, so that the marks of its lines lead somewhere. What looks like one inside words is words.
+fn pieces(text: &str, lines: &[Line]) -> Vec<Piece> {
     let mut all = Vec::new();
-    let mut rest = text;
-    while let Some(open) = rest.find('[') {
-        let (before, after) = rest.split_at(open + 1);
-        let name = after.split([' ', ']']).next().unwrap_or_default();
-        all.push(Piece { text: before.to_owned(), is_item: false });
-        if cited.iter().any(|id| id == name) {
-            all.push(Piece { text: name.to_owned(), is_item: true });
-            rest = &after[name.len()..];
-        } else {
-            rest = after;
-        }
+    let mut left = lines.iter().peekable();
+    for line in text.split_inclusive('\n') {
+        let marked = left.next_if(|one| {
+            line.strip_prefix('[').is_some_and(|rest| {
+                rest.starts_with(&format!("{}] ", one.mark)) || rest.starts_with(&format!("{}~] ", one.mark))
+            })
+        });
+        let rest = match marked {
+            Some(one) => {
+                all.push(Piece { text: "[".to_owned(), item: None });
+                all.push(Piece { text: one.mark.clone(), item: Some(one.id.to_string()) });
+                &line[1 + one.mark.len()..]
+            }
+            None => line,
+        };
+        all.push(Piece { text: rest.to_owned(), item: None });
     }
-    all.push(Piece { text: rest.to_owned(), is_item: false });
     all
 }
 
@@ -88,12 +93,11 @@ fn sections(all: &[quipu_core::pack::Packed], budget: usize) -> (String, Vec<(St
 fn made(found: JudgedContext, budget: usize) -> Made {
     let JudgedContext { pack, decision, degraded, .. } = found;
     let (bar, sections) = sections(&pack.sections, budget);
-    let cited: Vec<String> = pack.citations.iter().chain(&pack.omitted).map(ToString::to_string).collect();
     let verdict = decision.verdict.word();
     Made {
         bar,
         sections,
-        pieces: pieces(&pack.text, &cited),
+        pieces: pieces(&pack.text, &pack.lines),
         tokens: pack.tokens,
         budget,
         counted_by: pack.counted_by,
@@ -126,12 +130,11 @@ fn preview(desk: &Desk<'_>) -> Result<Answer, Fault> {
             ..SessionContextOptions::of(&session)
         };
         let found = session_context(desk.engine, &user, &options)?;
-        let cited: Vec<String> = found.citations.iter().map(ToString::to_string).collect();
         let (bar, sections) = sections(&found.sections, max);
         Some(Made {
             bar,
             sections,
-            pieces: pieces(&found.text, &cited),
+            pieces: pieces(&found.text, &found.lines),
             tokens: found.tokens,
             budget: max,
             counted_by: found.counted_by.clone(),
@@ -157,15 +160,30 @@ fn preview(desk: &Desk<'_>) -> Result<Answer, Fault> {
 
 #[cfg(test)]
 mod tests {
+    use quipu_core::event::Trust;
+    use quipu_core::id::{ItemId, ItemKind};
+
     use super::*;
 
     #[test]
-    fn only_names_of_cited_items_lead_anywhere() {
-        let cited = ["fact_1".to_owned()];
-        let all = pieces("- [fact_1 · 2026] I said [fact_2] and [fact_1", &cited);
-        let links: Vec<&str> = all.iter().filter(|piece| piece.is_item).map(|piece| piece.text.as_str()).collect();
-        assert_eq!(links, ["fact_1", "fact_1"]);
+    fn only_the_marks_of_lines_lead_anywhere() {
+        let line = |mark: &str, bits: u64| Line {
+            mark: mark.to_owned(),
+            id: ItemId { kind: ItemKind::Turn, bits },
+            kind: "turn",
+            speaker: "Ines".to_owned(),
+            said_at: None,
+            trust: Trust::User,
+            span: None,
+            text: String::new(),
+            also: Vec::new(),
+        };
+        let text = "## Found\n[1] Ines: see [2] and\n[3] nothing\n[2] Ines: [1]\n";
+        let all = pieces(text, &[line("1", 1), line("2", 2)]);
+        let links: Vec<&str> =
+            all.iter().filter(|piece| piece.item.is_some()).map(|piece| piece.text.as_str()).collect();
+        assert_eq!(links, ["1", "2"]);
         let whole: String = all.iter().map(|piece| piece.text.as_str()).collect();
-        assert_eq!(whole, "- [fact_1 · 2026] I said [fact_2] and [fact_1");
+        assert_eq!(whole, text);
     }
 }

@@ -84,8 +84,11 @@ const LEGEND: [(&str, usize); 8] = [
 ];
 
 fn parts(made_of: &Contributions) -> Vec<Part> {
-    let Contributions { n, n_prev, n_next, n_sess, spk, date, isq, x, when, late, late_near, holds } = *made_of;
-    let values = [n, x + late, n_prev + n_next + late_near, n_sess, date + when, spk, holds, isq];
+    let c = made_of;
+    let beside = c.n_prev + c.n_next + c.late_near + c.x_near;
+    let told = c.date + c.when + c.late_told + c.early_told;
+    let form = c.isq + c.concise + c.brief + c.rule + c.likes + c.number + c.name;
+    let values = [c.n, c.x + c.late, beside, c.n_sess, told, c.spk + c.own + c.reply, c.holds, form];
     let part = |((name, colour), value): ((&'static str, usize), f32)| Part { name, value: f64::from(value), colour };
     LEGEND.into_iter().zip(values).map(part).collect()
 }
@@ -100,7 +103,18 @@ fn single(made_of: &Contributions) -> Vec<(&'static str, String)> {
         ("meaning, whole", c.x),
         ("meaning, token by token", c.late),
         ("meaning of the neighbours", c.late_near),
+        ("meaning of what it answers", c.x_near),
         ("speaker", c.spk),
+        ("not an assistant's", c.own),
+        ("an assistant's, as asked", c.reply),
+        ("short", c.concise),
+        ("hardly any words", c.brief),
+        ("rule for the assistant", c.rule),
+        ("likes or avoids", c.likes),
+        ("has a number, as asked", c.number),
+        ("has a name, as asked", c.name),
+        ("told late", c.late_told),
+        ("told early", c.early_told),
         ("date", c.date),
         ("names a time", c.when),
         ("is a question", c.isq),

@@ -27,7 +27,7 @@ pub(super) fn read(body: &str, members: &Members<'_>) -> Option<Request> {
         };
         let content = Content::read(piece, is_text);
         match speaker {
-            Speaker::User => request.in_turn = content.before_words(body, PART).or(request.in_turn),
+            Speaker::User => request.in_turn = content.after_words(body, PARTS).or(request.in_turn),
             Speaker::System => request.in_system = content.at_end(body, PARTS),
             Speaker::Assistant | Speaker::Other => {}
         }

@@ -27,7 +27,7 @@ pub(super) fn read(body: &str, whole: Piece<'_>, members: &Members<'_>) -> Optio
         // A message that only brings results of tools is not the user's.
         let speaker = if speaker == Speaker::User && content.texts.is_empty() { Speaker::Other } else { speaker };
         if speaker == Speaker::User {
-            request.in_turn = content.before_words(body, PART).or(request.in_turn);
+            request.in_turn = content.after_words(body, PARTS).or(request.in_turn);
         }
         push(&mut request, speaker, &content.words());
     }

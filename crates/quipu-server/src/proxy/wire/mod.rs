@@ -100,16 +100,38 @@ pub(crate) fn read(dialect: Dialect, body: &str) -> Option<Request> {
     Some(request)
 }
 
-/// The request's own bytes with the block between them; none if there is no place for one.
-pub(crate) fn with_block(body: &str, request: &Request, placement: Placement, block: &str) -> Option<String> {
-    let spot = match placement {
-        Placement::Turn => request.in_turn.as_ref(),
-        Placement::System => request.in_system.as_ref(),
-    }?;
-    let written = serde_json::to_string(block).ok()?;
-    let written = written.get(1..written.len() - 1)?;
-    let (before, after) = (body.get(..spot.at.start)?, body.get(spot.at.end..)?);
-    Some([before, spot.before, written, spot.after, after].concat())
+/// The request's own bytes with the two parts of memory between them; none if there is no place for one that is not empty.
+///
+/// The stable part stands at the end of the system text, where it is the same in every request. The changing part stands after the
+/// user's last words, or with the stable one at the end of the system text. A provider's cache of the prefix then holds up to and
+/// with the user's words: the next request has the same bytes up to there, and goes on without the changing part.
+pub(crate) fn with_blocks(
+    body: &str,
+    request: &Request,
+    placement: Placement,
+    stable: &str,
+    changing: &str,
+) -> Option<String> {
+    let (system, turn) = match placement {
+        Placement::Turn => (stable.to_owned(), changing),
+        Placement::System => (format!("{stable}{changing}"), ""),
+    };
+    let mut parts = Vec::new();
+    for (spot, block) in [(request.in_system.as_ref(), system.as_str()), (request.in_turn.as_ref(), turn)] {
+        if !block.is_empty() {
+            parts.push((spot?, block));
+        }
+    }
+    // From the end, so that the places before stay where they are. The user's words never come before the system text's end.
+    parts.sort_by_key(|(spot, _)| std::cmp::Reverse(spot.at.start));
+    let mut made = body.to_owned();
+    for (spot, block) in parts {
+        let written = serde_json::to_string(block).ok()?;
+        let written = written.get(1..written.len() - 1)?;
+        let (before, after) = (made.get(..spot.at.start)?, made.get(spot.at.end..)?);
+        made = [before, spot.before, written, spot.after, after].concat();
+    }
+    Some(made)
 }
 
 /// A content that is a string or a list of parts.
@@ -141,15 +163,9 @@ impl<'a> Content<'a> {
         self.texts.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The place right before its first words; `part` is how a part of text begins.
-    fn before_words(&self, body: &str, part: &'static str) -> Option<Spot> {
-        let (_, piece) = self.texts.first()?;
-        let start = piece.start_in(body);
-        Some(if self.piece.is_text() {
-            Spot { at: start + 1..start + 1, before: "", after: "\\n" }
-        } else {
-            Spot { at: start..start, before: part, after: "\"}," }
-        })
+    /// The same, if it has words at all.
+    fn after_words(&self, body: &str, parts: (&'static str, &'static str)) -> Option<Spot> {
+        if self.texts.is_empty() { None } else { self.at_end(body, parts) }
     }
 
     /// The place at its end; `parts` are how a part begins after another one, and as the first.

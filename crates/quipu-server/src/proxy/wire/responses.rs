@@ -1,6 +1,6 @@
 //! OpenAI's `/responses`.
 
-use super::{Content, Request, Speaker, Spot, member_spot, push};
+use super::{Content, Request, Speaker, member_spot, push};
 use crate::proxy::json::{Members, Piece};
 
 const PART: &str = "{\"type\":\"input_text\",\"text\":\"";
@@ -17,8 +17,7 @@ pub(super) fn read(body: &str, whole: Piece<'_>, members: &Members<'_>) -> Optio
     }
     let input = members.get("input")?;
     if let Some(text) = input.text() {
-        let start = input.start_in(body) + 1;
-        request.in_turn = Some(Spot { at: start..start, before: "", after: "\\n" });
+        request.in_turn = Content::read(input, is_text).after_words(body, PARTS);
         push(&mut request, Speaker::User, &text);
     }
     for item in input.elements().into_iter().flatten() {
@@ -37,7 +36,7 @@ pub(super) fn read(body: &str, whole: Piece<'_>, members: &Members<'_>) -> Optio
         };
         let content = Content::read(piece, is_text);
         if speaker == Speaker::User {
-            request.in_turn = content.before_words(body, PART).or(request.in_turn);
+            request.in_turn = content.after_words(body, PARTS).or(request.in_turn);
         }
         push(&mut request, speaker, &content.words());
     }

@@ -7,7 +7,7 @@ const BLOCK: &str = "<memory user=\"ines\" version=\"3\">\n- lives in \"Porto\"\
 /// What the block changes: the request as it was, with the block, as values.
 fn injected(dialect: Dialect, placement: Placement, body: &str) -> Option<Value> {
     let request = read(dialect, body)?;
-    let made = with_block(body, &request, placement, BLOCK)?;
+    let made = with_blocks(body, &request, placement, "", BLOCK)?;
     // Whatever was written is still there, in its order.
     let written = serde_json::to_string(BLOCK).unwrap();
     let inner = &written[1..written.len() - 1];
@@ -21,8 +21,8 @@ fn injected(dialect: Dialect, placement: Placement, body: &str) -> Option<Value>
 }
 
 #[test]
-fn the_block_stands_before_the_last_words_of_the_user() {
-    let with = |words: &str| format!("{BLOCK}\n{words}");
+fn what_changes_stands_after_the_last_words_of_the_user() {
+    let with = |words: &str| format!("{words}\n\n{BLOCK}");
     let cases: [(Dialect, Value, &str, Value); 7] = [
         (
             Dialect::Chat,
@@ -35,7 +35,7 @@ fn the_block_stands_before_the_last_words_of_the_user() {
             json!({"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"},
                 {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": "c"}]}]}),
             "/messages/2/content",
-            json!([{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": BLOCK}, {"type": "text", "text": "c"}]),
+            json!([{"type": "image_url", "image_url": {"url": "data:"}}, {"type": "text", "text": "c"}, {"type": "text", "text": BLOCK}]),
         ),
         (
             Dialect::Chat,
@@ -47,7 +47,7 @@ fn the_block_stands_before_the_last_words_of_the_user() {
         (
             Dialect::Messages,
             json!({"messages": [{"role": "user", "content": [{"type": "text", "text": "a", "cache_control": {"type": "ephemeral"}}]}]}),
-            "/messages/0/content/0",
+            "/messages/0/content/1",
             json!({"type": "text", "text": BLOCK}),
         ),
         (
@@ -55,14 +55,14 @@ fn the_block_stands_before_the_last_words_of_the_user() {
             Dialect::Messages,
             json!({"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "42"}, {"type": "text", "text": "so?"}]}]}),
             "/messages/0/content",
-            json!([{"type": "tool_result", "tool_use_id": "t", "content": "42"}, {"type": "text", "text": BLOCK}, {"type": "text", "text": "so?"}]),
+            json!([{"type": "tool_result", "tool_use_id": "t", "content": "42"}, {"type": "text", "text": "so?"}, {"type": "text", "text": BLOCK}]),
         ),
         (Dialect::Responses, json!({"input": "where?"}), "/input", json!(with("where?"))),
         (
             Dialect::Responses,
             json!({"input": [{"role": "user", "content": [{"type": "input_text", "text": "c"}]}, {"type": "function_call_output", "output": "1"}]}),
             "/input/0/content",
-            json!([{"type": "input_text", "text": BLOCK}, {"type": "input_text", "text": "c"}]),
+            json!([{"type": "input_text", "text": "c"}, {"type": "input_text", "text": BLOCK}]),
         ),
     ];
     for (dialect, body, place, expected) in cases {
@@ -114,6 +114,68 @@ fn or_at_the_end_of_the_system_text() {
     for (dialect, body, place, expected) in cases {
         let made = injected(dialect, Placement::System, &body.to_string()).unwrap();
         assert_eq!(made.pointer(place), Some(&expected), "{body}");
+    }
+}
+
+const STABLE: &str = "<memory user=\"ines\" part=\"stable\">\n- never use emojis\n</memory>\n";
+
+/// The content of a request as a model's prompt has it: what a provider's cache of the prefix compares.
+fn prompt(dialect: Dialect, body: &str) -> String {
+    let value: Value = serde_json::from_str(body).unwrap();
+    let text = |content: &Value| match content {
+        Value::String(text) => text.clone(),
+        parts => parts.as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()).collect(),
+    };
+    let system = match dialect {
+        Dialect::Chat => String::new(),
+        Dialect::Responses => text(&value["instructions"]),
+        Dialect::Messages => text(&value["system"]),
+    };
+    let list = if dialect == Dialect::Responses { &value["input"] } else { &value["messages"] };
+    let messages = list.as_array().unwrap().iter();
+    messages.fold(system, |all, one| format!("{all}\n{}: {}", one["role"], text(&one["content"])))
+}
+
+#[test]
+fn the_cache_of_the_prefix_holds_from_turn_to_turn() {
+    let marked = |words: &str| json!([{"type": "text", "text": words, "cache_control": {"type": "ephemeral"}}]);
+    let plain = |words: &str| json!(words);
+    let words: [&dyn Fn(&str) -> Value; 2] = [&plain, &marked];
+    for dialect in [Dialect::Chat, Dialect::Responses, Dialect::Messages] {
+        for said in words {
+            let request = |turns: usize| {
+                let mut list = Vec::new();
+                for turn in 0..turns {
+                    list.push(json!({"role": "user", "content": said(&format!("question {turn}"))}));
+                    if turn + 1 < turns {
+                        list.push(json!({"role": "assistant", "content": format!("answer {turn}")}));
+                    }
+                }
+                match dialect {
+                    Dialect::Chat => {
+                        list.insert(0, json!({"role": "system", "content": "Be kind."}));
+                        json!({"messages": list})
+                    }
+                    Dialect::Responses => json!({"instructions": "Be kind.", "input": list}),
+                    Dialect::Messages => json!({"system": marked("Be kind."), "messages": list}),
+                }
+                .to_string()
+            };
+            let sent = |turns: usize| {
+                let body = request(turns);
+                let read = read(dialect, &body).unwrap();
+                let changing = BLOCK.replace("Porto", &format!("place {turns}"));
+                let made = with_blocks(&body, &read, Placement::Turn, STABLE, &changing).unwrap();
+                (prompt(dialect, &made), changing)
+            };
+            for turns in 1..6 {
+                let ((first, changing), (next, _)) = (sent(turns), sent(turns + 1));
+                let common = first.bytes().zip(next.bytes()).take_while(|(a, b)| a == b).count();
+                // Everything but the changing part itself, and the blank lines before it, is found again.
+                assert!(common + changing.len() + 2 >= first.len(), "{dialect:?} {turns}: {common} of {}", first.len());
+                assert!(first.find(STABLE) < first.find("question 0") && first.contains(STABLE), "{first}");
+            }
+        }
     }
 }
 

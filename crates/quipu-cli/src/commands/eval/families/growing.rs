@@ -172,7 +172,8 @@ impl Year<'_> {
         let parts = [
             ("noted", good.is_some()),
             ("agreed", good.is_some_and(quipu_core::item::Note::is_agreed)),
-            ("in the pack", good.is_some_and(|note| pack.text.contains(&note.text))),
+            // The words the note was read from say the same.
+            ("in the pack", pack.text.to_lowercase().contains(&helped.to_lowercase())),
             ("not the failed one", of(failed, "what helped").is_none()),
             ("pitfall noted", of(failed, "what did not help").is_some()),
         ];

@@ -6,9 +6,9 @@ use quipu_engine::import::locomo::questions::{Question, QuestionSet};
 use quipu_engine::{Engine, RecallOptions, Result};
 use serde::Serialize;
 
+use super::super::heard::Heard;
 use super::super::lines::{Line, Out};
 use super::super::metrics::{self, Scores, firsts};
-use super::telling::Conversation;
 
 /// Items asked for: enough to rank every session of a conversation.
 const DEPTH: usize = quipu_core::limit::RECALL_K_MAX;
@@ -42,7 +42,7 @@ struct Detail<'a> {
     ndcg_at_10: f64,
 }
 
-fn category_name(category: u8) -> &'static str {
+pub(in super::super) fn category_name(category: u8) -> &'static str {
     match category {
         1 => "multi-hop",
         2 => "temporal",
@@ -73,13 +73,13 @@ impl Run {
         self.skipped.evidence_ids_malformed += set.evidence_skipped;
         self.skipped.evidence_ids_mended += set.evidence_mended;
         self.skipped.evidence_ids_unknown += set.evidence_absent;
-        let conversation = Conversation::of(engine, user)?;
+        let conversation = Heard::of(engine, user)?;
         for (number, asked) in set.questions.iter().enumerate() {
             if asked.category == 5 {
                 self.skipped.category_5 += 1;
                 continue;
             }
-            let there = |id: &&str| conversation.sessions.contains_key(*id);
+            let there = |id: &&str| conversation.has(id);
             let wanted: Vec<&str> = asked.evidence.iter().map(String::as_str).filter(there).collect();
             if wanted.is_empty() {
                 self.skipped.without_evidence += 1;
@@ -97,14 +97,14 @@ impl Run {
         user: &UserId,
         (id, named, asked): (String, &str, &Question),
         wanted: &[&str],
-        conversation: &Conversation,
+        conversation: &Heard,
     ) -> Result<()> {
         let usual = options(asked, conversation.end);
         let timing = quipu_engine::recall(engine, user, &usual)?.timing;
         let without_ms = timing.recall_us as f64 / 1e3;
         let with_ms = (timing.recall_us + timing.embed_us) as f64 / 1e3;
         let report = quipu_engine::recall(engine, user, &RecallOptions { k: DEPTH, ..usual })?;
-        let turns: Vec<&str> = report.hits.iter().filter_map(|hit| hit.native_id.as_deref()).collect();
+        let turns = conversation.ranked_turns(&report.hits);
         let wanted_sessions = firsts(wanted.iter().filter_map(|id| conversation.sessions.get(*id).map(String::as_str)));
         let found_sessions = firsts(report.hits.iter().filter_map(|hit| hit.session_id.as_deref()));
         let mut scores = metrics::of_turns(&turns, wanted);
@@ -122,7 +122,9 @@ impl Run {
                 latency_ms: Some(with_ms),
                 relevance: best.map(|hit| f64::from(hit.score)),
                 confidence: best.map(|hit| hit.confidence),
-                right: Some(turns.first().is_some_and(|first| wanted.contains(first))),
+                right: Some(
+                    best.is_some_and(|hit| conversation.turns_of(hit).iter().any(|turn| wanted.contains(turn))),
+                ),
             },
             conversation: named,
             answer: asked.answer.as_deref(),

@@ -7,21 +7,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use quipu_core::id::UserId;
-use quipu_engine::{Error, Result};
+use quipu_engine::Result;
 use serde::Serialize;
 
 use super::super::{admin, render};
+use super::heard;
 use super::lines::Out;
 use super::metrics::{Figures, Quantiles, SESSION_FIGURES, Scores, TURN_FIGURES};
-use crate::app;
 use crate::output::Printer;
 use crate::settings::Settings;
 
+pub(super) use asking::category_name;
 use asking::{Run, Skipped};
 pub(super) use telling::{Bytes, Ingest, import, questions};
 
 #[derive(Debug, Serialize)]
 struct Report {
+    /// How the memory was made.
+    memory: &'static str,
     #[serde(flatten)]
     all: Figures,
     by_category: BTreeMap<String, Figures>,
@@ -44,12 +47,12 @@ pub(in super::super) fn locomo(
     printer: &Printer,
     file: &Path,
     only: &[String],
+    words_only: bool,
     out: Option<&Path>,
 ) -> Result<()> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
-    let engine = app::open_in(folder.path(), settings)?;
+    let (_folder, engine) = super::scratch(settings)?;
     let mut run = Run { asked: Vec::new(), skipped: Skipped::default(), out: Out::to(out)? };
-    let (ingest, users) = import(&engine, printer, file, only, false)?;
+    let (ingest, users) = import(&engine, printer, file, only, !words_only)?;
     for set in &questions(file)? {
         let user = UserId::parse(&set.conversation)?;
         if users.contains(&user) {
@@ -60,6 +63,7 @@ pub(in super::super) fn locomo(
     let names = [&TURN_FIGURES[..], &SESSION_FIGURES].concat();
     let rows: Vec<&Scores> = run.asked.iter().map(|asked| &asked.scores).collect();
     let report = Report {
+        memory: heard::reading(words_only),
         all: Figures::of(&names, &rows),
         by_category: Figures::split(&names, run.asked.iter().map(|asked| (asked.category, &asked.scores))),
         by_conversation: Figures::split(
@@ -96,7 +100,7 @@ fn in_words(report: &Report) -> String {
          Ingest: {} turns of {} conversations, {:.0} a second until they can be recalled, {:.0} a second until durable\n\
          Bytes a turn: {} on disk, {} in memory\n\
          Skipped: {} questions of category 5, {} without evidence; evidence ids: {} malformed, {} mended, {} unknown\n\
-         Model: {}\n",
+         Memory: {}\nModel: {}\n",
         table(&TURN_HEADINGS, &TURN_FIGURES),
         table(&SESSION_HEADINGS, &SESSION_FIGURES),
         super::bootstrap::RESAMPLES,
@@ -115,6 +119,7 @@ fn in_words(report: &Report) -> String {
         skipped.evidence_ids_malformed,
         skipped.evidence_ids_mended,
         skipped.evidence_ids_unknown,
+        report.memory,
         report.model
     )
 }

@@ -1,15 +1,13 @@
 //! A file's conversations, imported into an engine that holds nothing else, and the questions about them.
 
-use std::collections::HashMap;
 use std::io::BufReader;
 use std::path::Path;
 use std::time::Instant;
 
-use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_engine::import::locomo::questions::{self as format, QuestionSet};
 use quipu_engine::import::{Format, ReadError, ReadOptions};
-use quipu_engine::{Engine, Error, IngestOptions, ListOptions, Progress, Result};
+use quipu_engine::{Engine, Error, IngestOptions, Progress, Result};
 use serde::Serialize;
 
 use crate::output::Printer;
@@ -133,26 +131,5 @@ pub(in super::super) fn questions(file: &Path) -> Result<Vec<QuestionSet>> {
         Ok(()) => Ok(sets),
         Err(ReadError::Fault(fault)) => Err(Error::Invalid(format!("{}: {fault}", file.display()))),
         Err(ReadError::Caller(error)) => Err(error),
-    }
-}
-
-/// What is known of a conversation beside its turns' texts.
-pub(in super::super) struct Conversation {
-    /// The session of each turn.
-    pub(in super::super) sessions: HashMap<String, String>,
-    /// When the last turn was said.
-    pub(in super::super) end: Option<Timestamp>,
-}
-
-impl Conversation {
-    pub(in super::super) fn of(engine: &Engine, user: &UserId) -> Result<Self> {
-        let at = quipu_engine::versions::When::Now;
-        let options = ListOptions { at, session: None, kind: None, offset: 0, limit: usize::MAX };
-        let page = quipu_engine::list(engine, user, &options)?;
-        let end = page.items.iter().filter_map(|item| item.said_at).max();
-        Ok(Self {
-            sessions: page.items.into_iter().filter_map(|item| Some((item.native_id?, item.session_id?))).collect(),
-            end,
-        })
     }
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+mod measures;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -26,7 +28,14 @@ impl Place {
 
     fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_quipu"));
-        command.args(["eval"]).args(args).env_clear().env("HOME", self.0.path()).output().unwrap()
+        command
+            .args(["eval"])
+            .args(args)
+            .env_clear()
+            .env("HOME", self.0.path())
+            .env("OPENAI_API_KEY", "sk-x")
+            .output()
+            .unwrap()
     }
 
     fn json(&self, args: &[&str]) -> Value {

@@ -1,0 +1,96 @@
+//! What of the evidence is in a pack, and what a pack costs beside it.
+
+use std::collections::BTreeSet;
+
+use quipu_core::id::{ItemId, UserId};
+use quipu_core::pack::{Line, Pack, estimate_tokens};
+use quipu_core::recall::terms;
+use quipu_engine::{ContextOptions, Engine, Result};
+
+use super::corpus::Subject;
+
+/// A turn is in a pack if this share of its terms is, and strictly so from the other one on.
+const THERE_FROM: f64 = 0.6;
+const STRICTLY_FROM: f64 = 0.9;
+
+/// A pack as it is measured.
+pub(super) struct Packed {
+    pub(super) tokens: usize,
+    /// Lines that quote something.
+    pub(super) lines: usize,
+    /// Tokens that are no quoted text, over those lines.
+    pub(super) framing_per_line: Option<f64>,
+    pub(super) citations: Vec<ItemId>,
+    terms: BTreeSet<String>,
+}
+
+/// How much of the evidence is in a pack.
+pub(super) struct Coverage {
+    pub(super) there: f64,
+    pub(super) strictly: f64,
+}
+
+impl Packed {
+    /// The pack of a question, of this size or of the one that is shipped.
+    pub(super) fn of(engine: &Engine, subject: &Subject<'_>, question: &str, size: Option<usize>) -> Result<Self> {
+        Ok(Self::measured(&pack(engine, &subject.told.user, subject, question, size)?))
+    }
+
+    fn measured(pack: &Pack) -> Self {
+        let quotes: Vec<&str> = pack.lines.iter().map(quoted).collect();
+        let counter = quipu_models::tokenizers().into_iter().find(|one| one.name() == pack.counted_by);
+        let count = |text: &&str| counter.as_ref().map_or_else(|| estimate_tokens(text), |one| one.count(text));
+        let quoted: usize = quotes.iter().map(count).sum();
+        let framing = pack.tokens.saturating_sub(quoted) as f64;
+        Self {
+            tokens: pack.tokens,
+            lines: quotes.len(),
+            framing_per_line: (!quotes.is_empty()).then(|| framing / quotes.len() as f64),
+            citations: pack.citations.clone(),
+            terms: terms(&pack.text),
+        }
+    }
+
+    /// The shares of these turns that are there; none if none of them has a term.
+    pub(super) fn coverage(&self, subject: &Subject<'_>, gold: &[String]) -> Option<Coverage> {
+        let texts = gold.iter().filter_map(|id| subject.heard.texts.get(id)).map(|text| terms(text));
+        let shares: Vec<f64> = texts.filter_map(|wanted| share(&wanted, &self.terms)).collect();
+        let from = |least: f64| shares.iter().filter(|share| **share >= least).count() as f64 / shares.len() as f64;
+        (!shares.is_empty()).then(|| Coverage { there: from(THERE_FROM), strictly: from(STRICTLY_FROM) })
+    }
+}
+
+/// The pack itself.
+pub(super) fn pack(
+    engine: &Engine,
+    user: &UserId,
+    subject: &Subject<'_>,
+    question: &str,
+    size: Option<usize>,
+) -> Result<Pack> {
+    let mut options = ContextOptions { now: subject.now, ..ContextOptions::of(question) };
+    options.max_tokens = size.unwrap_or(options.max_tokens);
+    quipu_engine::context(engine, user, &options)
+}
+
+/// The share of the wanted terms that are there; none without any.
+fn share(wanted: &BTreeSet<String>, there: &BTreeSet<String>) -> Option<f64> {
+    (!wanted.is_empty()).then(|| wanted.intersection(there).count() as f64 / wanted.len() as f64)
+}
+
+/// The text a line of a pack quotes, without whose words they are.
+fn quoted(line: &Line) -> &str {
+    line.text.strip_prefix(line.speaker.as_str()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&line.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_distinct_terms() {
+        let share = |wanted: &str, there: &str| share(&terms(wanted), &terms(there));
+        assert_eq!(share("The cat, the cats and a dog", "a cat"), Some(0.5));
+        assert_eq!(share("and the", "a cat"), None);
+    }
+}

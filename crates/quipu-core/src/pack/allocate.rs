@@ -1,0 +1,245 @@
+//! Which lines a budget is spent on: those that are worth most for their tokens.
+
+use std::collections::BTreeSet;
+
+use crate::id::ItemId;
+
+/// A line that may be shown.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Bid {
+    /// What it is worth, 0 to 1. What is worth nothing is only shown beside another.
+    pub(super) value: f64,
+    /// What its shortest form costs, about.
+    pub(super) weight: usize,
+    /// In how many forms there is it, shortest first; at least one.
+    pub(super) forms: usize,
+    /// The section it stands in.
+    pub(super) section: usize,
+    /// Lines without which it is not understood.
+    pub(super) with: Vec<usize>,
+    /// What it tells. Of lines that tell the same only one is shown.
+    pub(super) covers: Vec<ItemId>,
+    /// Headings and date lines it needs above it, by number. Each is paid for once.
+    pub(super) below: Vec<usize>,
+}
+
+/// What is decided on.
+pub(super) struct Market<'a> {
+    pub(super) bids: &'a [Bid],
+    /// What each heading and date line costs.
+    pub(super) headings: &'a [usize],
+    /// Sections that may spend so much before the others.
+    pub(super) floors: &'a [(usize, usize)],
+    pub(super) budget: usize,
+}
+
+/// What was decided.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Allocation {
+    /// By bid: the form it is shown in, none if it is not.
+    pub(super) shown: Vec<Option<usize>>,
+    pub(super) spent: usize,
+}
+
+/// Added to what a line costs when lines are compared: a short line is not better only by being short.
+const ATTENTION: f64 = 24.0;
+
+/// Spends a budget. Never more than it; nothing that is worth something and would fit is left; longer forms are for what
+/// is left then. `cost` is asked once for each form that is tried.
+pub(super) fn allocate(market: &Market<'_>, cost: &mut dyn FnMut(usize, usize) -> usize) -> Allocation {
+    let count = market.bids.len();
+    let mut desk = Desk {
+        market,
+        cost,
+        costs: vec![None; count],
+        shown: vec![None; count],
+        told: BTreeSet::new(),
+        opened: vec![false; market.headings.len()],
+        spent: 0,
+    };
+    let density = |at: usize| market.bids[at].value / (market.bids[at].weight as f64 + ATTENTION);
+    let mut order: Vec<usize> = (0..count).filter(|&at| market.bids[at].value > 0.0).collect();
+    order.sort_by(|&a, &b| density(b).total_cmp(&density(a)).then(a.cmp(&b)));
+    for &(section, tokens) in market.floors {
+        let limit = (desk.spent + tokens).min(market.budget);
+        order.iter().filter(|&&at| market.bids[at].section == section).for_each(|&at| desk.take(at, limit));
+    }
+    // What did not fit may do so once a line under the same date is shown.
+    loop {
+        let before = desk.spent;
+        order.iter().for_each(|&at| desk.take(at, market.budget));
+        if desk.spent == before {
+            break;
+        }
+    }
+    let by_value = |a: &usize, b: &usize| market.bids[*b].value.total_cmp(&market.bids[*a].value).then(a.cmp(b));
+    order.sort_by(by_value);
+    order.iter().for_each(|&at| desk.lengthen(at));
+    Allocation { spent: desk.spent, shown: desk.shown }
+}
+
+struct Desk<'a, 'b> {
+    market: &'a Market<'a>,
+    cost: &'b mut dyn FnMut(usize, usize) -> usize,
+    /// What the shortest forms cost, as far as asked.
+    costs: Vec<Option<usize>>,
+    shown: Vec<Option<usize>>,
+    told: BTreeSet<ItemId>,
+    opened: Vec<bool>,
+    spent: usize,
+}
+
+impl Desk<'_, '_> {
+    /// Shows a line with those it needs, if all of them fit.
+    fn take(&mut self, at: usize, limit: usize) {
+        if self.shown[at].is_some() || self.is_told(at) {
+            return;
+        }
+        let bids = self.market.bids;
+        let mut bundle = vec![at];
+        for &other in &bids[at].with {
+            if self.shown[other].is_none() && !self.is_told(other) && !bundle.contains(&other) {
+                bundle.push(other);
+            }
+        }
+        let headings: BTreeSet<usize> = bundle
+            .iter()
+            .flat_map(|&one| bids[one].below.iter().copied())
+            .filter(|&heading| !self.opened[heading])
+            .collect();
+        let mut price: usize = headings.iter().map(|&heading| self.market.headings[heading]).sum();
+        for &one in &bundle {
+            if self.spent + price >= limit {
+                return;
+            }
+            price += *self.costs[one].get_or_insert_with(|| (self.cost)(one, 0));
+        }
+        if self.spent + price > limit {
+            return;
+        }
+        self.spent += price;
+        headings.into_iter().for_each(|heading| self.opened[heading] = true);
+        for one in bundle {
+            self.shown[one] = Some(0);
+            self.told.extend(&bids[one].covers);
+        }
+    }
+
+    fn is_told(&self, at: usize) -> bool {
+        self.market.bids[at].covers.iter().any(|item| self.told.contains(item))
+    }
+
+    /// Shows the longest form that fits in what is left.
+    fn lengthen(&mut self, at: usize) {
+        let Some(shown) = self.shown[at] else { return };
+        let Some(short) = self.costs[at] else { return };
+        for form in (shown + 1..self.market.bids[at].forms).rev() {
+            let more = (self.cost)(at, form).saturating_sub(short);
+            if self.spent + more <= self.market.budget {
+                self.spent += more;
+                self.shown[at] = Some(form);
+                return;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::id::ItemKind;
+
+    fn bid(value: f64, weight: usize) -> Bid {
+        Bid { value, weight, forms: 1, ..Bid::default() }
+    }
+
+    fn item(bits: u64) -> ItemId {
+        ItemId { kind: ItemKind::Turn, bits }
+    }
+
+    fn shown(bids: &[Bid], headings: &[usize], floors: &[(usize, usize)], budget: usize) -> Vec<usize> {
+        let market = Market { bids, headings, floors, budget };
+        let made = allocate(&market, &mut |at, form| bids[at].weight * (form + 1));
+        (0..bids.len()).filter(|&at| made.shown[at].is_some()).collect()
+    }
+
+    #[test]
+    fn the_best_for_its_tokens_comes_first() {
+        let with = |bid: Bid, with: &[usize]| Bid { with: with.to_vec(), ..bid };
+        let covers = |bid: Bid, bits: &[u64]| Bid { covers: bits.iter().map(|&bits| item(bits)).collect(), ..bid };
+        let below = |bid: Bid, heading: usize| Bid { below: vec![heading], ..bid };
+        type Case<'a> = (&'a str, Vec<Bid>, &'a [usize], &'a [(usize, usize)], usize, &'a [usize]);
+        let cases: [Case<'_>; 10] = [
+            ("everything fits", vec![bid(0.9, 20), bid(0.1, 20)], &[], &[], 100, &[0, 1]),
+            ("the better one", vec![bid(0.1, 20), bid(0.9, 20)], &[], &[], 30, &[1]),
+            ("two short ones before a long one", vec![bid(0.6, 60), bid(0.5, 20), bid(0.5, 20)], &[], &[], 60, &[1, 2]),
+            ("what is left is filled", vec![bid(0.9, 50), bid(0.8, 50), bid(0.01, 10)], &[], &[], 65, &[0, 2]),
+            ("nothing worthless", vec![bid(0.9, 10), bid(0.0, 10)], &[], &[], 100, &[0]),
+            ("what it leans on", vec![with(bid(0.9, 10), &[1]), bid(0.0, 10)], &[], &[], 100, &[0, 1]),
+            ("not without it", vec![with(bid(0.9, 10), &[1]), bid(0.0, 30), bid(0.1, 10)], &[], &[], 30, &[2]),
+            ("each told once", vec![covers(bid(0.5, 40), &[1, 2]), covers(bid(0.9, 10), &[2])], &[], &[], 100, &[1]),
+            ("a floor", vec![bid(0.9, 30), Bid { section: 1, ..bid(0.1, 10) }], &[], &[(1, 10)], 35, &[1]),
+            ("headings count", vec![below(bid(0.9, 10), 0), below(bid(0.8, 10), 1)], &[5, 30], &[], 40, &[0]),
+        ];
+        for (what, bids, headings, floors, budget, expected) in cases {
+            assert_eq!(shown(&bids, headings, floors, budget), expected, "{what}");
+        }
+    }
+
+    #[test]
+    fn longer_forms_are_for_what_is_left() {
+        let bids = [Bid { forms: 2, ..bid(0.5, 20) }, Bid { forms: 2, ..bid(0.9, 20) }];
+        let cost = |at: usize, form: usize| bids[at].weight * (form + 1);
+        let market = Market { bids: &bids, headings: &[], floors: &[], budget: 65 };
+        assert_eq!(allocate(&market, &mut { cost }).shown, [Some(0), Some(1)]);
+    }
+
+    prop_compose! {
+        fn a_bid(count: usize)(
+            value in prop_oneof![Just(0.0), 0.01f64..1.0], weight in 1usize..60, forms in 1usize..3, section in 0usize..2,
+            with in prop::collection::vec(0..count, 0..2), covers in prop::collection::vec(0u64..12, 0..2),
+            below in prop::collection::vec(0usize..3, 0..2),
+        ) -> Bid {
+            let covers = covers.into_iter().map(item).collect();
+            Bid { value, weight, forms, section, with, covers, below }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_budget_is_kept_and_used(
+            bids in (1usize..14).prop_flat_map(|count| prop::collection::vec(a_bid(count), count)),
+            floor in 0usize..50, budget in 0usize..300,
+        ) {
+            let (headings, floors) = ([3, 7, 5], [(1, floor)]);
+            let market = Market { bids: &bids, headings: &headings, floors: &floors, budget };
+            let cost = |at: usize, form: usize| bids[at].weight * (form + 1);
+            let made = allocate(&market, &mut { cost });
+            prop_assert_eq!(&made, &allocate(&market, &mut { cost }));
+            prop_assert!(made.spent <= budget);
+            // What is spent is what is shown.
+            let mut opened = BTreeSet::new();
+            let mut told = BTreeSet::new();
+            let mut spent = 0;
+            for (at, form) in made.shown.iter().enumerate().filter_map(|(at, form)| Some((at, (*form)?))) {
+                spent += cost(at, form);
+                opened.extend(bids[at].below.iter().copied());
+                told.extend(bids[at].covers.iter().copied());
+            }
+            spent += opened.iter().map(|&heading: &usize| headings[heading]).sum::<usize>();
+            prop_assert_eq!(spent, made.spent);
+            // What is worth something and is not shown did not fit, or is told already.
+            for (at, bid) in bids.iter().enumerate().filter(|(at, bid)| made.shown[*at].is_none() && bid.value > 0.0) {
+                let is_told = |at: usize| bids[at].covers.iter().any(|item| told.contains(item));
+                let others = bid.with.iter().filter(|&&one| one != at && made.shown[one].is_none() && !is_told(one));
+                let bundle: BTreeSet<usize> = others.copied().chain([at]).collect();
+                let above: BTreeSet<usize> = bundle.iter().flat_map(|&one| bids[one].below.iter().copied()).collect();
+                let above = above.difference(&opened).map(|&heading| headings[heading]).sum::<usize>();
+                let price: usize = bundle.iter().map(|&one| bids[one].weight).sum::<usize>() + above;
+                prop_assert!(is_told(at) || made.shown.iter().flatten().any(|form| *form > 0) || made.spent + price >= budget);
+            }
+        }
+    }
+}

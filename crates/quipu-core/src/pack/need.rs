@@ -1,0 +1,343 @@
+//! What a request wants of memory: nothing, what bears on a task, or an answer.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::is_one_of;
+use crate::recall::Intent;
+
+/// What a request wants of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// Nothing but what is always given: a greeting, a sum, a poem, general knowledge.
+    Nothing,
+    /// The preferences, limits and plans that bear on what is to be done.
+    Task,
+    /// What was said about it.
+    Memory,
+    /// The same, and memory has nothing about it.
+    Unknown,
+}
+
+/// What is known of a request beside its words.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Known {
+    /// What it is for.
+    pub intent: Intent,
+    /// It names somebody the memory knows.
+    pub person: bool,
+    /// The probability that memory answers it.
+    pub probability: f64,
+}
+
+/// Below this probability a question about the user's life is one that memory has nothing about.
+const NOTHING_BELOW: f64 = 0.1;
+
+/// From this probability on memory is asked, even if the request looks like one of general knowledge.
+const ANSWERS_FROM: f64 = 0.5;
+
+/// What opens a request and says nothing of it.
+const POLITE: &str = "\
+    please can could would will you hey hi hello ok okay so now kindly just thanks quickly then";
+
+/// Words of greetings, thanks and farewells.
+const SMALL_TALK: &str = "\
+    hi hello hey there yo good morning afternoon evening night day thanks thank you so much very a lot how are is it \
+    going doing today what's up whats bye goodbye see later soon ok okay cool great nice perfect awesome yes no yep \
+    nope sure lol haha got that that's all for now welcome sorry please cheers well again the help";
+
+/// Words of a sum beside its numbers.
+const SUM: &str = "\
+    what what's whats is the of and by times plus minus divided multiplied percent calculate compute sum square root \
+    equals x sqrt";
+
+/// What is asked of a text or of general knowledge: what follows is the matter itself.
+const OF_TEXT: &str = "\
+    explain define translate convert calculate compute solve prove summarise summarize rewrite rephrase paraphrase \
+    proofread fix debug refactor implement code spell conjugate describe simplify list";
+
+/// What asks for something to be made, if the thing is one of [`MADE`].
+const MAKE: &str = "write compose generate create make draft tell give show sing draw invent need want";
+
+const MADE: &str = "\
+    haiku poem limerick sonnet joke jokes pun riddle story song lyrics rap function script regex program class query \
+    sql essay test tests html css json ascii fact trivia quote synonyms synonym palindrome";
+
+/// What asks for a proposal or a plan, as the first word.
+const TASK: &str = "\
+    suggest recommend plan organise organize schedule book find pick choose help design prepare order arrange propose \
+    brainstorm cook reserve pack";
+
+/// Words of [`TASK`] that are names of things too, and what follows them where they are not.
+const THINGS: &str = "book order pack plan schedule cook design";
+const DONE_TO: &str = "a an the my our some me us this next something two three dinner";
+
+/// The same, as a noun anywhere.
+const PROPOSALS: &str = "ideas suggestions recommendations recommendation suggestion itinerary";
+
+/// The same, as a phrase.
+const TASK_PHRASES: &str = "\
+    what should i, what should we, where should i, where should we, what could i, what can i cook, what can i make, \
+    what to cook, which should i, what shall we";
+
+/// Questions of general knowledge, by their first words. `*` is any one word.
+const GENERAL: &str = "\
+    what is a, what is an, what's a, what's an, what is the capital, what's the capital, what is the meaning, \
+    what's the meaning, what is the difference, what's the difference, what is the population, what is the square, \
+    what is the formula, what is the speed, what is the weather, what's the weather, what time is it, \
+    what does * mean, who wrote, who invented, who painted, who discovered, who directed, who composed, \
+    how does * work, how do * work, how does a, how does an, how do you, how do i, how can i, how to, how far is, \
+    how tall is, how many * in a, how many * are in a, why is the, why are the, why do cats, is it true";
+
+/// First words of a question.
+const ASKING: &str = "\
+    what what's whats who who's whose whom which where where's when when's why how do does did is are was were have \
+    has had am can could should will would tell remind remember recall";
+
+/// Who "me" is told, shown or given something is no subject of a request.
+const TO_ME: &str = "tell show remind give let help ask to for teach find get make write";
+
+/// Decides what a request wants of memory. Where nothing tells that it wants nothing, it is taken for a question to memory.
+pub fn need(query: &str, known: Known) -> Need {
+    let text = without_matter(query);
+    let words = words(&text);
+    let opening = words.iter().take_while(|word| is_one_of(POLITE, word)).count();
+    let asked = &words[opening..];
+    let personal = known.person || is_personal(&words);
+    if words.iter().all(|word| is_one_of(SMALL_TALK, word)) && !known.person || is_sum(query, &words) {
+        return Need::Nothing;
+    }
+    let first = asked.first().map_or("", String::as_str);
+    let makes = words.iter().any(|word| is_one_of(MAKE, word)) && words.iter().any(|word| is_one_of(MADE, word));
+    let is_general = is_one_of(OF_TEXT, first)
+        || makes
+        || is_one_of(MADE, first)
+        || GENERAL.split(", ").any(|phrase| begins(&words, phrase));
+    if is_general && !personal && known.probability < ANSWERS_FROM {
+        return Need::Nothing;
+    }
+    // "Find my note about the boiler" looks for what was said.
+    let looks_up = first == "find" && asked.iter().any(|word| word == "my" || word == "our");
+    let is_thing = is_one_of(THINGS, first) && !asked.get(1).is_some_and(|next| is_one_of(DONE_TO, next));
+    let is_task = is_one_of(TASK, first) && !looks_up && !is_thing
+        || words.iter().any(|word| is_one_of(PROPOSALS, word)) && !tells_of_past(&words)
+        || TASK_PHRASES.split(", ").any(|phrase| (0..words.len()).any(|at| begins(&words[at..], phrase)))
+        || matches!(known.intent, Intent::Plan | Intent::Nudge);
+    if is_task {
+        return Need::Task;
+    }
+    let asks = query.contains('?') || asked.first().or(words.first()).is_some_and(|word| is_one_of(ASKING, word));
+    if personal && asks && known.probability < NOTHING_BELOW { Need::Unknown } else { Need::Memory }
+}
+
+/// The request without what it quotes, and without what follows the colon of "translate this:".
+fn without_matter(query: &str) -> String {
+    let mut plain = String::new();
+    for (at, part) in query.split(['"', '“', '”', '`', '«', '»']).enumerate() {
+        plain.push_str(if at % 2 == 0 { part } else { " " });
+    }
+    // A single quotation mark before a word opens a quotation; after one it may be an apostrophe.
+    if let Some(open) = plain.find(" '") {
+        let rest = &plain[open + 2..];
+        let close = rest.rfind('\'').map(|close| open + 2 + close + 1);
+        plain = format!("{} {}", &plain[..open], close.map_or("", |close| &plain[close..]));
+    }
+    match plain.split_once(':') {
+        Some((before, _)) if words(before).iter().any(|word| is_one_of(OF_TEXT, word)) => before.to_owned(),
+        _ => plain,
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase().replace('’', "'");
+    let parts = lower.split(|c: char| !c.is_alphanumeric() && c != '\'').map(|word| word.trim_matches('\''));
+    parts.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+fn begins(words: &[String], with: &str) -> bool {
+    let mut words = words.iter();
+    with.split(' ').all(|wanted| words.next().is_some_and(|word| wanted == "*" || word == wanted))
+}
+
+/// A sum: numbers, and no words but those of arithmetic.
+fn is_sum(query: &str, words: &[String]) -> bool {
+    let is_number = |word: &String| word.chars().all(|c| c.is_ascii_digit());
+    let numbers = words.iter().filter(|word| is_number(word)).count();
+    let only = words.iter().all(|word| is_number(word) || is_one_of(SUM, word));
+    let has_sign = query.contains(['+', '*', '/', '=', '^', '%', '×', '÷', '−']) || query.contains(" - ");
+    only && numbers > 0 && (has_sign || words.len() > numbers && numbers > 1 || words.iter().any(|word| word == "root"))
+}
+
+/// True if it speaks of the user's life: "I", "my", "we", or of what was said before.
+fn is_personal(words: &[String]) -> bool {
+    let word = |at: usize| words.get(at).map_or("", String::as_str);
+    (0..words.len()).any(|at| match word(at) {
+        "my" | "mine" | "myself" | "our" | "ours" | "i've" | "i'm" | "we've" | "we're" | "remember" | "user" => true,
+        "me" => at == 0 || !is_one_of(TO_ME, word(at - 1)),
+        "us" => at > 0 && word(at - 1) != "let",
+        // "How do I sort a list?" and "I need a regex" ask nothing about the one who asks.
+        "i" | "we" => {
+            let how =
+                at >= 2 && word(at - 2) == "how" && matches!(word(at - 1), "do" | "can" | "could" | "should" | "would");
+            let wants = matches!(word(at + 1), "need" | "want" | "would") && (at == 0 || word(at - 1) != "do");
+            let wishes =
+                at > 0 && matches!(word(at - 1), "can" | "could" | "may") && matches!(word(at + 1), "have" | "get");
+            !how && !wants && !wishes
+        }
+        "i'd" => at > 0,
+        _ => false,
+    })
+}
+
+/// "What were your recommendations?" asks for what was said.
+fn tells_of_past(words: &[String]) -> bool {
+    words.iter().any(|word| matches!(word.as_str(), "did" | "were" | "was" | "had" | "gave" | "made" | "said" | "told"))
+}
+
+/// Words that tell of a preference, a limit or a plan.
+const BEARS: &str = "\
+    like likes love loves hate hates enjoy enjoys prefer prefers favourite favorite can't cannot never always avoid \
+    avoids allergic allergy vegan vegetarian diet budget must plan plans planning going booked appointment meeting \
+    want wants hope intolerant afraid dislike dislikes stand";
+
+/// True if a line tells of a preference, a limit or a plan of its speaker.
+pub fn bears(text: &str) -> bool {
+    words(text).iter().any(|word| is_one_of(BEARS, word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A word stands for what is known beside the request: `p` a person the memory knows, `0` a low probability, `9` a high
+    /// one.
+    const TABLE: [(&str, &str, Need); 88] = [
+        // Nothing is asked of memory.
+        ("hi", "", Need::Nothing),
+        ("Hello there!", "", Need::Nothing),
+        ("good morning, how are you today?", "", Need::Nothing),
+        ("thanks so much", "", Need::Nothing),
+        ("ok cool, bye", "", Need::Nothing),
+        ("", "", Need::Nothing),
+        ("17*23", "", Need::Nothing),
+        ("what is 17 * 23?", "", Need::Nothing),
+        ("what's 15 percent of 80", "", Need::Nothing),
+        ("square root of 144", "", Need::Nothing),
+        ("write a haiku about autumn", "", Need::Nothing),
+        ("haiku about rain pls", "", Need::Nothing),
+        ("Could you please write me a poem on the sea?", "", Need::Nothing),
+        ("tell me a joke", "", Need::Nothing),
+        ("I want a limerick about a frog", "", Need::Nothing),
+        ("I need a regex for e-mail addresses", "", Need::Nothing),
+        ("explain what a mutex is", "", Need::Nothing),
+        ("can you explain to me how tides work", "", Need::Nothing),
+        ("translate \"I love my dog\" to French", "", Need::Nothing),
+        ("Translate to German: my sister is ill", "", Need::Nothing),
+        ("translate 'where is my hotel' into Polish", "", Need::Nothing),
+        ("summarize this text: I went home and we ate", "", Need::Nothing),
+        ("fix this code: fn main() { let my = 1 }", "", Need::Nothing),
+        ("What is a monad?", "", Need::Nothing),
+        ("what's the capital of Peru", "", Need::Nothing),
+        ("Who wrote Hamlet?", "", Need::Nothing),
+        ("what does ephemeral mean", "", Need::Nothing),
+        ("How does photosynthesis work?", "", Need::Nothing),
+        ("how do I center a div", "", Need::Nothing),
+        ("how to boil an egg", "", Need::Nothing),
+        ("why is the sky blue?", "", Need::Nothing),
+        ("convert 5 miles to km", "", Need::Nothing),
+        ("what's the difference between a virus and a bacterium", "0", Need::Nothing),
+        ("Define entropy.", "0", Need::Nothing),
+        // What bears on a task.
+        ("suggest a restaurant for tonight", "", Need::Task),
+        ("Recommend me a book", "", Need::Task),
+        ("plan my saturday", "", Need::Task),
+        ("could you help me pick a gift for Anna", "p", Need::Task),
+        ("what should I cook tonight?", "", Need::Task),
+        ("where should we eat on friday", "", Need::Task),
+        ("dinner ideas for four", "", Need::Task),
+        ("any suggestions for the weekend?", "", Need::Task),
+        ("Find me a hotel in Lisbon", "", Need::Task),
+        ("book a table for two", "0", Need::Task),
+        ("organise a trip to Rome", "", Need::Task),
+        ("pack my bag for the mountains", "", Need::Task),
+        ("order some groceries", "", Need::Task),
+        ("make a 3 day itinerary for Kyoto", "", Need::Task),
+        // Something is asked of memory.
+        ("Where do I live?", "", Need::Memory),
+        ("what is my cat called", "", Need::Memory),
+        ("whats my sisters name??", "", Need::Memory),
+        ("Where does Anna work?", "p", Need::Memory),
+        ("When did Caroline go to the support group?", "p", Need::Memory),
+        ("tea", "", Need::Memory),
+        ("boiler serial number", "", Need::Memory),
+        ("what did you recommend last week?", "", Need::Memory),
+        ("What were your suggestions for the garden?", "", Need::Memory),
+        ("find my note about the boiler", "", Need::Memory),
+        ("do you remember the name of the dentist?", "", Need::Memory),
+        ("remind me what we decided about the roof", "", Need::Memory),
+        ("Which database does the billing service use?", "", Need::Memory),
+        ("who is on call this week", "", Need::Memory),
+        ("What is a good gift for my mother?", "", Need::Memory),
+        ("write an email to my boss about the delay", "", Need::Memory),
+        ("write a poem for my sister's birthday", "", Need::Memory),
+        ("Explain my insurance again", "", Need::Memory),
+        ("what is a mutex", "9", Need::Memory),
+        ("How do I take my coffee?", "", Need::Memory),
+        ("how does Tom feel about the job", "p", Need::Memory),
+        ("tell me about Anna", "p", Need::Memory),
+        ("hello Anna", "p", Need::Memory),
+        ("Am I allergic to anything", "", Need::Memory),
+        ("what do you know about me?", "", Need::Memory),
+        ("did we ever go to Spain", "", Need::Memory),
+        ("I got the job!", "0", Need::Memory),
+        ("My knee hurts again", "0", Need::Memory),
+        ("When does the ferry leave?", "0", Need::Memory),
+        ("2019", "", Need::Memory),
+        ("order number of the laptop", "", Need::Memory),
+        ("book that Tom lent me", "p", Need::Memory),
+        // Memory has nothing about it.
+        ("What is my blood type?", "0", Need::Unknown),
+        ("where did I park", "0", Need::Unknown),
+        ("Do I have a brother?", "0", Need::Unknown),
+        ("what car do we drive", "0", Need::Unknown),
+        ("Does Anna play chess?", "p0", Need::Unknown),
+        ("remember the wifi password?", "0", Need::Unknown),
+        ("tell me my shoe size", "0", Need::Unknown),
+        ("How old am I?", "0", Need::Unknown),
+    ];
+
+    #[test]
+    fn what_requests_want_of_memory() {
+        let mut wrong = Vec::new();
+        for (query, beside, expected) in TABLE {
+            let probability = if beside.contains('0') {
+                0.05
+            } else if beside.contains('9') {
+                0.9
+            } else {
+                0.3
+            };
+            let known = Known { intent: Intent::Recall, person: beside.contains('p'), probability };
+            let found = need(query, known);
+            if found != expected {
+                wrong.push(format!("{query:?}: {found:?}, not {expected:?}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn an_intent_to_plan_is_a_task() {
+        let known = Known { intent: Intent::Plan, person: false, probability: 0.9 };
+        assert_eq!(need("my week", known), Need::Task);
+        assert_eq!(need("why do I sleep badly?", Known { intent: Intent::Reflect, ..known }), Need::Memory);
+    }
+
+    #[test]
+    fn preferences_limits_and_plans_bear_on_tasks() {
+        assert!(
+            bears("I can't stand seafood") && bears("We're going to Rome on Friday") && bears("My favourite is ramen")
+        );
+        assert!(!bears("The tram was late again"));
+    }
+}

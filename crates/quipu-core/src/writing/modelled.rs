@@ -1,0 +1,172 @@
+//! What a language model read: claims that name what they change, and readings of rules that it found wrong.
+
+use super::Work;
+use super::facts::{Claim, outcome, slot_of};
+use super::gate::{self, Verdict};
+use super::same::same_value;
+use crate::event::Trust;
+use crate::extract::Stance;
+use crate::extract::window::{ModelClaim, ModelTask, RefusedOperation};
+use crate::id::ItemId;
+use crate::item::{Drawn, Fact, FactChange, FactStatus, ReviewKind};
+
+/// From this confidence on a person stands behind a fact, and only a person undoes it.
+const CONFIRMED_MIN: f64 = 0.95;
+
+impl Work<'_> {
+    /// Takes back what rules have read in this source and the model says is wrong; what that had ended holds again. What the
+    /// model claims too stays, and so does what was said elsewhere or a person stands behind.
+    pub(super) fn misread(&mut self, fact: ItemId, claims: &[ModelClaim]) {
+        let Some(held) = self.view.fact(fact).filter(Fact::is_active) else { return };
+        let own = held.evidence.iter().all(|place| place.source == self.case.source) && !held.evidence.is_empty();
+        if !own || is_confirmed(&held) || claims.iter().any(|claim| self.says(claim, &held)) {
+            return;
+        }
+        let Some(evidence) = held.evidence.first().copied() else { return };
+        self.core.take(self.case.predicates, &held);
+        let (status, place) = (Some(FactStatus::Corrected), Some(evidence));
+        self.draw(Drawn::FactChanged(FactChange { status, evidence: place, ..FactChange::of(fact) }));
+        self.report.ended.push(outcome(&held, "was misread"));
+        for ended in self.view.ended_by(fact) {
+            if ended.status == FactStatus::Superseded && self.free(&ended) {
+                self.draw(Drawn::FactRestored { fact: ended.id });
+                self.put(&Fact { status: FactStatus::Active, valid_to: None, ..ended.clone() });
+                self.report.asserted.push(outcome(&ended, "holds again"));
+            }
+        }
+    }
+
+    /// True if nothing else holds where a fact held.
+    fn free(&self, fact: &Fact) -> bool {
+        !fact.single || !self.view.in_slot(&fact.slot).iter().any(Fact::is_active)
+    }
+
+    /// True if a claim says what a fact says.
+    fn says(&self, claim: &ModelClaim, fact: &Fact) -> bool {
+        let predicate = self.case.predicates.get(&claim.candidate.predicate);
+        let same = slot_of(predicate, &claim.candidate) == fact.slot
+            && same_value(&claim.candidate.object, &fact.object)
+            && !matches!(claim.candidate.stance, Stance::Ended | Stance::Denied);
+        same || claim.target == Some(fact.id)
+    }
+
+    pub(super) fn claim_of_model(&mut self, told: &ModelClaim) {
+        let case = self.case;
+        let candidate = &told.candidate;
+        let predicate = case.predicates.get(&candidate.predicate);
+        let evidence = case.evidence(&candidate.span);
+        let verdict = match gate::judge_model(case, self.view.items(), predicate, told) {
+            Verdict::Refuse(reason) => {
+                return self.refuse(told.sentence.clone(), &candidate.predicate, evidence, &reason);
+            }
+            verdict => verdict,
+        };
+        let target = told.target.and_then(|id| self.view.fact(id));
+        let slot = slot_of(predicate, candidate);
+        let held = self.view.in_slot(&slot);
+        let claim = Claim { candidate, predicate, evidence, slot, held, told: Some(told) };
+        let read_before = |fact: &Fact| fact.evidence.iter().any(|place| place.source == evidence.source);
+        match target {
+            // Read again: what it did then is done.
+            Some(target) if !target.is_active() => match &candidate.stance {
+                Stance::Ended | Stance::Denied => {}
+                _ if claim.held.iter().any(|held| same_value(&held.object, &candidate.object) && read_before(held)) => {
+                }
+                _ => self.claim(&claim, &verdict),
+            },
+            Some(target) => self.about(&claim, &target, &verdict),
+            None => match &candidate.stance {
+                Stance::Holds | Stance::Changed | Stance::Corrects { .. } => self.claim(&claim, &verdict),
+                Stance::Held => self.past(&claim, &verdict),
+                Stance::Ended => self.end(&claim, &verdict, true),
+                Stance::Denied => self.end(&claim, &verdict, false),
+            },
+        }
+    }
+
+    /// A claim about a fact that holds.
+    fn about(&mut self, claim: &Claim<'_>, target: &Fact, verdict: &Verdict) {
+        let candidate = claim.candidate;
+        let undoes = !matches!(candidate.stance, Stance::Holds);
+        if undoes && is_confirmed(target) {
+            let question = format!("Is this still so: {}?", target.text);
+            return self.open_review(
+                ReviewKind::Conflict,
+                target.id,
+                None,
+                question,
+                "you stand behind it, and this says otherwise",
+            );
+        }
+        match &candidate.stance {
+            Stance::Ended | Stance::Denied | Stance::Held => {
+                self.close(claim, target, candidate.valid_to.or(candidate.valid_from), verdict);
+            }
+            _ if same_value(&target.object, &candidate.object) && target.slot == claim.slot => {
+                self.again(claim, target, verdict);
+            }
+            Stance::Corrects { .. } if *verdict == Verdict::Pass => {
+                let fact = self.new_fact(claim);
+                self.correct(claim, fact, target);
+            }
+            Stance::Changed if *verdict == Verdict::Pass && self.trusted(target) => {
+                self.take_place(claim, target);
+            }
+            _ => self.claim(claim, verdict),
+        }
+    }
+
+    /// A new value in the place of a fact, whatever their relations are called.
+    fn take_place(&mut self, claim: &Claim<'_>, target: &Fact) {
+        if let Some(same) = claim.same() {
+            self.again(claim, &same, &Verdict::Pass);
+            return self.close(claim, target, claim.candidate.valid_from, &Verdict::Pass);
+        }
+        let mut fact = self.new_fact(claim);
+        fact.valid_from = fact.valid_from.or(Some(self.case.said_at()));
+        self.core.take(self.case.predicates, target);
+        if let Some(current) = claim.current().filter(|current| claim.is_single() && current.id != target.id) {
+            self.core.take(self.case.predicates, &current);
+            self.report.ended.push(outcome(&current, "held until now"));
+        }
+        if !self.core.fits(self.case.predicates, self.case.registry, &fact) {
+            fact.core_path = None;
+        }
+        self.put(&fact);
+        self.report.ended.push(outcome(target, "held until now"));
+        self.assert(fact, vec![target.id], false, "new value");
+    }
+
+    fn trusted(&self, target: &Fact) -> bool {
+        self.case.standing.trust >= target.trust
+    }
+
+    pub(super) fn task_of_model(&mut self, told: &ModelTask) {
+        let target = told.target.and_then(|id| self.view.open_tasks().into_iter().find(|task| task.id == id).cloned());
+        let quote = self.case.quote(&told.candidate.span);
+        match target {
+            Some(task) if gate::objection(self.case, quote, &told.candidate.title).is_none() => {
+                self.move_on(&told.candidate, &task);
+            }
+            _ => self.task(&told.candidate),
+        }
+    }
+
+    pub(super) fn refused_operation(&mut self, refused: &RefusedOperation) {
+        let evidence = self.case.evidence(&refused.span);
+        self.refuse(refused.said.clone(), &refused.relation, evidence, &refused.reason);
+    }
+
+    /// Keeps a claim for a person to look at.
+    pub(super) fn doubted(&mut self, claim: &Claim<'_>, reason: &str) {
+        let mut fact = self.new_fact(claim);
+        fact.status = FactStatus::Uncertain;
+        self.wait(fact, ReviewKind::Fact, None, reason);
+    }
+}
+
+/// True if a person stands behind a fact: they entered, confirmed or scored it.
+fn is_confirmed(fact: &Fact) -> bool {
+    fact.trust == Trust::User
+        && (fact.evidence.is_empty() || fact.user_fact_score.is_some() || fact.confidence_base >= CONFIRMED_MIN)
+}

@@ -1,0 +1,262 @@
+//! Reading with a language model: what was said is read in windows, when somebody has time to wait for it.
+//!
+//! A predicate over state, not a queue: beside the ledger stands a position up to which the model has come. The words
+//! were durable and read by rules long before; whatever fails here leaves both as they are. Without a position nothing that
+//! was said before the model was there is read by it, unless [`ExtractWithModelOptions::from_the_start`] asks for that: it costs.
+
+use quipu_core::Memory;
+use quipu_core::extract::window::check;
+use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::writing::Understanding;
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::lock::before_slow_call;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::cursor::{Cursor, Position};
+use crate::memory::lease::{self, Lease};
+use crate::ports::{ExtractError, Projection, WindowReader};
+use crate::tend::GoOn;
+use crate::understand::{self, Found};
+use crate::unread::{self, Due};
+use crate::window;
+
+/// Name of the position among a ledger's projections.
+const STUDIED: &str = "studied";
+/// The lease under which a model reads.
+const EXTRACT: &str = "extract";
+
+/// How far the model has come in one user's memory.
+pub(crate) type Studied = Cursor<ModelCursor>;
+
+/// How far a model has come.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ModelCursor {
+    /// Everything recorded up to here was read or need not be; none where no model has ever been.
+    position: Option<Seq>,
+    /// Of the event after it, so many sources were read too: an import has many in one, and a budget may end among them.
+    within: u64,
+    /// Sources that could not be read, however often one tried.
+    given_up: u64,
+}
+
+impl Position for ModelCursor {
+    const NAME: &'static str = STUDIED;
+
+    fn load(saved: Option<Projection>, _: Seq) -> Self {
+        let figure = |place: usize| {
+            let bytes = saved.as_ref()?.bytes.get(8 * place..8 * (place + 1))?;
+            Some(u64::from_le_bytes(bytes.try_into().ok()?))
+        };
+        let (given_up, within) = (figure(0).unwrap_or(0), figure(1).unwrap_or(0));
+        Self { position: saved.map(|saved| saved.seq), within, given_up }
+    }
+
+    fn stored(&self, _: Seq) -> Option<Projection> {
+        let bytes = [self.given_up, self.within].map(u64::to_le_bytes).concat();
+        self.position.map(|seq| Projection { seq, tag: "1".to_owned(), bytes })
+    }
+}
+
+impl Cursor<ModelCursor> {
+    /// Sources it has not come to.
+    pub(crate) fn waiting(&self, memory: &Memory) -> usize {
+        let Some(position) = self.get().position else { return 0 };
+        let first = memory.sources().partition_point(|held| held.seq <= position);
+        memory.sources().iter().skip(first).filter(|held| understand::is_read(held)).count()
+    }
+
+    pub(crate) fn given_up(&self) -> u64 {
+        self.get().given_up
+    }
+}
+
+/// To be called before something is recorded that will be read: from here on the model reads, if there is one.
+pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
+    let standing = *open.studied.get();
+    if engine.aids.reader.is_none() || standing.position.is_some() {
+        return Ok(());
+    }
+    let head = open.read().memory.seq();
+    open.studied.save(open, ModelCursor { position: Some(head), within: 0, ..standing })
+}
+
+/// What to read.
+#[derive(Debug, Clone)]
+pub struct ExtractWithModelOptions {
+    /// At most so many sources now; default: all that wait.
+    pub sources_max: usize,
+    /// Everything that was ever said, and not only what was said since there is a model.
+    pub from_the_start: bool,
+}
+
+impl Default for ExtractWithModelOptions {
+    fn default() -> Self {
+        Self { sources_max: usize::MAX, from_the_start: false }
+    }
+}
+
+/// What the model read.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ModelReading {
+    /// What reads.
+    pub reader: String,
+    /// Sources that were read.
+    pub sources: u64,
+    /// What came of them.
+    pub understood: Understanding,
+    /// Sources it cannot read, each with its reason: what the rules read in them stays.
+    pub given_up: Vec<(ItemId, String)>,
+    /// Sources that still wait.
+    pub waiting: usize,
+    /// Why it stopped before the end, if it did. It goes on another time.
+    pub fault: Option<String>,
+}
+
+/// Lets the model read what it has not read, oldest first. What is known already changes nothing.
+///
+/// The memory stays free while the model works; what it finds is decided on with what is known by then.
+///
+/// # Errors
+/// `Invalid` if the engine has no such reader; `NotFound` without such a user; else as for every append. A model that
+/// does not answer is no error: the report says so, and what it did before is kept.
+pub fn extract_with_model(engine: &Engine, user: &UserId, options: &ExtractWithModelOptions) -> Result<ModelReading> {
+    extract_while(engine, user, options, &mut || Ok(true))
+}
+
+/// The same as long as `go_on` says so, which is asked before each window.
+pub(crate) fn extract_while(
+    engine: &Engine,
+    user: &UserId,
+    options: &ExtractWithModelOptions,
+    go_on: GoOn<'_>,
+) -> Result<ModelReading> {
+    let Some(reader) = engine.aids.reader.clone() else {
+        return Err(Error::Invalid(
+            "no language model is configured for reading: see [models.extractor] in the settings".to_owned(),
+        ));
+    };
+    let open = engine.open(user)?;
+    let mut report = ModelReading { reader: reader.id().to_owned(), ..ModelReading::default() };
+    {
+        let _order = open.turns.extract.lock();
+        match lease::take(engine, &open, EXTRACT)? {
+            Some(lease) => {
+                Run { engine, open: &open, lease: &lease, reader: reader.as_ref() }.all(options, go_on, &mut report)?;
+            }
+            None => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
+        }
+    }
+    report.waiting = open.studied.waiting(&open.read().memory);
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
+    Ok(report)
+}
+
+struct Run<'a> {
+    engine: &'a Engine,
+    open: &'a OpenMemory,
+    lease: &'a Lease<'a>,
+    reader: &'a dyn WindowReader,
+}
+
+impl Run<'_> {
+    fn all(&self, options: &ExtractWithModelOptions, go_on: GoOn<'_>, report: &mut ModelReading) -> Result<()> {
+        let open = self.open;
+        {
+            // Another process may have gone on since.
+            let mut writer = open.writer()?;
+            let head = writer.ledger.head()?.seq;
+            open.studied.refresh(writer.ledger.as_mut(), head)?;
+        }
+        begin(self.engine, open)?;
+        let mut standing = *open.studied.get();
+        let from = if options.from_the_start { 0 } else { standing.position.unwrap_or(0) };
+        let to = open.unread.read_up_to(open.read().memory.seq());
+        if to <= from {
+            return Ok(());
+        }
+        let due = self.due(from, to, standing)?;
+        let mut rest = &due[..];
+        while !rest.is_empty() {
+            let left =
+                usize::try_from((options.sources_max as u64).saturating_sub(report.sources)).unwrap_or(usize::MAX);
+            if left == 0 || !go_on()? {
+                return Ok(());
+            }
+            let sources: Vec<ItemId> = rest.iter().take(left).map(|(due, _)| due.0).collect();
+            let length = window::length(&open.read().memory, &sources);
+            let (batch, after) = rest.split_at(length);
+            if !self.lease.prolong(self.engine)? {
+                report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
+                return Ok(());
+            }
+            if let Some(fault) = self.window(batch, report)? {
+                report.fault = Some(fault);
+                return Ok(());
+            }
+            report.sources += batch.len() as u64;
+            if let Some(((_, seq, _), number)) = batch.last() {
+                let before = *seq - 1;
+                let given_up = report.given_up.len() as u64;
+                if standing.position.is_none_or(|position| position <= before) {
+                    standing = ModelCursor { position: Some(before), within: number + 1, ..standing };
+                    open.studied.save(open, ModelCursor { given_up: standing.given_up + given_up, ..standing })?;
+                }
+            }
+            rest = after;
+        }
+        standing.given_up += report.given_up.len() as u64;
+        if standing.position.is_none_or(|position| position < to) {
+            standing = ModelCursor { position: Some(to), within: 0, ..standing };
+        }
+        open.studied.save(open, standing)
+    }
+
+    /// Sources to be read, each with how many of its event come before it.
+    fn due(&self, from: Seq, to: Seq, standing: ModelCursor) -> Result<Vec<(Due, u64)>> {
+        let taken_back = understand::sources_taken_back(self.open)?;
+        let mut all: Vec<(Due, u64)> = Vec::new();
+        for due in unread::to_be_read(self.open, from, to)? {
+            let number = all.last().filter(|(last, _)| last.1 == due.1).map_or(0, |(_, number)| number + 1);
+            all.push((due, number));
+        }
+        all.retain(|((source, seq, _), number)| {
+            let read = standing.position == Some(seq - 1) && *number < standing.within;
+            !taken_back.contains(source) && !read
+        });
+        Ok(all)
+    }
+
+    /// Reads some sources in one window; in halves, if the model cannot read the whole. Returns why it should be tried again
+    /// another time, if so.
+    fn window(&self, batch: &[(Due, u64)], report: &mut ModelReading) -> Result<Option<String>> {
+        let sources: Vec<ItemId> = batch.iter().map(|(due, _)| due.0).collect();
+        let Some(shown) = window::build(self.engine, self.open, &sources)? else { return Ok(None) };
+        before_slow_call("the model that reads");
+        match self.reader.read(self.open.user(), &shown) {
+            Ok(answer) => {
+                let mut checked = check(&shown, &self.engine.predicates, &answer);
+                for ((source, _, cause), _) in batch {
+                    let Some(found) = checked.remove(source) else { continue };
+                    let by = Found { reader: self.reader.id(), source: *source, done: &|_| false };
+                    report.understood.extend(understand::record(self.engine, self.open, &by, found, cause)?);
+                }
+                Ok(None)
+            }
+            Err(ExtractError::Unavailable(fault)) => Ok(Some(fault)),
+            Err(ExtractError::Run(_)) if batch.len() > 1 => {
+                let (first, second) = batch.split_at(batch.len() / 2);
+                match self.window(first, report)? {
+                    None => self.window(second, report),
+                    fault => Ok(fault),
+                }
+            }
+            Err(ExtractError::Run(fault)) => {
+                report.given_up.extend(sources.into_iter().map(|source| (source, fault.clone())));
+                Ok(None)
+            }
+        }
+    }
+}

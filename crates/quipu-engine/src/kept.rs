@@ -1,0 +1,139 @@
+//! The stable part of a pack: what must never be forgotten, and who the user is. Nothing here depends on a question or on
+//! the time.
+
+use std::collections::BTreeSet;
+
+use quipu_core::Memory;
+use quipu_core::event::Trust;
+use quipu_core::extract::USER;
+use quipu_core::id::ItemId;
+use quipu_core::item::{Fact, FactType, TenetKind, TenetStatus};
+use quipu_core::pack::{Kept, excerpt};
+use serde_json::Value;
+
+/// What of a long source that was pinned stands in every pack, in tokens.
+const PINNED_TOKENS: usize = 100;
+
+/// What tells who the user is, in this order: what it is called, and where it stands in the core document.
+const WHO: [(&str, &[&str]); 9] = [
+    ("Name", &["/identity/name"]),
+    ("Pronouns", &["/identity/pronouns"]),
+    ("Home", &["/location/current"]),
+    ("Work", &["/work/role", "/work/employer"]),
+    ("Partner", &["/relationships/partner"]),
+    ("Children", &["/relationships/children"]),
+    ("Family", &["/relationships/family"]),
+    ("Pets", &["/relationships/pets"]),
+    ("Born", &["/identity/birthDate"]),
+];
+
+/// A diet is kept like a limit, though it may be a preference.
+const DIET: &str = "diet";
+
+/// What must never be forgotten: the user's limits, diets and standing instructions, confirmed rules, and what was pinned.
+pub(crate) fn always(memory: &Memory) -> Vec<Kept> {
+    let items = memory.items();
+    let is_rule = |fact: &Fact| fact.fact_type == FactType::Constraint || fact.predicate == DIET;
+    let binds = |fact: &Fact| fact.subject == USER && is_rule(fact);
+    let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
+    let wanted = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id) && (binds(fact) || is_pinned(fact));
+    let mut facts: Vec<&Fact> = items.facts().filter(wanted).collect();
+    let weight = |fact: &Fact| (!binds(fact), -fact.intrinsic_importance);
+    let order = |fact: &Fact| (items.made_by(fact.id), fact.id);
+    facts.sort_by(|a, b| {
+        let ((free_a, weight_a), (free_b, weight_b)) = (weight(a), weight(b));
+        free_a.cmp(&free_b).then(weight_a.total_cmp(&weight_b)).then_with(|| order(a).cmp(&order(b)))
+    });
+    let facts = facts.into_iter().map(of_fact);
+    let rules = items.tenets().filter(|tenet| {
+        let counts = tenet.kind == TenetKind::Policy && tenet.status == TenetStatus::Confirmed;
+        (counts || memory.marks(tenet.id).pinned && tenet.status != TenetStatus::Outdated) && !items.is_hidden(tenet.id)
+    });
+    let rules = rules.map(|tenet| kept(vec![tenet.id], USER, Trust::User, tenet.text.clone()));
+    let pinned = memory.sources().iter().filter(|held| memory.marks(held.source.id).pinned);
+    let said = pinned.map(|held| {
+        let source = &held.source;
+        let text = excerpt(&source.text, &[], &BTreeSet::new(), PINNED_TOKENS).text;
+        let text = format!("{}: {text}", source.speaker());
+        Kept { said_at: source.said_at, ..kept(vec![source.id], source.speaker(), held.trust, text) }
+    });
+    facts.chain(rules).chain(said).collect()
+}
+
+/// Who the user is, as the core document has it; then what they said so often that it is of the profile.
+pub(crate) fn who(memory: &Memory) -> Vec<Kept> {
+    let core = memory.core();
+    let mut all = Vec::new();
+    for (label, paths) in WHO {
+        let values: Vec<String> = paths.iter().filter_map(|path| in_words(core.pointer(path)?)).collect();
+        let value = if values.is_empty() && label == "Name" {
+            memory.signed().map(str::to_owned)
+        } else {
+            (!values.is_empty()).then(|| values.join(" at "))
+        };
+        let Some(value) = value else { continue };
+        let ids = paths.iter().flat_map(|path| written_at(memory, path)).collect();
+        let path = paths.iter().find(|path| core.pointer(path).is_some()).map(|path| (*path).to_owned());
+        all.push(Kept { path, ..kept(ids, USER, Trust::User, format!("{label}: {value}")) });
+    }
+    let told: BTreeSet<ItemId> = all.iter().flat_map(|one| one.ids.iter().copied()).collect();
+    let mut often: Vec<&Fact> = promoted(memory).filter(|fact| !told.contains(&fact.id)).collect();
+    let order = |fact: &Fact| (memory.items().made_by(fact.id), fact.id);
+    often.sort_by(|a, b| {
+        b.intrinsic_importance.total_cmp(&a.intrinsic_importance).then_with(|| order(a).cmp(&order(b)))
+    });
+    all.extend(often.into_iter().map(of_fact));
+    all
+}
+
+/// Claims the user made so often that they are of the profile.
+fn promoted(memory: &Memory) -> impl Iterator<Item = &Fact> {
+    let items = memory.items();
+    let held = items.promoted().filter(|id| !items.is_hidden(*id)).filter_map(|id| items.fact(id));
+    held.filter(|fact| fact.is_active() && fact.trust == Trust::User)
+}
+
+/// The facts whose values stand at a place of the core document, in the order in which they were made.
+fn written_at(memory: &Memory, place: &str) -> Vec<ItemId> {
+    let items = memory.items();
+    let is_there = |fact: &&Fact| {
+        let below = fact.core_path.as_deref().and_then(|path| path.strip_prefix(place));
+        fact.is_active() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let mut ids: Vec<ItemId> =
+        items.facts().filter(is_there).filter(|fact| !items.is_hidden(fact.id)).map(|fact| fact.id).collect();
+    ids.sort_by_key(|id| (items.made_by(*id), *id));
+    ids
+}
+
+fn of_fact(fact: &Fact) -> Kept {
+    let ended = fact.valid_to.map(|to| format!(" (until {})", to.strftime("%Y-%m-%d"))).unwrap_or_default();
+    let text = format!("{}{ended}", fact.text);
+    Kept { said_at: fact.last_seen, ..kept(vec![fact.id], &fact.subject, fact.trust, text) }
+}
+
+fn kept(ids: Vec<ItemId>, speaker: &str, trust: Trust, text: String) -> Kept {
+    Kept { ids, path: None, speaker: speaker.to_owned(), said_at: None, trust, text }
+}
+
+/// A value of the core document as it is read: "Marta (sister), Rui (brother)". None if there is nothing in it.
+fn in_words(value: &Value) -> Option<String> {
+    let said = match value {
+        Value::Null => return None,
+        Value::String(text) => text.trim().to_owned(),
+        Value::Array(entries) => entries.iter().filter_map(in_words).collect::<Vec<_>>().join(", "),
+        Value::Object(members) => {
+            let name = members.get("name").and_then(in_words);
+            let others = members.iter().filter(|(key, _)| *key != "name");
+            let beside = others.filter_map(|(_, value)| in_words(value)).filter(|one| name.as_ref() != Some(one));
+            let beside = beside.collect::<Vec<_>>().join(", ");
+            match name {
+                Some(name) if beside.is_empty() => name,
+                Some(name) => format!("{name} ({beside})"),
+                None => beside,
+            }
+        }
+        other => other.to_string(),
+    };
+    (!said.is_empty()).then_some(said)
+}

@@ -1,0 +1,186 @@
+//! What a language model reads counts, what it finds wrong is taken back, and what it may not do it does not do.
+
+use std::sync::Arc;
+
+use quipu_core::extract::window::{Answer, Judged, Kind, Op, Operation, Window};
+use quipu_core::id::UserId;
+use quipu_core::item::FactStatus;
+use quipu_engine::ports::{ExtractError, WindowReader};
+use quipu_engine::revert::{RevertOptions, Selection};
+use quipu_engine::versions::{EventRef, When, core_at};
+use quipu_engine::{
+    Engine, ExtractWithModelOptions, FactOptions, LogOptions, RememberOptions, Utterance, extract_with_model, facts,
+    log, rebuild, remember, revert, reviews,
+};
+use quipu_models::RuleExtractor;
+use quipu_testkit::{MemoryStore, Rig};
+
+/// Answers by a function.
+struct Model<F>(F);
+
+impl<F: Fn(&Window) -> Answer + Send + Sync> WindowReader for Model<F> {
+    fn id(&self) -> &str {
+        "model/v1"
+    }
+
+    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
+        Ok((self.0)(window))
+    }
+}
+
+fn engine(answer: impl Fn(&Window) -> Answer + Send + Sync + 'static) -> Engine {
+    let rig = Rig {
+        extractor: Some(Arc::new(RuleExtractor::english())),
+        reader: Some(Arc::new(Model(answer))),
+        ..Rig::new(11)
+    };
+    rig.engine(Box::new(MemoryStore::new()))
+}
+
+fn me() -> UserId {
+    UserId::parse("me").unwrap()
+}
+
+fn say(engine: &Engine, text: &str) {
+    let said = Utterance { session: Some("s".to_owned()), ..Utterance::of_user(text) };
+    remember(engine, &me(), &said, &RememberOptions::default()).unwrap();
+    extract_with_model(engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+}
+
+/// What holds, as sentences.
+fn held(engine: &Engine) -> Vec<String> {
+    facts(engine, &me(), &FactOptions::default()).unwrap().into_iter().map(|shown| shown.fact.text).collect()
+}
+
+fn mark_of(window: &Window, words: &str) -> Option<String> {
+    window.known.iter().find(|item| item.text.contains(words)).map(|item| item.mark.clone())
+}
+
+/// An operation on the newest message, which it quotes whole.
+fn operation(window: &Window, op: Op, id: Option<String>) -> Operation {
+    let newest = window.messages.iter().rfind(|message| message.is_new).unwrap();
+    Operation {
+        op,
+        id: id.unwrap_or_default(),
+        about: "user".to_owned(),
+        message: newest.mark.clone(),
+        quote: newest.text.clone(),
+        ..Operation::default()
+    }
+}
+
+fn said(window: &Window, words: &str) -> bool {
+    window.messages.iter().any(|message| message.is_new && message.text.contains(words))
+}
+
+#[test]
+fn what_rules_misread_is_taken_back_and_what_it_had_ended_holds_again() {
+    let engine = engine(|window| Answer {
+        operations: Vec::new(),
+        readings: mark_of(window, "Lyon").map(|id| Judged { id, right: false }).into_iter().collect(),
+    });
+    say(&engine, "I live in Porto.");
+    say(&engine, "I live in Lyon.");
+    assert_eq!(held(&engine), ["User lives in Porto"]);
+    let home = core_at(&engine, &me(), When::Now).unwrap();
+    assert!(home.to_string().contains("Porto") && !home.to_string().contains("Lyon"), "{home}");
+    let all = facts(&engine, &me(), &FactOptions { all: true, ..FactOptions::default() }).unwrap();
+    let lyon = all.iter().find(|shown| shown.fact.object == "Lyon").unwrap();
+    assert_eq!(lyon.fact.status, FactStatus::Corrected);
+    rebuild(&engine, &me(), &mut |_| {}).unwrap();
+    assert_eq!(held(&engine), ["User lives in Porto"]);
+    // It is one event, and can be taken back.
+    let last = log(&engine, &me(), &LogOptions { before: None, limit: 1, reference: None }).unwrap()[0].seq;
+    revert(&engine, &me(), &Selection::Events(vec![EventRef::Seq(last)]), &RevertOptions::default(), &mut |_| {})
+        .unwrap();
+    assert_eq!(held(&engine), ["User lives in Lyon"]);
+}
+
+#[test]
+fn an_update_names_what_it_changes_in_whatever_words() {
+    let engine = engine(|window| {
+        let diet = mark_of(window, "vegetarian");
+        let home = mark_of(window, "Porto");
+        let operations = if said(window, "veggie thing") {
+            vec![operation(window, Op::End, diet)]
+        } else if said(window, "keys") {
+            let moved = Operation {
+                relation: "lives_in".to_owned(),
+                value: "Faro".to_owned(),
+                sentence: "User lives in Faro.".to_owned(),
+                ..operation(window, Op::Update, home)
+            };
+            let flat = Operation {
+                kind: Kind::Event,
+                relation: "signed_for".to_owned(),
+                value: "the flat".to_owned(),
+                sentence: "User got the keys to the flat in Faro.".to_owned(),
+                ..operation(window, Op::Add, None)
+            };
+            vec![moved, flat]
+        } else {
+            Vec::new()
+        };
+        Answer { operations, readings: Vec::new() }
+    });
+    say(&engine, "I live in Porto.");
+    say(&engine, "I'm vegetarian.");
+    assert_eq!(held(&engine).len(), 2, "{:?}", held(&engine));
+    say(&engine, "got the keys to the flat in Faro yay");
+    say(&engine, "lol the veggie thing is over");
+    let mut held = held(&engine);
+    held.sort();
+    held.retain(|text| !text.contains("has a keys"));
+    assert_eq!(held, ["User got the keys to the flat in Faro", "User lives in Faro"]);
+    assert!(core_at(&engine, &me(), When::Now).unwrap().to_string().contains("Faro"));
+}
+
+#[test]
+fn what_is_sensitive_waits_and_what_is_not_grounded_is_refused() {
+    let engine = engine(|window| {
+        let faith = Operation {
+            relation: "religion".to_owned(),
+            value: "Sikh".to_owned(),
+            sentence: "User is a Sikh.".to_owned(),
+            ..operation(window, Op::Add, None)
+        };
+        let invented = Operation {
+            relation: "lives_in".to_owned(),
+            value: "Bergen".to_owned(),
+            sentence: "User lives in Bergen.".to_owned(),
+            ..operation(window, Op::Add, None)
+        };
+        Answer { operations: vec![faith, invented], readings: Vec::new() }
+    });
+    let said = Utterance::of_user("as a practising Sikh i never cut my hair");
+    remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+    let read = extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+    assert!(!held(&engine).iter().any(|text| text.contains("Sikh") || text.contains("Bergen")), "{:?}", held(&engine));
+    assert_eq!(read.understood.refused.len(), 1, "{read:?}");
+    assert_eq!(read.understood.refused[0].reason, "its value was not said");
+    assert_eq!(reviews(&engine, &me(), false).unwrap().len(), 1);
+}
+
+#[test]
+fn a_conversation_is_read_in_windows_and_each_message_once() {
+    use std::sync::Mutex;
+    let shown: Arc<Mutex<Vec<(usize, usize)>>> = Arc::default();
+    let (kept, seen) = (shown.clone(), shown);
+    let engine = engine(move |window| {
+        let new = window.messages.iter().filter(|message| message.is_new).count();
+        seen.lock().unwrap().push((new, window.messages.len() - new));
+        Answer::default()
+    });
+    for number in 0..40 {
+        let said = Utterance {
+            session: Some("s".to_owned()),
+            ..Utterance::of_user(format!("Number {number} came by again."))
+        };
+        remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+    }
+    let few = ExtractWithModelOptions { sources_max: 20, ..ExtractWithModelOptions::default() };
+    assert_eq!(extract_with_model(&engine, &me(), &few).unwrap().sources, 20);
+    assert_eq!(extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap().sources, 20);
+    assert_eq!(extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap().sources, 0);
+    assert_eq!(*kept.lock().unwrap(), [(16, 0), (4, 4), (16, 4), (4, 4)]);
+}

@@ -1,0 +1,219 @@
+//! What a prompt gets: evidence with its statements, in order, within its budget, and only where something is asked.
+
+use quipu_core::id::ItemKind;
+use quipu_core::pack::{Need, Pack};
+use quipu_core::source::Role;
+use quipu_engine::{
+    ContextOptions, Engine, RememberOptions, SessionContextOptions, Utterance, context, remember, session_context,
+};
+
+use crate::me;
+use crate::repeating::reading_engine;
+
+/// A line of a conversation; who speaks is `user` or a name.
+fn line(engine: &Engine, session: &str, time: &str, who: &str, text: &str) {
+    let (role, author) = match who {
+        "assistant" => (Role::Assistant, None),
+        "user" => (Role::User, None),
+        name => (Role::User, Some(name.to_owned())),
+    };
+    let said_at = Some(format!("{time}Z").parse().unwrap());
+    let said = Utterance { role, author, said_at, session: Some(session.to_owned()), ..Utterance::of_user(text) };
+    remember(engine, &me(), &said, &RememberOptions::default()).unwrap();
+}
+
+fn alone(engine: &Engine, text: &str) {
+    remember(engine, &me(), &Utterance::of_user(text), &RememberOptions::default()).unwrap();
+}
+
+fn pack(engine: &Engine, query: &str) -> Pack {
+    context(engine, &me(), &ContextOptions::of(query)).unwrap()
+}
+
+fn place(text: &str, part: &str) -> usize {
+    text.find(part).unwrap_or_else(|| panic!("{part:?} is not in {text}"))
+}
+
+#[test]
+fn a_statement_brings_the_sentence_it_was_read_from() {
+    // given what the rules read only half of
+    let engine = reading_engine();
+    alone(&engine, "We took in a puppy from the shelter, he answers to Biscuit.");
+    alone(&engine, "Hello, I'm Noor. I don't eat pork and I'm allergic to shellfish.");
+    for number in 0..20 {
+        alone(&engine, &format!("The bus number {number} was late again this morning."));
+    }
+    // then the words are there, whatever was read
+    let dog = pack(&engine, "What is our puppy called?");
+    assert!(dog.changing.contains("user: We took in a puppy from the shelter, he answers to Biscuit."), "{}", dog.text);
+    let food = pack(&engine, "What am I allergic to?");
+    assert!(
+        food.changing.contains("Hello, I'm Noor. I don't eat pork and I'm allergic to shellfish."),
+        "{}",
+        food.text
+    );
+    // and each of them once
+    assert_eq!(food.text.matches("allergic to shellfish").count(), 2, "{}", food.text);
+    // and what was read has its id beside the source's
+    let read = food.lines.iter().find(|line| line.text.contains("Hello, I'm Noor")).unwrap();
+    assert_eq!(read.id.kind, ItemKind::Turn);
+    assert!(read.also.iter().all(|id| food.citations.contains(id)));
+}
+
+#[test]
+fn what_must_not_be_forgotten_stands_before_every_question_and_does_not_change() {
+    let engine = reading_engine();
+    alone(&engine, "My name is Noor. I live in Ghent. I work at Acme. I'm allergic to shellfish.");
+    alone(&engine, "My sister is called Lena.");
+    let first = pack(&engine, "Where did I put the ladder?");
+    for part in ["User is allergic to shellfish", "Name: Noor", "Home: Ghent", "Acme", "Lena"] {
+        assert!(first.stable.contains(part), "{part}: {}", first.stable);
+    }
+    assert!(place(&first.stable, "allergic") < place(&first.stable, "Name: Noor"));
+    assert!(place(&first.stable, "Name: Noor") < place(&first.stable, "Home: Ghent"));
+    // when more is said that has nothing to do with it, and something else is asked
+    alone(&engine, "The ladder leans against the shed.");
+    assert_eq!(pack(&engine, "hi").stable, first.stable);
+    assert_eq!(pack(&engine, "What leans against the shed?").stable, first.stable);
+    // then it changes only with what it says
+    alone(&engine, "I moved to Antwerp.");
+    let moved = pack(&engine, "hi").stable;
+    assert!(moved.contains("Home: Antwerp") && !moved.contains("Ghent"), "{moved}");
+}
+
+/// A conversation with a question, its reply, and politeness.
+fn garden() -> Engine {
+    let engine = reading_engine();
+    let said = |minute: u32, who: &str, text: &str| {
+        line(&engine, "garden", &format!("2026-04-02T10:{minute:02}:00"), who, text)
+    };
+    said(0, "user", "We rented an allotment behind the railway station in Ghent.");
+    said(1, "assistant", "Congratulations!");
+    said(2, "assistant", "How large is it?");
+    said(3, "user", "About forty square metres, and the soil there is heavy clay.");
+    said(4, "assistant", "Got it.");
+    said(5, "user", "The neighbours grow leeks and pumpkins.");
+    said(6, "assistant", "Are they helping?");
+    said(7, "user", "Thanks!");
+    line(&engine, "walk", "2026-03-20T09:00:00", "user", "The allotment office said the waiting list was short.");
+    engine
+}
+
+#[test]
+fn a_dialogue_stays_together_in_its_order_without_politeness() {
+    let engine = garden();
+    let made = pack(&engine, "How large is the allotment and what is its soil?");
+    let text = &made.changing;
+    assert!(place(text, "How large is it?") < place(text, "About forty square metres"), "{text}");
+    assert!(place(text, "waiting list") < place(text, "2026-04-02"), "{text}");
+    assert_eq!(text.matches("2026-04-02\n").count(), 1, "{text}");
+    for empty in ["Congratulations!", "Got it.", "Are they helping?", "Thanks!"] {
+        assert!(!text.contains(empty), "{empty}: {text}");
+    }
+    // and a reply that is asked for by itself brings its question
+    let soil = pack(&engine, "heavy clay soil");
+    assert!(place(&soil.changing, "How large is it?") < place(&soil.changing, "About forty"), "{}", soil.text);
+}
+
+#[test]
+fn a_budget_is_kept_and_used() {
+    let engine = reading_engine();
+    for number in 0..90 {
+        let text = format!("On the hike number {number} we saw the ridge, the lake and {number} goats near the hut.");
+        line(
+            &engine,
+            &format!("hike-{}", number / 10),
+            &format!("2026-05-{:02}T10:00:00", 1 + number / 4),
+            "user",
+            &text,
+        );
+    }
+    for max_tokens in [200, 600, 1200, 2000] {
+        let options = ContextOptions { max_tokens, ..ContextOptions::of("What did we see on the hike near the hut?") };
+        let made = context(&engine, &me(), &options).unwrap();
+        assert!(made.tokens <= max_tokens, "{} of {max_tokens}", made.tokens);
+        assert!(made.tokens + 60 > max_tokens, "{} of {max_tokens}", made.tokens);
+        assert!(!made.omitted.is_empty());
+    }
+}
+
+#[test]
+fn a_long_message_gives_the_sentences_that_answer() {
+    let engine = reading_engine();
+    let filler = |from: u32| {
+        (from..from + 25).map(|n| format!("Paragraph {n} speaks of the schedule of the ferries. ")).collect::<String>()
+    };
+    let text = format!("{}The spare key of the boat lies under the blue bucket. {}", filler(0), filler(50));
+    line(&engine, "boat", "2026-06-01T10:00:00", "user", &text);
+    let options = ContextOptions { max_tokens: 260, ..ContextOptions::of("Where is the spare key of the boat?") };
+    let made = context(&engine, &me(), &options).unwrap();
+    assert!(made.changing.contains("The spare key of the boat lies under the blue bucket."), "{}", made.text);
+    assert!(made.changing.contains('…') && made.tokens <= 260, "{}", made.text);
+    let shown = made.lines.iter().find(|line| line.id.kind == ItemKind::Turn).unwrap();
+    let span = shown.span.clone().unwrap();
+    assert!(text[span].contains("spare key"));
+}
+
+#[test]
+fn a_request_gets_what_it_wants_of_memory() {
+    let engine = garden();
+    alone(&engine, "I'm allergic to celery.");
+    alone(&engine, "I love Lebanese food.");
+    for query in ["hello!", "write me a limerick about owls", "12 * 31", "explain what a semaphore is"] {
+        let made = pack(&engine, query);
+        assert_eq!((made.need, made.changing.as_str()), (Need::Nothing, ""), "{query}");
+        assert!(made.text.contains("User is allergic to celery"), "{query}: {}", made.text);
+    }
+    let dinner = pack(&engine, "suggest a place for dinner tonight");
+    assert_eq!(dinner.need, Need::Task);
+    assert!(dinner.text.contains("allergic to celery") && dinner.text.contains("Lebanese"), "{}", dinner.text);
+    // Only a question about the user's life is answered with a notice, and only if nothing answers it.
+    assert!(!pack(&engine, "Where is my allotment?").text.contains("Memory has nothing"));
+    assert!(!dinner.text.contains("Memory has nothing"));
+}
+
+#[test]
+fn every_message_of_a_session_is_shown_or_named() {
+    let engine = reading_engine();
+    let said = |number: u32, who: &str, text: &str| {
+        let time = format!("2026-07-01T{:02}:{:02}:00", 8 + number / 60, number % 60);
+        line(&engine, "spec", &time, who, text);
+    };
+    let spec: String =
+        (0..80).map(|n| format!("Rule {n} says that field {n} must be checked before it is stored. ")).collect();
+    for number in 0..12 {
+        said(2 * number, "user", &format!("Please change part {number} of the form."));
+        said(2 * number + 1, "assistant", "Done, the part is changed as you asked.");
+    }
+    said(30, "user", &spec);
+    said(31, "assistant", &spec.replace("must be", "is now"));
+    said(32, "user", "Nice, thanks!");
+    for max_tokens in [300, 900, 1800, 6000] {
+        let options = SessionContextOptions { max_tokens, ..SessionContextOptions::of("spec") };
+        let made = session_context(&engine, &me(), &options).unwrap();
+        assert!(made.tokens <= max_tokens, "{} of {max_tokens}", made.tokens);
+        let state = quipu_engine::session(&engine, &me(), "spec", quipu_engine::versions::When::Now).unwrap();
+        for one in &state.raw_window {
+            let shown = made.messages.iter().any(|message| message.id == one.id);
+            assert!(shown || made.omitted.contains(&one.id), "{max_tokens}: {}", one.text);
+        }
+        let told = |turn: u32| made.text.contains(&format!("\nTurn {turn}: ")) || made.omitted_turns.contains(&turn);
+        let whole = |turn: u32| {
+            let mut own = state.raw_window.iter().filter(|one| one.turn == turn).peekable();
+            own.peek().is_some()
+                && own.all(|one| made.messages.iter().any(|m| m.id == one.id) && !made.cut.contains(&one.id))
+        };
+        for one in &state.turn_log {
+            assert!(told(one.turn) || whole(one.turn), "{max_tokens}: turn {}: {}", one.turn, made.text);
+        }
+        // What is cut says so, at the end of a sentence.
+        for message in made.messages.iter().filter(|message| made.cut.contains(&message.id)) {
+            assert!(message.text.contains('…') && message.text.contains("stored."), "{}", message.text);
+        }
+        assert!(
+            max_tokens < 900 || made.messages.iter().any(|message| message.text.contains("Rule 0")),
+            "{}",
+            made.text
+        );
+    }
+}
