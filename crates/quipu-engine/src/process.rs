@@ -34,13 +34,15 @@ pub enum Until {
 pub struct Budget {
     /// At most so many sources for a model that reads; default: all that wait.
     pub sources_max: usize,
+    /// A model reads only once so many messages wait for it: what it is told before them is paid once for all. Default: 1.
+    pub sources_min: usize,
     /// Only exchanges of this session are told; default: of every one.
     pub session: Option<String>,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { sources_max: usize::MAX, session: None }
+        Self { sources_max: usize::MAX, sources_min: 1, session: None }
     }
 }
 
@@ -140,7 +142,10 @@ fn ask_models(engine: &Engine, open: &OpenMemory, budget: &Budget, done: &mut Pr
             Err(error) => done.failed.push(not_summarised(&error)),
         }
     }
-    if engine.aids.reader.is_some() && !open.is_absent() {
+    let is_worth_it = |open: &OpenMemory| {
+        budget.sources_min <= 1 || open.studied.waiting(&open.read().memory) >= budget.sources_min
+    };
+    if engine.aids.reader.is_some() && !open.is_absent() && is_worth_it(open) {
         let of = ExtractWithModelOptions { sources_max: budget.sources_max, ..ExtractWithModelOptions::default() };
         match extract_with_model::extract_with_model(engine, open.user(), &of) {
             Ok(studied) => done.studied = Some(studied),

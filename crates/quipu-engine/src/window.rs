@@ -13,6 +13,7 @@ use quipu_core::source::Role;
 
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::lock::before_slow_call;
 use crate::memory::OpenMemory;
 use crate::recall::{AtVersion, RecallOptions, recall_in};
 use crate::understand::{own_words, speaker};
@@ -48,12 +49,18 @@ pub(crate) fn length(memory: &Memory, sources: &[ItemId]) -> usize {
 
 /// What the model is shown of these sources; nothing if none of them is there any more.
 pub(crate) fn build(engine: &Engine, open: &OpenMemory, sources: &[ItemId]) -> Result<Option<Window>> {
-    let messages = {
+    let mut messages = {
         let state = open.read();
         messages(&state.memory, sources)
     };
     if messages.iter().all(|message| !message.is_new) {
         return Ok(None);
+    }
+    if let Some(extractor) = &engine.extractor {
+        before_slow_call("the extractor");
+        for message in messages.iter_mut().filter(|message| message.is_new) {
+            message.dates = extractor.dates(&message.text, message.said_at);
+        }
     }
     let mut found: Vec<ItemId> = Vec::new();
     for message in messages.iter().filter(|message| message.is_new).take(ASKED_MAX) {
@@ -109,6 +116,7 @@ fn message(memory: &Memory, held: &Held, number: usize, is_new: bool) -> Shown {
         speaker,
         said_at: held.source.said_at,
         is_new,
+        dates: Vec::new(),
     }
 }
 

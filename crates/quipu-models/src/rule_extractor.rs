@@ -1,6 +1,7 @@
 use std::sync::OnceLock;
 
-use quipu_core::extract::{Extraction, Reading, Rules};
+use jiff::Timestamp;
+use quipu_core::extract::{Extraction, Reading, Rules, SpokenDate};
 use quipu_engine::ports::{ExtractError, Extractor};
 
 use crate::rules::RULES_EN;
@@ -26,6 +27,10 @@ impl RuleExtractor {
     pub fn new(id: &str, rules: &str) -> Self {
         Self { id: id.to_owned(), text: rules.to_owned(), rules: OnceLock::new() }
     }
+
+    fn rules(&self) -> &Result<Rules, String> {
+        self.rules.get_or_init(|| Rules::parse(&self.text).map_err(|refusal| refusal.to_string()))
+    }
 }
 
 impl Extractor for RuleExtractor {
@@ -34,10 +39,13 @@ impl Extractor for RuleExtractor {
     }
 
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
-        let rules = self.rules.get_or_init(|| Rules::parse(&self.text).map_err(|refusal| refusal.to_string()));
-        match rules {
+        match self.rules() {
             Ok(rules) => Ok(rules.read(reading)),
             Err(why) => Err(ExtractError::Run(why.clone())),
         }
+    }
+
+    fn dates(&self, text: &str, said_at: Option<Timestamp>) -> Vec<SpokenDate> {
+        self.rules().as_ref().map(|rules| rules.dates(text, said_at)).unwrap_or_default()
     }
 }

@@ -87,7 +87,9 @@ impl App {
         let maintenance =
             Maintenance::new(parts.engine.clone(), parts.clock.clone(), options.maintenance.clone(), metrics.clone());
         let progress = Arc::new(Progress::new(bounds, metrics.clone()));
-        let queue = Arc::new(Queue::new(parts.engine.clone(), bounds, metrics.clone(), progress.clone()));
+        let queue = Queue::new(parts.engine.clone(), bounds, metrics.clone(), progress.clone());
+        let together = if options.maintenance.enabled { options.maintenance.read_together } else { 1 };
+        let queue = Arc::new(queue.reading_together(together));
         let (blocks, chain) = (Arc::<Blocks>::default(), Arc::<ResponseChain>::default());
         Ok(Self {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),

@@ -35,8 +35,11 @@ pub struct MaintenanceOptions {
     pub enabled: bool,
     /// Pause between two looks at what is due, and between two runs. Default: 1 s.
     pub interval: Duration,
-    /// After this silence of a user, what was said is read, summarised and told. Default: 30 s.
+    /// After this silence of a user, what was said is read, summarised and told. Default: 2 min.
     pub quiet: Duration,
+    /// Without a silence, a language model reads once so many messages of a user wait: its instructions are paid once for all of
+    /// them. Rules read every message at once. Default: 8.
+    pub read_together: usize,
     /// After this silence the user's sessions count as over: everything else that is due is done too. Default: 30 min, as long as
     /// the silence that ends an episode.
     pub session_end: Duration,
@@ -61,7 +64,8 @@ impl Default for MaintenanceOptions {
         Self {
             enabled: true,
             interval: Duration::from_secs(1),
-            quiet: Duration::from_secs(30),
+            quiet: Duration::from_secs(2 * 60),
+            read_together: 8,
             session_end: Duration::from_secs(30 * 60),
             sweep_pause: Duration::from_secs(5),
             sweep_interval: Duration::from_secs(60 * 60),

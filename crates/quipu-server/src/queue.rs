@@ -80,6 +80,8 @@ type Reading = HashMap<UserId, BTreeSet<Option<String>>>;
 /// The queue.
 pub(crate) struct Queue {
     engine: Arc<Engine>,
+    /// A language model reads once so many messages wait.
+    read_together: usize,
     metrics: Arc<Metrics>,
     progress: Arc<Progress>,
     /// Users something is appended for, with what waits behind it.
@@ -99,6 +101,7 @@ impl Queue {
     pub(crate) fn new(engine: Arc<Engine>, bounds: &Bounds, metrics: Arc<Metrics>, progress: Arc<Progress>) -> Self {
         Self {
             engine,
+            read_together: 1,
             metrics,
             progress,
             lines: Mutex::default(),
@@ -111,6 +114,12 @@ impl Queue {
             went: Notify::new(),
             runtime: Handle::current(),
         }
+    }
+
+    /// Lets a language model wait until so many messages are there to be read. Something else has to see to it that the last
+    /// ones are read, too: maintenance does, after a silence.
+    pub(crate) fn reading_together(self, messages: usize) -> Self {
+        Self { read_together: messages, ..self }
     }
 
     /// A place for one exchange; waits for one as long as the request can wait.

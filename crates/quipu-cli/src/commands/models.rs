@@ -97,7 +97,7 @@ pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
             &ExtractWithModelOptions { sources_max, from_the_start: true },
         )?);
     } else {
-        let budget = Budget { sources_max, session: session.only_session.clone() };
+        let budget = Budget { sources_max, session: session.only_session.clone(), ..Budget::default() };
         report = quipu_engine::process(engine, user, Until::Everything, &budget)?;
     }
     session.printer.report(&report, in_words)?;

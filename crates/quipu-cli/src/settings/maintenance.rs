@@ -16,6 +16,7 @@ pub(crate) struct Maintenance {
     enabled: Option<bool>,
     interval_ms: Option<u64>,
     quiet_ms: Option<u64>,
+    read_together: Option<usize>,
     session_end_ms: Option<u64>,
     sweep_pause_ms: Option<u64>,
     sweep_interval_ms: Option<u64>,
@@ -36,8 +37,12 @@ impl Maintenance {
         if self.interval_ms.is_some_and(|interval| interval < INTERVAL_MS_MIN) {
             return Err(Error::Invalid(format!("[maintenance]: interval_ms is at least {INTERVAL_MS_MIN}")));
         }
-        let budgets =
-            [("events_max", self.events_max), ("items_max", self.items_max), ("sources_max", self.sources_max)];
+        let budgets = [
+            ("events_max", self.events_max),
+            ("items_max", self.items_max),
+            ("sources_max", self.sources_max),
+            ("read_together", self.read_together),
+        ];
         if let Some((name, _)) = budgets.iter().find(|(_, budget)| *budget == Some(0)) {
             return Err(Error::Invalid(format!(
                 "[maintenance]: {name} is at least 1; enabled = false turns maintenance off"
@@ -48,6 +53,7 @@ impl Maintenance {
             enabled: self.enabled.unwrap_or(usual.enabled),
             interval: pause(self.interval_ms, usual.interval),
             quiet: pause(self.quiet_ms, usual.quiet),
+            read_together: self.read_together.unwrap_or(usual.read_together),
             session_end: pause(self.session_end_ms, usual.session_end),
             sweep_pause: pause(self.sweep_pause_ms, usual.sweep_pause),
             sweep_interval: pause(self.sweep_interval_ms, usual.sweep_interval),
@@ -74,11 +80,12 @@ mod tests {
         assert_eq!(check(""), Some(MaintenanceOptions::default()));
         let off = MaintenanceOptions { enabled: false, ..MaintenanceOptions::default() };
         assert_eq!(check("enabled = false"), Some(off));
-        let quick = check("interval_ms = 50\nquiet_ms = 5000\nsources_max = 4");
+        let quick = check("interval_ms = 50\nquiet_ms = 5000\nsources_max = 4\nread_together = 2");
         let wanted = MaintenanceOptions {
             interval: Duration::from_millis(50),
             quiet: Duration::from_secs(5),
             sources_max: 4,
+            read_together: 2,
             ..MaintenanceOptions::default()
         };
         assert_eq!(quick, Some(wanted));

@@ -25,6 +25,7 @@ pub use candidate::{
     TenetCandidate, USER,
 };
 pub use rules::Rules;
+pub use when::SpokenDate;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+
 use super::language::{Language, Need, Reach, RuleText};
 use super::object::Objects;
 use super::pattern::{AnyOf, Pattern, Patterns, wrong};
@@ -10,7 +12,7 @@ use super::reader::Reader;
 use super::settle::Corrections;
 use super::split::Splitter;
 use super::verb::BeforeVerbs;
-use super::when::When;
+use super::when::{SpokenDate, When};
 use super::{Extraction, Reading};
 use crate::predicate::slug;
 use crate::refusal::Refusal;
@@ -141,6 +143,11 @@ impl Rules {
             when: When::new(&language.times, &language.frequencies, numbers, &patterns)?,
             objects,
         })
+    }
+
+    /// The dates a text names, counted from when it was said.
+    pub fn dates(&self, text: &str, said_at: Option<Timestamp>) -> Vec<SpokenDate> {
+        self.when.dates(text, said_at)
     }
 
     /// Everything the rules read in a text, and what looked like a claim and was left alone.

@@ -1,6 +1,6 @@
 //! Dates, durations and frequencies in a clause. They resolve against the time it was said and against nothing else.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -40,6 +40,32 @@ pub(super) struct Named {
     day: Option<Day>,
 }
 
+/// A date in somebody's words, counted from the day they were said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpokenDate {
+    /// Where the words stand.
+    pub range: Range<usize>,
+    /// The days it may mean if it lies back, first and last.
+    pub back: RangeInclusive<Date>,
+    /// The days it may mean if it lies ahead. The same where the words leave no choice.
+    pub ahead: RangeInclusive<Date>,
+    /// Only the day of the week was said: which week is anybody's guess.
+    pub is_weekday: bool,
+}
+
+impl SpokenDate {
+    /// True if the words may mean this day, of something that lies ahead or of anything.
+    pub(super) fn may_be(&self, day: Date, is_ahead: bool) -> bool {
+        /// A weekday of the week before last, or of the week after next, is meant otherwise.
+        const WEEKDAYS_AWAY_MAX: i32 = 14;
+        let weekday = || {
+            let away = |days: &RangeInclusive<Date>| days.start().until(day).map_or(i32::MAX, |span| span.get_days());
+            [&self.back, &self.ahead].into_iter().map(away).any(|away| away % 7 == 0 && away.abs() <= WEEKDAYS_AWAY_MAX)
+        };
+        (!is_ahead && self.back.contains(&day)) || self.ahead.contains(&day) || (self.is_weekday && weekday())
+    }
+}
+
 /// A frequency and how it is written down.
 #[derive(Debug, Clone)]
 pub(super) struct Often {
@@ -69,6 +95,28 @@ impl Named {
             Day::Away { count, unit } => away(said?, count, unit),
         };
         date.filter(|date| date.year() >= 1)?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    }
+
+    /// The days it may mean. Nothing if it is vague, or a length of time.
+    fn days(&self, said_at: Option<Timestamp>) -> Option<SpokenDate> {
+        let unit = match self.day.filter(|_| !self.lasts)? {
+            Day::Calendar { day: Some(_), .. } | Day::Weekday { .. } => Unit::Day,
+            Day::Calendar { month: Some(_), .. } => Unit::Month,
+            Day::Calendar { .. } => Unit::Year,
+            Day::Away { unit, .. } => unit,
+        };
+        let side = |ahead| {
+            let first = self.start(said_at, ahead)?.to_zoned(TimeZone::UTC).date();
+            let last = match unit {
+                Unit::Day => first,
+                Unit::Week => first.checked_add(Span::new().days(6)).ok()?,
+                Unit::Month => first.last_of_month(),
+                Unit::Year => first.last_of_year(),
+            };
+            Some(first..=last)
+        };
+        let is_weekday = matches!(self.day, Some(Day::Weekday { .. }));
+        Some(SpokenDate { range: self.range.clone(), back: side(false)?, ahead: side(true)?, is_weekday })
     }
 }
 
@@ -109,6 +157,11 @@ impl When {
             apart
         });
         all
+    }
+
+    /// The dates a text names, as far as they can be worked out.
+    pub(super) fn dates(&self, text: &str, said_at: Option<Timestamp>) -> Vec<SpokenDate> {
+        self.times(text).iter().filter_map(|named| named.days(said_at)).collect()
     }
 
     /// The first frequency a clause names.

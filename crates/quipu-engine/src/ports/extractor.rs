@@ -1,6 +1,7 @@
 //! Reads candidates out of a text, by rules.
 
-use quipu_core::extract::{Extraction, Reading};
+use jiff::Timestamp;
+use quipu_core::extract::{Extraction, Reading, SpokenDate};
 use thiserror::Error;
 
 /// Why a text could not be read.
@@ -24,4 +25,9 @@ pub trait Extractor: Send + Sync {
     /// # Errors
     /// Any [`ExtractError`]; the source itself is durable whatever happens here.
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError>;
+
+    /// The dates a text names, counted from when it was said. None for a reader that cannot count them, or not in this language.
+    fn dates(&self, _text: &str, _said_at: Option<Timestamp>) -> Vec<SpokenDate> {
+        Vec::new()
+    }
 }

@@ -5,7 +5,7 @@
 //! as the user's word. Nothing here looks at what language it is in, but for denials, which only ever ask a person.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -173,7 +173,7 @@ impl Judge<'_> {
         };
         let sentence = operation.sentence.trim();
         self.grounded(&value, sentence, operation, message, keeps && held.is_some())?;
-        let [from, to] = [&operation.from, &operation.to].map(|date| date_near(date, message.said_at));
+        let [from, to] = self.dates(operation, message, span);
         let stance = match (operation.op, held) {
             (Op::End | Op::Dropped | Op::Done, _) => Stance::Ended,
             (Op::Update, Some(_)) => Stance::Changed,
@@ -302,6 +302,30 @@ impl Judge<'_> {
         }
     }
 
+    /// The dates of an operation. Where its quote names one date that can be counted from the message's own, and the model
+    /// counted otherwise, the words hold.
+    fn dates(&self, operation: &Operation, message: &Shown, span: &Range<usize>) -> [Option<Timestamp>; 2] {
+        let [mut from, mut to] = [&operation.from, &operation.to].map(|date| date_near(date, message.said_at));
+        let mut named = message.dates.iter().filter(|one| span.start <= one.range.start && one.range.end <= span.end);
+        let (Some(spoken), None) = (named.next(), named.next()) else { return [from, to] };
+        let written = match (&mut from, &mut to) {
+            (Some(from), None) => from,
+            (None, Some(to)) => to,
+            _ => return [from, to],
+        };
+        let day = written.to_zoned(TimeZone::UTC).date();
+        let is_coarse = [&spoken.back, &spoken.ahead].into_iter().any(|days| is_coarse_of(operation, days));
+        let is_ahead = matches!(operation.kind, Kind::Plan | Kind::Task | Kind::Goal);
+        if !spoken.may_be(day, is_ahead) && !is_coarse {
+            let is_ahead = is_ahead || message.said_at.is_some_and(|said| *written > said);
+            let days = if is_ahead { &spoken.ahead } else { &spoken.back };
+            if let Ok(counted) = days.start().to_zoned(TimeZone::UTC) {
+                *written = counted.timestamp();
+            }
+        }
+        [from, to]
+    }
+
     fn task(
         &self,
         operation: &Operation,
@@ -344,7 +368,8 @@ impl Judge<'_> {
         if news != TaskNews::Opened && target.is_none() && operation.op != Op::Tried {
             return Err("it ends a task that was not shown");
         }
-        let due = date_near(&operation.from, message.said_at).or_else(|| date_near(&operation.to, message.said_at));
+        let [from, to] = self.dates(operation, message, span);
+        let due = from.or(to);
         let candidate = TaskCandidate {
             kind,
             title: title.trim_end_matches(['.', ',', '!']).to_owned(),
@@ -384,6 +409,14 @@ fn is_of_date(word: &str, dates: &str, said: Option<Date>) -> bool {
     }
     // Names of months and days were not said where a date was told otherwise.
     dates.len() > 1
+}
+
+/// True if the model wrote only the month or the year of the days that were named.
+fn is_coarse_of(operation: &Operation, days: &RangeInclusive<Date>) -> bool {
+    [&operation.from, &operation.to].iter().any(|written| {
+        let written = written.trim();
+        matches!(written.len(), 4 | 7) && days.start().to_string().starts_with(written)
+    })
 }
 
 /// A date as the model writes it: a year, a month, a day, or a day with a time. Nothing if it is none, or absurdly far.

@@ -16,7 +16,7 @@ use std::ops::Range;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Extraction, FactCandidate, TaskCandidate};
+use super::{Extraction, FactCandidate, SpokenDate, TaskCandidate};
 use crate::id::ItemId;
 use crate::item::FactType;
 
@@ -46,6 +46,8 @@ pub struct Shown {
     pub said_at: Option<Timestamp>,
     /// True if it is to be read now.
     pub is_new: bool,
+    /// The dates its words name, where something can count them. The model is not shown them: its dates are held against them.
+    pub dates: Vec<SpokenDate>,
 }
 
 /// Who speaks in a message.

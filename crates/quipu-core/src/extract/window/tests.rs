@@ -9,7 +9,9 @@ fn id(kind: ItemKind, bits: u64) -> ItemId {
 fn shown(mark: &str, text: &str, speaker: Speaker, is_new: bool) -> Shown {
     let bits = mark[1..].parse().unwrap();
     let said_at = Some("2026-05-11T10:00:00Z".parse().unwrap());
-    Shown { mark: mark.to_owned(), source: id(ItemKind::Turn, bits), text: text.to_owned(), speaker, said_at, is_new }
+    let rules = crate::extract::Rules::parse(include_str!("../../../../quipu-models/rules/en.toml")).unwrap();
+    let (source, dates) = (id(ItemKind::Turn, bits), rules.dates(text, said_at));
+    Shown { mark: mark.to_owned(), source, text: text.to_owned(), speaker, said_at, is_new, dates }
 }
 
 fn window(text: &str) -> Window {
@@ -213,4 +215,43 @@ fn tasks_take_news_of_known_ones_and_attempts() {
     let news: Vec<_> = taken.task_claims.iter().map(|one| (one.candidate.news.clone(), one.target.is_some())).collect();
     use crate::extract::TaskNews::{Dropped, Opened};
     assert_eq!(news, [(Dropped, true), (Opened, false)]);
+}
+
+#[test]
+fn a_date_that_was_counted_wrongly_is_counted_again() {
+    // The message is of Monday, 2026-05-11.
+    for (quote, kind, written, expected) in [
+        // What the words say holds against what the model counted.
+        ("last Tuesday", Kind::Event, "2026-05-06", "2026-05-05"),
+        ("yesterday", Kind::Event, "2026-05-11", "2026-05-10"),
+        ("three days ago", Kind::Event, "2026-05-07", "2026-05-08"),
+        ("on September 1st", Kind::Plan, "2025-09-01", "2026-09-01"),
+        ("tomorrow", Kind::Plan, "2026-05-11", "2026-05-12"),
+        ("in three weeks", Kind::Plan, "2026-08-01", "2026-06-01"),
+        // Where they leave a choice, the model has it.
+        ("on Friday", Kind::Plan, "2026-05-15", "2026-05-15"),
+        ("next Friday", Kind::Plan, "2026-05-22", "2026-05-22"),
+        ("on Monday", Kind::Plan, "2026-05-11", "2026-05-11"),
+        ("on Monday", Kind::Plan, "2026-05-18", "2026-05-18"),
+        ("last month", Kind::Event, "2026-04-20", "2026-04-20"),
+        ("in January", Kind::Event, "2026-01", "2026-01-01"),
+        ("in January", Kind::Plan, "2027-01-09", "2027-01-09"),
+        ("in three weeks", Kind::Plan, "2026-06-01", "2026-06-01"),
+        ("in two months", Kind::Plan, "2026-07", "2026-07-01"),
+        ("since 2019", Kind::Fact, "2019", "2019-01-01"),
+        // Two dates, or none that can be counted: the model's stands.
+        ("tomorrow, not yesterday", Kind::Plan, "2026-05-13", "2026-05-13"),
+        ("um Mitternacht", Kind::Plan, "2026-05-12", "2026-05-12"),
+    ] {
+        let text = format!("The wine tasting with Ana, {quote}");
+        let operation = Operation {
+            kind,
+            from: written.to_owned(),
+            ..add("attended", "wine tasting", "User had a wine tasting with Ana.", &text)
+        };
+        let found = extraction(&text, operation);
+        let from = found.claims.first().and_then(|claim| claim.candidate.valid_from);
+        let day = from.map(|at| at.to_string()[..10].to_owned());
+        assert_eq!(day.as_deref(), Some(expected), "{quote}: {found:?}");
+    }
 }
