@@ -54,6 +54,11 @@ impl History {
         next.skipped_at(version + 1)
     }
 
+    /// How many events revert others.
+    pub fn reverts(&self) -> usize {
+        self.reverts.len()
+    }
+
     /// True if the event is a revert.
     pub fn is_revert(&self, seq: Seq) -> bool {
         self.reverts.contains_key(&seq)

@@ -299,11 +299,29 @@ fn word(value: &impl Serialize) -> Option<String> {
 fn quotes(memory: &Memory, evidence: &[Evidence]) -> Vec<Quote> {
     let quote = |place: &Evidence| {
         let source = &memory.get(place.source)?.source;
-        let words = source.text.get(place.start as usize..place.end as usize).unwrap_or(&source.text);
+        let words = sentences_around(&source.text, place.start as usize..place.end as usize);
         let (speaker, text) = (source.speaker().to_owned(), words.trim().to_owned());
         Some(Quote { id: source.id, speaker, said_at: source.said_at, text })
     };
     evidence.iter().rev().filter_map(quote).take(QUOTES_MAX).collect()
+}
+
+/// The whole sentences a place stands in; a short text whole. What was read out of a clause may leave out what the rest of the
+/// sentence says.
+fn sentences_around(text: &str, place: Range<usize>) -> &str {
+    /// A text that is no longer is quoted whole, in bytes.
+    const WHOLE_MAX: usize = 240;
+    if text.len() <= WHOLE_MAX || text.get(place.clone()).is_none() {
+        return text;
+    }
+    let is_end = |(at, mark): &(usize, &str)| {
+        let after = &text[at + mark.len()..];
+        *mark == "\n" || after.starts_with(char::is_whitespace)
+    };
+    let ends = || text.match_indices(['.', '!', '?', '\n']).filter(is_end);
+    let start = ends().map(|(at, mark)| at + mark.len()).take_while(|end| *end <= place.start).last().unwrap_or(0);
+    let end = ends().map(|(at, mark)| at + mark.len()).find(|end| *end >= place.end).unwrap_or(text.len());
+    &text[start..end]
 }
 
 /// The runner-up behind the answers.
@@ -315,5 +333,20 @@ pub(crate) fn left_out(memory: &Memory, out: &stages::LeftOut) -> LeftOut {
         score: out.score,
         contributions: out.contributions,
         reason: out.reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentences_around;
+
+    #[test]
+    fn a_quote_has_whole_sentences() {
+        let short = "We adopted a cat, her name is Pixel.";
+        assert_eq!(sentences_around(short, 0..16), short);
+        let long = format!("{} I like tea, e.g. green tea. Bye!", "Nothing to see here. ".repeat(20));
+        let at = long.find("like").unwrap_or_default();
+        assert_eq!(sentences_around(&long, at..at + 8).trim(), "I like tea, e.g.");
+        assert_eq!(sentences_around(&long, long.len() - 4..long.len()).trim(), "Bye!");
     }
 }

@@ -1,19 +1,24 @@
-//! Which ledger a user has, and how much of it has been erased: lets a cache tell whether what it holds may still be used.
+//! Which ledger a user has, and how much of it has been erased or taken back: lets a cache tell whether what it holds may still
+//! be used.
 
 use quipu_core::id::{EventId, UserId};
 
 use crate::engine::Engine;
 use crate::error::Result;
 
-/// Identifies a user's ledger and counts what has been erased in it.
+/// Identifies a user's ledger and counts what has been erased and reverted in it.
 ///
-/// Two equal epochs mean that nothing was erased between them, and that the user was not deleted and made again.
+/// Two equal epochs mean that nothing was erased or taken back between them, and that the user was not deleted and made again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErasureEpoch {
     /// Id of the first event. A user who is deleted and made again under the same name has another one.
     pub ledger: EventId,
     /// Number of erased changes. It only grows.
     pub erasures: usize,
+    /// Number of events that revert others. It only grows.
+    pub reverts: usize,
+    /// Number of sources and items that are hidden because somebody took them back.
+    pub hidden: usize,
 }
 
 /// Returns the present epoch of a user's ledger; `None` if the user has no ledger, or one without events. No page is read if
@@ -24,8 +29,11 @@ pub struct ErasureEpoch {
 pub fn erasure_epoch(engine: &Engine, user: &UserId) -> Result<Option<ErasureEpoch>> {
     let open = engine.open(user)?;
     let ledger = open.first_event()?;
-    let erasures = open.read().history.erasures().len();
-    Ok(ledger.map(|ledger| ErasureEpoch { ledger, erasures }))
+    let (erasures, reverts, hidden) = {
+        let state = open.read();
+        (state.history.erasures().len(), state.history.reverts(), state.memory.items().hidden_count())
+    };
+    Ok(ledger.map(|ledger| ErasureEpoch { ledger, erasures, reverts, hidden }))
 }
 
 /// Every text that the engine keeps in memory beside a user's memory itself: what was recalled lately, values that were

@@ -27,14 +27,33 @@ const WHO: [(&str, &[&str]); 9] = [
     ("Born", &["/identity/birthDate"]),
 ];
 
-/// A diet is kept like a limit, though it may be a preference.
-const DIET: &str = "diet";
+/// Kept like limits, whatever their type: advice that forgets a diet, a condition or a medicine does harm.
+const HEALTH: [&str; 3] = ["diet", "has_condition", "takes_medication"];
 
-/// What must never be forgotten: the user's limits, diets and standing instructions, confirmed rules, and what was pinned.
+/// What somebody of the family must not have is kept, too.
+const ALLERGY: &str = "allergic_to";
+const FAMILY: [&str; 4] = ["child", "partner", "parent", "sibling"];
+
+/// What must never be forgotten: the user's limits, diets, health and standing instructions, what their family is allergic to,
+/// confirmed rules, and what was pinned.
 pub(crate) fn always(memory: &Memory) -> Vec<Kept> {
     let items = memory.items();
-    let is_rule = |fact: &Fact| fact.fact_type == FactType::Constraint || fact.predicate == DIET;
-    let binds = |fact: &Fact| fact.subject == USER && is_rule(fact);
+    let is_rule = |fact: &Fact| fact.fact_type == FactType::Constraint || HEALTH.contains(&fact.predicate.as_str());
+    let of_user = || items.facts().filter(|fact| fact.subject == USER && fact.is_active() && !items.is_hidden(fact.id));
+    let family: BTreeSet<String> = of_user()
+        .filter(|fact| FAMILY.contains(&fact.predicate.as_str()))
+        .flat_map(|fact| std::iter::once(&fact.object).chain(fact.qualifiers.values()))
+        .map(|name| name.to_lowercase())
+        .collect();
+    // A child may have been spoken of without a name: "user's son".
+    let is_family = |subject: &str| {
+        let subject = subject.to_lowercase();
+        subject.starts_with("user's ") || family.contains(&subject)
+    };
+    let binds = |fact: &Fact| match fact.subject.as_str() {
+        USER => is_rule(fact),
+        other => fact.predicate == ALLERGY && is_family(other),
+    };
     let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
     let wanted = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id) && (binds(fact) || is_pinned(fact));
     let mut facts: Vec<&Fact> = items.facts().filter(wanted).collect();

@@ -201,8 +201,11 @@ pub(crate) fn summary(changes: &[Option<Change>]) -> String {
         [Change::ItemMarked(mark)] => format!("marked {}", mark.item),
         [Change::Reverted { events }] => format!("reverted {}", ranges(events)),
         [Change::Erased { targets, .. }] => {
-            let names: Vec<String> = targets.iter().take(5).map(ToString::to_string).collect();
-            format!("erased {}", names.join(", "))
+            const NAMED_MAX: usize = 5;
+            let names: Vec<String> = targets.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+            let more = targets.len().saturating_sub(NAMED_MAX);
+            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("erased {}{rest}", names.join(", "))
         }
         [Change::Forked { from, at, .. }] => format!("forked from {from} at {at}"),
         many if many.iter().any(|change| matches!(change, Change::Drawn(_))) => drawn(many),

@@ -12,7 +12,7 @@ use quipu_core::session::WindowTurn;
 use quipu_core::source::Role;
 use serde::Serialize;
 
-use crate::base_truth::{in_force, must_have};
+use crate::base_truth::in_force;
 use crate::context::{self, ContextOptions};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -107,8 +107,8 @@ pub struct SessionContext {
 /// summarised, unless somebody outside does that.
 ///
 /// # Errors
-/// `NotFound` without such a session in that version; `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as
-/// [`recall`](crate::recall()).
+/// `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as [`recall`](crate::recall()). Of a session that has not begun there is
+/// what is recalled, and nothing else.
 pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextOptions) -> Result<SessionContext> {
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a context has at most {} tokens", limit::PACK_TOKENS_MAX)));
@@ -120,7 +120,6 @@ pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextO
     // The raw window has what is not told yet, so nobody waits seconds for a model.
     let _order = (!summarize::is_outside(engine)).then(|| summarize::wait(&turn));
     let (version, base_truth, log, state) = sessions::on_version(engine, user, options.at, &mut |memory| {
-        must_have(memory, &options.session)?;
         let state = sessions::state_of(engine, memory, &options.session);
         let base_truth: Vec<Truth> = in_force(memory, &options.session).cloned().collect();
         let log: Vec<LogLine> = state

@@ -50,7 +50,14 @@ pub fn verify(engine: &Engine, user: &UserId, pins: &[Pin], watch: Watch<'_>) ->
         })?;
         Ok(verifier.finish())
     })?;
-    let medium = ledger.check()?;
+    let mut medium = ledger.check()?;
+    if !medium.is_empty()
+        && let Ok(open) = engine.open(user)
+        && let Ok(_nobody_writes) = open.writer()
+    {
+        // An erasure that was just being finished is no fault.
+        medium = ledger.check()?;
+    }
     Ok(VerifyReport { ledger: checked, medium })
 }
 

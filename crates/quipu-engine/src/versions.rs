@@ -70,9 +70,11 @@ impl FromStr for EventRef {
         if let Ok(seq) = text.parse() {
             return Ok(Self::Seq(seq));
         }
-        EventId::parse_str(text)
-            .map(Self::Id)
-            .map_err(|_| Error::Invalid(format!("{text:?} is neither the position nor the id of an event")))
+        EventId::parse_str(text).map(Self::Id).map_err(|_| {
+            Error::Invalid(format!(
+                "{text:?} is neither the position nor the id of an event: name events one by one, as in `1 2`"
+            ))
+        })
     }
 }
 
@@ -100,6 +102,9 @@ pub(crate) fn event_position(open: &OpenMemory, event: EventRef) -> Result<Seq> 
     let head = open.read().memory.seq();
     match event {
         EventRef::Seq(seq) if (1..=head).contains(&seq) => Ok(seq),
+        EventRef::Seq(seq) if head == 0 => {
+            Err(Error::NotFound(format!("there is no event {seq}: nothing is recorded for this user yet")))
+        }
         EventRef::Seq(seq) => {
             Err(Error::NotFound(format!("there is no event {seq}; the ledger has events 1 to {head}")))
         }
@@ -137,7 +142,15 @@ pub(crate) fn view(engine: &Engine, open: &OpenMemory, memory: Memory) -> Result
     Ok(View { derived: DerivedIndex::of(memory.items()), memory, index })
 }
 
-/// The core document at a version, with `_meta`.
+/// The position a version stands for.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn position_of(engine: &Engine, user: &UserId, when: When) -> Result<Seq> {
+    position(&engine.open(user)?, when)
+}
+
+/// The core document at a version, with `_meta`: its own version there is that of the last event that changed it.
 ///
 /// # Errors
 /// `NotFound` without such a user or version.

@@ -315,7 +315,7 @@ fn is_database_file(path: &Path) -> Result<bool, StoreError> {
 
 fn kept(user: &UserId) -> StoreError {
     StoreError::Exists(format!(
-        "{user} has a ledger, and it is kept. Put another in its place with `replace` to set it aside"
+        "{user} has a ledger, and it is kept. To put another in its place, ask for that (`--replace` on the command line): the ledger that is there is set aside"
     ))
 }
 

@@ -62,7 +62,8 @@ fn it_ends_in_every_state_and_keeps_what_was_said() {
     let place = Place::new(&format!(
         "[[upstream]]\nname = \"hanging\"\nkind = \"openai\"\nbase_url = \"{}\"\nmodels = [\"m\"]\n\
          [[upstream]]\nname = \"replying\"\nkind = \"openai\"\nbase_url = \"{}\"\n\
-         [models.extractor]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"m\"\n",
+         [models.extractor]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"m\"\n\
+         [maintenance]\nread_together = 1\n",
         hanging.base_url(),
         replying.base_url(),
         model.base_url()

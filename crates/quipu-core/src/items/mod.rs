@@ -161,6 +161,11 @@ impl Items {
         self.retracted.contains(&id) || self.merged.contains_key(&id)
     }
 
+    /// How many items are hidden.
+    pub fn hidden_count(&self) -> usize {
+        self.retracted.len() + self.merged.len()
+    }
+
     /// Words that were taken back or replaced: they are kept for history, and nothing finds them.
     pub fn hidden_sources(&self) -> impl Iterator<Item = ItemId> + '_ {
         self.retracted.iter().chain(self.merged.keys()).copied().filter(|id| id.kind.is_source())

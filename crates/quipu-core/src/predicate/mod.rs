@@ -127,6 +127,9 @@ pub struct Predicate {
     /// Words it is asked by, beside those it reads with.
     #[serde(default)]
     pub words: Vec<String>,
+    /// How values end that are adjectives: they read with "is", whatever [`said`](Self::said) says.
+    #[serde(default)]
+    pub adjectives: Vec<String>,
     /// How a fact reads.
     pub said: String,
     /// The question that settles a conflict.
@@ -181,6 +184,7 @@ impl Predicates {
             opposite: None,
             roles: Vec::new(),
             words: Vec::new(),
+            adjectives: Vec::new(),
             said: "{s} {p} {o}".to_owned(),
             asked: None,
         };
@@ -215,7 +219,13 @@ impl Predicates {
 
     /// How a fact reads: "User lives in Porto".
     pub fn say(&self, subject: &str, predicate: &str, object: &str, qualifiers: &BTreeMap<String, String>) -> String {
-        let mut said = self.get(predicate).said.clone();
+        let known = self.get(predicate);
+        let ends = |adjective: &String| {
+            let before = object.to_lowercase().strip_suffix(adjective.as_str()).map(str::to_owned);
+            before.is_some_and(|before| before.is_empty() || before.ends_with([' ', '-']))
+        };
+        let is_adjective = known.adjectives.iter().any(ends);
+        let mut said = if is_adjective { "{s} is {o}".to_owned() } else { known.said.clone() };
         for (name, value) in qualifiers {
             said = said.replace(&format!("{{{name}}}"), value);
         }
@@ -265,6 +275,14 @@ mod tests {
         let sister = BTreeMap::from([("relation".to_owned(), "sister".to_owned())]);
         assert_eq!(registry.say("user", "lives_in", "Porto", &plain), "User lives in Porto");
         assert_eq!(registry.say("user", "sibling", "Anna", &sister), "User's sister is Anna");
+        for (condition, reads) in [
+            ("pregnant", "Ana is pregnant"),
+            ("lactose intolerant", "Ana is lactose intolerant"),
+            ("asthma", "Ana has asthma"),
+            ("a mill", "Ana has a mill"),
+        ] {
+            assert_eq!(registry.say("Ana", "has_condition", condition, &plain), reads);
+        }
         assert_eq!(registry.say("Anna", "keeps_bees_in", "Oslo", &plain), "Anna keeps bees in Oslo");
     }
 

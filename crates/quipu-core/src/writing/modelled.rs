@@ -8,7 +8,7 @@ use crate::event::Trust;
 use crate::extract::Stance;
 use crate::extract::window::{ModelClaim, ModelTask, RefusedOperation};
 use crate::id::ItemId;
-use crate::item::{Drawn, Fact, FactChange, FactStatus, ReviewKind};
+use crate::item::{Drawn, Fact, FactChange, FactStatus, FactType, ReviewKind};
 
 /// From this confidence on a person stands behind a fact, and only a person undoes it.
 const CONFIRMED_MIN: f64 = 0.95;
@@ -102,7 +102,10 @@ impl Work<'_> {
             Stance::Ended | Stance::Denied | Stance::Held => {
                 self.close(claim, target, candidate.valid_to.or(candidate.valid_from), verdict);
             }
-            _ if same_value(&target.object, &candidate.object) && target.slot == claim.slot => {
+            _ if same_value(&target.object, &candidate.object)
+                && target.slot == claim.slot
+                && !is_moved(claim, target) =>
+            {
                 self.again(claim, target, verdict);
             }
             Stance::Corrects { .. } if *verdict == Verdict::Pass => {
@@ -118,7 +121,7 @@ impl Work<'_> {
 
     /// A new value in the place of a fact, whatever their relations are called.
     fn take_place(&mut self, claim: &Claim<'_>, target: &Fact) {
-        if let Some(same) = claim.same() {
+        if let Some(same) = claim.same().filter(|same| same.id != target.id) {
             self.again(claim, &same, &Verdict::Pass);
             return self.close(claim, target, claim.candidate.valid_from, &Verdict::Pass);
         }
@@ -163,6 +166,13 @@ impl Work<'_> {
         fact.status = FactStatus::Uncertain;
         self.wait(fact, ReviewKind::Fact, None, reason);
     }
+}
+
+/// True if something that is to happen is put to another day.
+fn is_moved(claim: &Claim<'_>, target: &Fact) -> bool {
+    let is_plan = target.fact_type == FactType::Commitment;
+    let moves = matches!(claim.candidate.stance, Stance::Changed | Stance::Corrects { .. });
+    is_plan && moves && claim.candidate.valid_from.is_some_and(|from| target.valid_from != Some(from))
 }
 
 /// True if a person stands behind a fact: they entered, confirmed or scored it.

@@ -149,7 +149,10 @@ pub(super) async fn named(
 ) -> Response {
     let request_id = app.new_request_id();
     let Some(upstream) = app.options.upstreams.iter().find(|one| one.name == name) else {
-        return Fault::not_found(format!("there is no upstream {name:?}")).answer(None, Some(&request_id));
+        let names: Vec<&str> = app.options.upstreams.iter().map(|one| one.name.as_str()).collect();
+        let known =
+            if names.is_empty() { "none is configured".to_owned() } else { format!("there are: {}", names.join(", ")) };
+        return Fault::not_found(format!("there is no upstream {name:?}; {known}")).answer(None, Some(&request_id));
     };
     // As it was written: what is escaped stays so.
     let written = request.uri().path().trim_start_matches("/proxy/");

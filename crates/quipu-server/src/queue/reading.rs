@@ -96,11 +96,8 @@ impl Queue {
     /// Everything that is made of recorded words; returns why something still waits. The only place of this crate's background
     /// work that calls the engine for it.
     fn process(&self, user: &UserId, session: Option<&str>) -> Result<Vec<String>, Error> {
-        let budget = Budget {
-            sources_max: READ_AT_ONCE,
-            sources_min: self.read_together,
-            session: session.map(str::to_owned),
-        };
+        let budget =
+            Budget { sources_max: READ_AT_ONCE, sources_min: self.read_together, session: session.map(str::to_owned) };
         let done = process(&self.engine, user, Until::Everything, &budget)?;
         Ok(done.faults().map(str::to_owned).collect())
     }

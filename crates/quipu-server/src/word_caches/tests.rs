@@ -65,7 +65,7 @@ fn exchange(whose: &str, words: &str) -> Exchange {
 }
 
 fn epoch(ledger: u128, erasures: usize) -> Option<ErasureEpoch> {
-    Some(ErasureEpoch { ledger: EventId::from_u128(ledger), erasures })
+    Some(ErasureEpoch { ledger: EventId::from_u128(ledger), erasures, reverts: 0, hidden: 0 })
 }
 
 fn block(words: &str) -> Arc<Block> {

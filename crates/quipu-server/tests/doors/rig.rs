@@ -14,7 +14,7 @@ use quipu_engine::{
 };
 use quipu_models::fake::{FakeServer, Received, Script};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
-use quipu_server::{Drained, Options, Parts, Placement, Server, Upstream, Wire};
+use quipu_server::{Drained, MaintenanceOptions, Options, Parts, Placement, Server, Upstream, Wire};
 use quipu_testkit::{FixedClock, MemoryKeys, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -97,6 +97,8 @@ pub(crate) fn options(upstream: &FakeServer) -> Options {
             one("anthropic", Wire::Anthropic, upstream.origin()),
         ],
         recall_within: Duration::from_secs(20),
+        // A model is asked after each turn, so that a test need not say eight things.
+        maintenance: MaintenanceOptions { read_together: 1, ..MaintenanceOptions::default() },
         ..Options::default()
     }
 }

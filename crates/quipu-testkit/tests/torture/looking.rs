@@ -5,7 +5,7 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::export::{ExportFormat, export};
 use quipu_engine::log::{LogOptions, erasures, growth};
 use quipu_engine::memories::{memories, memories_from, memory, told_of};
-use quipu_engine::versions::{EventRef, When, version};
+use quipu_engine::versions::{EventRef, When, position_of, version};
 use quipu_engine::{
     ContextOptions, EntryPoint, Error, FactOptions, ListOptions, RecallOptions, RememberOptions, ReplyContextOptions,
     Result, ReviewsAsked, SessionContextOptions, Utterance, announce_deletion, announce_erasure, blame, conflicts,
@@ -144,6 +144,10 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("schema", 4, |w| {
         let user = w.user();
         schema(w.engine, &user, When::Now).map(drop)
+    }),
+    verb("versions::position_of", 6, |w| {
+        let user = w.user();
+        position_of(w.engine, &user, When::Now).map(drop)
     }),
     verb("versions::version", 8, |w| {
         let user = w.user();

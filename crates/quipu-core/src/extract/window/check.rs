@@ -33,6 +33,8 @@ const YEARS_BEFORE_MAX: i16 = 120;
 const YEARS_AFTER_MAX: i16 = 30;
 /// Confidence of a claim that stands in the user's own words.
 const CONFIDENCE: f64 = 0.9;
+/// Why an operation is refused whose value has names or numbers of its own.
+const NOT_SAID: &str = "its value was not said";
 /// Relations of what no relation was named for, by kind.
 const EVENT: &str = "did";
 const PLAN: &str = "plans";
@@ -172,7 +174,7 @@ impl Judge<'_> {
             (_, value) => value.trim_end_matches(['.', ',', '!']).to_owned(),
         };
         let sentence = operation.sentence.trim();
-        self.grounded(&value, sentence, operation, message, keeps && held.is_some())?;
+        let is_said = self.grounded(&value, sentence, operation, message, keeps && held.is_some())?;
         let [from, to] = self.dates(operation, message, span);
         let stance = match (operation.op, held) {
             (Op::End | Op::Dropped | Op::Done, _) => Stance::Ended,
@@ -214,7 +216,11 @@ impl Judge<'_> {
             fact_type: operation.kind.fact_type(),
             is_metric: operation.kind == Kind::Metric,
             target: target.filter(|item| item.claim.is_some()).map(|item| item.id),
-            doubt: turned.then(|| "the words before it may deny it".to_owned()),
+            doubt: match (turned, is_said) {
+                (true, _) => Some("the words before it may deny it".to_owned()),
+                (false, false) => Some("it is told in other words than those that were said".to_owned()),
+                (false, true) => None,
+            },
         })))
     }
 
@@ -266,7 +272,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Fails unless what is said of it was said.
+    /// Fails unless what is said of it was said; false if the value is told in other words than those of the messages.
     fn grounded(
         &self,
         value: &str,
@@ -274,31 +280,28 @@ impl Judge<'_> {
         operation: &Operation,
         message: &Shown,
         is_held: bool,
-    ) -> Result<(), &'static str> {
+    ) -> Result<bool, &'static str> {
         let usable =
             |text: &str, most: usize| !text.is_empty() && text.len() <= most && !text.chars().any(char::is_control);
         if !usable(value, VALUE_BYTES_MAX) {
             return Err("it has no value of a usable length");
         }
-        if !is_held && self.vocabulary.share_said(value) < VALUE_SAID_MIN {
-            return Err("its value was not said");
-        }
+        let is_said = is_held || self.vocabulary.share_said(value) >= VALUE_SAID_MIN;
         if sentence.is_empty() && is_held {
-            return Ok(());
+            return Ok(true);
         }
         if !usable(sentence, SENTENCE_BYTES_MAX) {
             return Err("it has no sentence of a usable length");
         }
         let dates = [operation.from.as_str(), operation.to.as_str()].join("-");
         let day = message.said_at.map(|at| at.to_zoned(TimeZone::UTC).date());
-        let is_known = |word: &str| is_of_date(word, &dates, day) || operation.about.to_lowercase().contains(word);
-        match self
-            .vocabulary
-            .invented(sentence, &is_known)
-            .or_else(|| self.vocabulary.invented(&format!("x {value}"), &is_known))
-        {
-            Some(_) => Err("a name or a number in it was not said"),
-            None => Ok(()),
+        let is_known =
+            |word: &str| word == USER || is_of_date(word, &dates, day) || operation.about.to_lowercase().contains(word);
+        let invented = |text: &str| self.vocabulary.invented(text, &is_known).is_some();
+        match invented(sentence) || invented(&format!("x {value}")) {
+            true if is_said => Err("a name or a number in it was not said"),
+            true => Err(NOT_SAID),
+            false => Ok(is_said),
         }
     }
 
@@ -344,7 +347,9 @@ impl Judge<'_> {
         };
         if target.is_none() || operation.op == Op::Tried {
             let said = if operation.op == Op::Tried { operation.value.trim() } else { title };
-            self.grounded(said, said, operation, message, false)?;
+            if !self.grounded(said, said, operation, message, false)? {
+                return Err(NOT_SAID);
+            }
         }
         let kind = match operation.kind {
             Kind::Goal => TaskKind::Goal,
@@ -401,9 +406,11 @@ fn is_denying(relation: &str) -> bool {
 fn is_of_date(word: &str, dates: &str, said: Option<Date>) -> bool {
     if word.chars().any(|c| c.is_ascii_digit()) {
         let number: String = word.chars().filter(char::is_ascii_digit).collect();
-        let named = dates
-            .split(|c: char| !c.is_ascii_digit())
-            .any(|part| !part.is_empty() && part.trim_start_matches('0') == number.trim_start_matches('0'));
+        // Half past two in the afternoon is written 14:30.
+        let is_hour = |part: &str| part.parse::<u32>().is_ok_and(|hour| hour > 12 && (hour - 12).to_string() == number);
+        let named = dates.split(|c: char| !c.is_ascii_digit()).any(|part| {
+            !part.is_empty() && (part.trim_start_matches('0') == number.trim_start_matches('0') || is_hour(part))
+        });
         let parts = |day: Date| [day.year().to_string(), day.month().to_string(), day.day().to_string()];
         return named || said.is_some_and(|day| parts(day).contains(&number.trim_start_matches('0').to_owned()));
     }

@@ -99,7 +99,9 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let all: BTreeSet<String> = texts.flat_map(words).map(|word| word.folded).collect();
+        let mut all: BTreeSet<String> = texts.flat_map(words).map(|word| word.folded).collect();
+        let spelled: Vec<String> = all.iter().filter_map(|word| WORDS.numbers.get(word).cloned()).collect();
+        all.extend(spelled);
         let nouns_have_capitals =
             WORDS.capitals.values().any(|list| list.intersection(&all).count() >= CAPITALISING_WORDS_MIN);
         Self { words: all, nouns_have_capitals }
@@ -161,6 +163,7 @@ fn alike(one: &str, other: &str) -> bool {
 struct WordLists {
     capitals: BTreeMap<String, BTreeSet<String>>,
     says: BTreeMap<String, BTreeSet<String>>,
+    numbers: BTreeMap<String, String>,
     #[serde(flatten)]
     before: BTreeMap<String, BTreeSet<String>>,
 }

@@ -255,3 +255,19 @@ fn a_date_that_was_counted_wrongly_is_counted_again() {
         assert_eq!(day.as_deref(), Some(expected), "{quote}: {found:?}");
     }
 }
+
+#[test]
+fn what_is_told_in_other_words_waits_for_a_person() {
+    let text = "Handed in my badge yesterday, pension from July on.";
+    let found = extraction(text, add("works_as", "retired", "User is retired.", "Handed in my badge yesterday"));
+    assert_eq!(found.claims.len(), 1, "{found:?}");
+    assert_eq!(found.claims[0].doubt.as_deref(), Some("it is told in other words than those that were said"));
+    // A time of day may be said in words, and the sentence may speak of the user by name.
+    let text = "the dentist can squeeze me in tomorrow, half two";
+    let sentence = "The dentist sees User on 12 May 2026 at 2:30 pm.";
+    let operation =
+        Operation { kind: Kind::Plan, from: "2026-05-12".to_owned(), ..add("appointment", "dentist", sentence, text) };
+    let found = extraction(text, operation);
+    assert_eq!((found.claims.len(), found.refused.len()), (1, 0), "{found:?}");
+    assert_eq!(found.claims[0].doubt, None);
+}

@@ -45,9 +45,10 @@ struct Core {
 
 fn core(call: &Call<'_>, asked: At) -> Result<Core, Fault> {
     let user = call.user()?;
-    let document = versions::core_at(call.engine, &user, when(asked.at.as_deref(), "at")?)?;
-    let version = document.pointer("/_meta/version").and_then(Value::as_u64);
-    let version = version.ok_or_else(|| Error::Bug("a core document does not say its version".to_owned()))?;
+    let at = when(asked.at.as_deref(), "at")?;
+    // The memory's version, which `If-Match` is compared with: the document's own stands in its `_meta`.
+    let version = versions::position_of(call.engine, &user, at)?;
+    let document = versions::core_at(call.engine, &user, When::Seq(version))?;
     Ok(Core { user_id: user.to_string(), version, document })
 }
 

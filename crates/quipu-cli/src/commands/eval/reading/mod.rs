@@ -235,8 +235,10 @@ fn kept(engine: &Engine, user: &UserId) -> Result<Vec<Kept>> {
             |at: Option<Timestamp>| at.map(|at| at.strftime("%Y-%m-%d %-d %B %B %-d").to_string()).unwrap_or_default();
         all.push(Kept {
             text: format!(
-                "{} [{} {} {}] {}",
+                "{}{} [{} {} {}] {}",
                 fact.text,
+                // As lists and packs show it.
+                if fact.status == FactStatus::Superseded { " (no longer so)" } else { "" },
                 fact.predicate.replace('_', " "),
                 fact.object,
                 qualifiers.join(" "),
