@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 mod measures;
+mod reading;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -218,6 +218,7 @@ impl Catalog {
 }
 
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test stops at what it did not expect")]
 mod tests {
     use super::*;
 

@@ -102,6 +102,10 @@ impl Vocabulary {
         let mut all: BTreeSet<String> = texts.flat_map(words).map(|word| word.folded).collect();
         let spelled: Vec<String> = all.iter().filter_map(|word| WORDS.numbers.get(word).cloned()).collect();
         all.extend(spelled);
+        // "7h30" says 7 and 30.
+        let runs = all.iter().flat_map(|word| word.split(|c: char| !c.is_ascii_digit())).map(str::to_owned);
+        let runs: Vec<String> = runs.filter(|run| !run.is_empty()).collect();
+        all.extend(runs);
         let nouns_have_capitals =
             WORDS.capitals.values().any(|list| list.intersection(&all).count() >= CAPITALISING_WORDS_MIN);
         Self { words: all, nouns_have_capitals }

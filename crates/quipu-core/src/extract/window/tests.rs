@@ -262,6 +262,10 @@ fn what_is_told_in_other_words_waits_for_a_person() {
     let found = extraction(text, add("works_as", "retired", "User is retired.", "Handed in my badge yesterday"));
     assert_eq!(found.claims.len(), 1, "{found:?}");
     assert_eq!(found.claims[0].doubt.as_deref(), Some("it is told in other words than those that were said"));
+    let text = "Papa op le 19 mai, 7h30, à jeun";
+    let operation =
+        Operation { about: "Papa".to_owned(), ..add("appointment", "op", "Papa est opéré le 19 mai à 7:30.", text) };
+    assert_eq!(refusal(text, operation), None);
     // A time of day may be said in words, and the sentence may speak of the user by name.
     let text = "the dentist can squeeze me in tomorrow, half two";
     let sentence = "The dentist sees User on 12 May 2026 at 2:30 pm.";
