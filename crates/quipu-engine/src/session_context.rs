@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::id::{ItemId, Seq, UserId, check_name};
 use quipu_core::item::Truth;
 use quipu_core::limit;
 use quipu_core::pack::{self, Line, LogLine, Packed, SessionRequest, estimate_tokens};
@@ -107,12 +107,13 @@ pub struct SessionContext {
 /// summarised, unless somebody outside does that.
 ///
 /// # Errors
-/// `Invalid` for a budget over `limit::PACK_TOKENS_MAX`; as [`recall`](crate::recall()). Of a session that has not begun there is
+/// `Invalid` for a budget over `limit::PACK_TOKENS_MAX` and for what is no name of a session; as [`recall`](crate::recall()). Of a session that has not begun there is
 /// what is recalled, and nothing else.
 pub fn session_context(engine: &Engine, user: &UserId, options: &SessionContextOptions) -> Result<SessionContext> {
     if options.max_tokens > limit::PACK_TOKENS_MAX {
         return Err(Error::Invalid(format!("a context has at most {} tokens", limit::PACK_TOKENS_MAX)));
     }
+    check_name("session", &options.session)?;
     let counter = context::counter(engine, options.tokenizer.as_deref())?;
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
     let open = engine.open(user)?;

@@ -74,6 +74,10 @@ fn take_all_back(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault>
         Err(Error::NotFound(_)) => return bytes(&done),
         Err(other) => return Err(other.into()),
     };
+    if own.events.is_empty() && own.elsewhere > 0 {
+        let message = "Nothing was deleted: what is remembered of this user came in another way or with another key, and is kept.";
+        return bytes(&Done { message });
+    }
     match &asked {
         ids if !ids.is_narrower(&user) => {
             let whole = Selection::Since(When::Seq(0));
