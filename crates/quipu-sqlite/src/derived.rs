@@ -88,7 +88,8 @@ pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusql
     let view = connection.unchecked_transaction()?;
     for seq in snapshots(&view)? {
         if matches!(find_snapshot(&view, seq)?, Found::Damaged) {
-            faults.push(format!("the snapshot of version {seq} is damaged and not used; `quipu rebuild` makes it again"));
+            faults
+                .push(format!("the snapshot of version {seq} is damaged and not used; `quipu rebuild` makes it again"));
         }
     }
     let mut query = view.prepare_cached(include_str!("sql/projections.sql"))?;

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq};
+use quipu_core::limit;
 use quipu_core::pack::{self, Line, Need, Packed};
 use quipu_core::recall::Intent;
 use quipu_engine::ports::Scope;
@@ -120,6 +121,12 @@ fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
     let query = asked.query.clone().or_else(|| last().map(|message| message.content.clone()));
     let (at, max_tokens) = (when(asked.as_of.as_deref(), "as_of")?, asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS));
     if let Some(session) = &asked.session_id {
+        // Of a long message the beginning is looked for; a question is given in whole.
+        let fits = |query: &String| !query.trim().is_empty() && query.len() <= limit::QUERY_BYTES_MAX;
+        if !asked.query.as_ref().is_none_or(fits) {
+            let most = limit::QUERY_BYTES_MAX;
+            return Err(Fault::invalid(format!("query has 1 to {most} bytes and says something")).at("query"));
+        }
         let options = SessionContextOptions {
             query,
             max_tokens,
