@@ -1189,6 +1189,8 @@ export interface components {
         Attempt: {
             /** @description What. */
             approach: string;
+            /** @description When; now, if nothing is said. */
+            date?: (string) | null;
             /**
              * @description What came of it.
              * @default
@@ -1461,6 +1463,10 @@ export interface components {
         FactIn: {
             /** @description How sure, 0 to 1. */
             confidence_base?: number | null;
+            /** @description The broad field; that of the relation, if nothing is said. */
+            domain?: string | null;
+            /** @description Connections with items that are there. */
+            links?: components["schemas"]["Link"][];
             /** @description The value. */
             object: string;
             /** @description The relation. */
@@ -1474,20 +1480,19 @@ export interface components {
             };
             /** @description Whom it is about; the user, if nothing is said. */
             subject?: string | null;
+            /**
+             * @description Free words.
+             * @default []
+             */
+            tags?: string[];
             /** @description The claim as a sentence. */
             text?: string | null;
             /** @description The narrow field. */
             topic?: string | null;
-            /**
-             * Format: date-time
-             * @description Since when it holds.
-             */
-            valid_from?: string | null;
-            /**
-             * Format: date-time
-             * @description Until when it held.
-             */
-            valid_to?: string | null;
+            /** @description Since when it holds. */
+            valid_from?: (string) | null;
+            /** @description Until when it held. */
+            valid_to?: (string) | null;
         };
         /** @description Which facts. */
         FactsAsked: {
@@ -1661,6 +1666,13 @@ export interface components {
             rating: unknown;
         } | {
             user_fact_score: unknown;
+        };
+        /** @description A connection with another item. */
+        Link: {
+            /** @description What connects them: `impacts`, `about`, `same_as`. */
+            rel: string;
+            /** @description The other item. */
+            to: string;
         };
         /** @description Which memories. */
         List: {
@@ -2353,21 +2365,37 @@ export interface components {
         TaskIn: {
             /** @description What was tried. */
             attempts?: components["schemas"]["Attempt"][];
+            /** @description When it was first spoken of; now, if nothing is said. */
+            created_at?: (string) | null;
             /**
-             * Format: date-time
-             * @description By when.
+             * @description More than the title.
+             * @default
              */
-            due?: string | null;
+            description?: string;
+            /** @description By when. */
+            due?: (string) | null;
             /**
              * @description What it is; a task, if nothing is said.
              * @enum {string|null}
              */
             kind?: "task" | "goal" | "problem" | null;
+            /** @description Connections with items that are there. */
+            links?: components["schemas"]["Link"][];
+            /**
+             * Format: uint8
+             * @description 5, if nothing is said.
+             */
+            priority?: number | null;
             /**
              * @description Where it stands.
              * @enum {string|null}
              */
             status?: "active" | "stalled" | "done" | "dropped" | null;
+            /**
+             * @description Free words.
+             * @default []
+             */
+            tags?: string[];
             /** @description A few words. */
             title: string;
         };
@@ -2484,6 +2512,8 @@ export interface components {
         Written: {
             /** @description Items that were made, or that were known and are now said once more. */
             accepted: string[];
+            /** @description What was sent and has no place here, by where it stands: `facts[0].version`. It stands in none of the items. */
+            ignored?: string[];
             /** @description What did not pass, and why. */
             rejected: {
                 [key: string]: unknown;

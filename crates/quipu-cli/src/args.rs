@@ -20,7 +20,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use quipu_engine::import::{DateOrder, Zone};
 use quipu_engine::versions::When;
 
-pub(crate) use eval::{Dataset, Eval, Kind};
+pub(crate) use eval::{Conversations, Dataset, Eval, Kind};
 pub(crate) use keeping::{Backup, Erase, Restore, Verify};
 pub(crate) use read::{Context, Recall, Time};
 pub(crate) use serve::{Level, Serve};
@@ -423,7 +423,7 @@ pub(crate) enum Read {
 
 #[derive(Debug, Args)]
 pub(crate) struct Revert {
-    /// Positions or ids of events
+    /// Positions (`3`, `3-7`) or ids of events
     #[arg(required_unless_present_any = ["source", "since", "session"])]
     pub(crate) events: Vec<String>,
     /// Every event of this import, file or message
@@ -445,7 +445,7 @@ pub(crate) struct Revert {
 
 #[derive(Debug, Args)]
 pub(crate) struct Pick {
-    /// Positions or ids of events
+    /// Positions (`3`, `3-7`) or ids of events
     #[arg(required = true)]
     pub(crate) events: Vec<String>,
     /// A user id, or a file ending in .jsonl

@@ -106,6 +106,9 @@ fn a_day_with_a_memory() {
     ok(&["at", &set, "core"], &["vet"]);
     let last = event(&ok(&["revert", &back], &["+ /work"]));
     ok(&["log"], &[&format!("reverted {back}"), &format!("reverted {set}"), "(reverted)"]);
+    ok(&["revert", "1-2", &set, "--dry-run"], &[&format!("Reverting 1-2, {set}"), "- turn_", "- /work"]);
+    place.check(&["revert", "2-1"], b"", 2, &["the first position comes first"]);
+    place.check(&["revert", "1-x"], b"", 2, &["neither the position nor the id"]);
     ok(&["context", "tea"], &["<memory user=\"me\"", "user: I like tea", "</memory>"]);
     ok(&["rebuild"], &[&format!("{last} events replayed"), "same bytes"]);
     ok(&["verify"], &["INTACT"]);
@@ -266,6 +269,39 @@ fn flat_summaries_and_ready_made_items_pass_the_gate() {
     place.check(&["tenets"], b"", 0, &["policy \u{b7} confirmed"]);
     place.check(&["notes"], b"", 0, &["short story"]);
     place.check(&["tasks"], b"", 0, &["problem", "Walking \u{2014} helped"]);
+    let seed =
+        br#"{"facts": [{"id": "fact_7b2", "s": "user", "p": "sleep_hours_avg_7d", "o": "6.2", "time": "2025-08-08",
+            "confidence": 0.86, "domain": "health", "topic": "sleep", "tags": ["log"]}],
+        "tasks": [{"description": "Knee pain on stairs", "status": "stalled", "priority": 8, "created_at": "2023-11-01",
+            "attempts": [{"date": "2023-11-20", "approach": "Ice", "outcome": "less swelling", "mood": "fine"}]}]}"#;
+    let printed = place.check(&["write", "-", "-o", "json"], seed, 0, &[]);
+    let written: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(written["ignored"], serde_json::json!(["facts[0].id", "tasks[0].attempts[0].mood"]));
+    let facts = place.check(&["facts", "-o", "json"], b"", 0, &[]);
+    let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+    let slept =
+        facts["items"].as_array().unwrap().iter().find(|fact| fact["predicate"] == "sleep_hours_avg_7d").unwrap();
+    assert_eq!((&slept["domain"], &slept["tags"][0]), (&serde_json::json!("health"), &serde_json::json!("log")));
+    assert!(slept["valid_from"].as_str().unwrap().starts_with("2025-08-08T00:00:00"), "{slept}");
+    let tasks = place.check(&["tasks", "-o", "json"], b"", 0, &[]);
+    let tasks: serde_json::Value = serde_json::from_str(&tasks).unwrap();
+    let knee = tasks["items"].as_array().unwrap().iter().find(|task| task["title"] == "Knee pain on stairs").unwrap();
+    assert_eq!((knee["priority"].as_u64(), knee["status"].as_str()), (Some(8), Some("stalled")), "{knee}");
+    assert!(knee["created_at"].as_str().unwrap().starts_with("2023-11-01"), "{knee}");
+    assert!(knee["attempts"][0]["date"].as_str().unwrap().starts_with("2023-11-20"), "{knee}");
+    let linked = br#"{"tasks": [{"title": "Ask a doctor", "links": [{"rel": "about", "to": "task_0000000000000"}]}]}"#;
+    place.check(&["write", "-"], linked, 0, &["0 accepted, 1 rejected", "there is no such item"]);
+    let told = br#"{"tasks": [{"title": "Talk to my parents", "description": "I am gay and want to tell them",
+            "attempts": [{"approach": "a letter"}], "status": "done"}]}"#;
+    place.check(&["write", "-"], told, 0, &["0 accepted, 1 rejected", "sensitive"]);
+    let again = br#"{"tasks": [{"title": "Knee pain on stairs", "status": "active", "priority": 3}]}"#;
+    place.check(&["write", "-"], again, 0, &["1 accepted"]);
+    let tasks = place.check(&["tasks", "-o", "json"], b"", 0, &[]);
+    let tasks: serde_json::Value = serde_json::from_str(&tasks).unwrap();
+    let knee = tasks["items"].as_array().unwrap().iter().find(|task| task["title"] == "Knee pain on stairs").unwrap();
+    assert_eq!((knee["priority"].as_u64(), knee["status"].as_str()), (Some(3), Some("active")), "{knee}");
+    place.check(&["write", "-"], br#"{"facts": [{"p": "x", "o": "y", "time": "soon"}]}"#, 2, &["is not a time"]);
+    place.check(&["write", "-"], br#"{"tasks": [{"title": "x", "priority": 11}]}"#, 2, &["from 1 to 10"]);
     place.check(&["write", "-"], b"{\"facts\": [{\"o\": 1}]}", 2, &["not a write"]);
     place.check(&["write", "-"], b"{}", 2, &["1 to 500 items"]);
 }

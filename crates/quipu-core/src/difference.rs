@@ -63,7 +63,7 @@ pub struct Difference {
     pub items: Vec<ItemChange>,
     /// Orphans only the later version has.
     pub orphans_new: Vec<Orphan>,
-    /// Orphans only the earlier version has: they apply again.
+    /// Orphans only the earlier version has, and that still count: they apply again.
     pub orphans_healed: Vec<Orphan>,
 }
 
@@ -132,6 +132,8 @@ pub fn difference(from: &Memory, to: &Memory) -> Difference {
         let known: BTreeSet<Seq> = other.orphans().iter().map(|orphan| orphan.seq).collect();
         one.orphans().iter().filter(|orphan| !known.contains(&orphan.seq)).cloned().collect()
     };
+    let mut orphans_healed: Vec<Orphan> = only_in(from, to);
+    orphans_healed.retain(|orphan| !to.skipped().contains(&orphan.seq));
     Difference {
         from: from.seq(),
         to: to.seq(),
@@ -139,6 +141,6 @@ pub fn difference(from: &Memory, to: &Memory) -> Difference {
         core_changes: core_document::describe(from.core(), to.core()),
         items,
         orphans_new: only_in(to, from),
-        orphans_healed: only_in(from, to),
+        orphans_healed,
     }
 }

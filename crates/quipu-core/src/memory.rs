@@ -3,6 +3,7 @@
 //! An event that no longer applies (it patches something a revert took away, marks an item that is gone) is skipped
 //! whole and listed as an orphan: replay never fails and never applies half an event.
 
+mod held;
 mod snapshot;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,24 +21,9 @@ use crate::id::{ItemId, Seq, UserId};
 use crate::item::{Drawn, Truth, TruthKind};
 use crate::items::Items;
 use crate::refusal::Refusal;
-use crate::source::Source;
 
+pub use held::Held;
 pub use snapshot::{SNAPSHOT_BYTES_MAX, SNAPSHOT_TAG};
-
-/// A source and the event that recorded it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
-    /// What was said.
-    pub source: Source,
-    /// The event that recorded it.
-    pub seq: Seq,
-    /// Which of the event's changes.
-    pub change: u32,
-    /// How far it may reach: the event's trust, and no further than its role's.
-    pub trust: Trust,
-    /// The class of what delivered it.
-    pub from: SourceKind,
-}
 
 /// What people said about an item.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,6 +16,33 @@ pub(crate) mod micros {
     }
 }
 
+/// Reads an optional time as [`read`] does.
+pub mod as_written {
+    use jiff::Timestamp;
+    use serde::{Deserialize, Deserializer, de};
+
+    /// For `deserialize_with`.
+    ///
+    /// # Errors
+    /// For what is no time, with an example of one.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Timestamp>, D::Error> {
+        let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+        let example = "give a date (2026-03-01) or a time (2026-03-01T12:00:00Z)";
+        super::read(&text).map(Some).ok_or_else(|| de::Error::custom(format!("{text:?} is not a time: {example}")))
+    }
+}
+
+/// A time as people write it down: with its zone, without one (UTC), or a date alone, which stands for its first moment.
+pub fn read(text: &str) -> Option<jiff::Timestamp> {
+    let text = text.trim();
+    // A zone's name needs a table of zones, which Quipu has not.
+    if text.contains('[') {
+        return None;
+    }
+    let civil = || text.parse::<jiff::civil::DateTime>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();
+    text.parse().ok().or_else(|| civil().map(|time| time.timestamp()))
+}
+
 /// The time cut to whole microseconds, as it is stored.
 pub fn to_micros(time: jiff::Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_microsecond(time.as_microsecond()).unwrap_or(time)

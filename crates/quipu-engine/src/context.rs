@@ -133,7 +133,7 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
     let (parts, report) = recall::on_version(engine, &open, options.at, &mut |at| {
         let kept = open.texts_generation();
         let gathered = recall::find(engine, at, &asked, &mut |found| {
-            let parts = Parts::of(&found, options, shown);
+            let parts = Parts::of(engine, &found, options, shown);
             Ok((parts, found.report))
         })?;
         // What only the reader's own question brought up is not shown, and not kept in mind as shown.
@@ -178,7 +178,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(found: &FoundIn<'_>, options: &ContextOptions, shown: &BTreeSet<ItemId>) -> Self {
+    fn of(engine: &Engine, found: &FoundIn<'_>, options: &ContextOptions, shown: &BTreeSet<ItemId>) -> Self {
         let FoundIn { sight, report, plan, drawn } = found;
         let memory = sight.memory;
         let known = Known {
@@ -193,7 +193,7 @@ impl Parts {
             Need::Unknown if memory.sources().is_empty() && report.hits.is_empty() => Need::Nothing,
             need => need,
         };
-        let (always, who) = (kept::always(memory), kept::who(memory));
+        let (always, who) = (kept::always(memory, &engine.predicates), kept::who(memory));
         let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());
         if need != Need::Nothing {
             let ids = |kept: &[Kept]| kept.iter().flat_map(|kept| kept.ids.iter().copied()).collect();

@@ -391,6 +391,12 @@ pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Res
         }
         outcome => outcome?,
     }
+    // Until the ledger was gone, another process may have made them again.
+    vault::remove_all(engine, user).map_err(|error| {
+        Error::Unavailable(format!(
+            "the ledger of user {user} is gone, but some of its plain files may be there: {error}"
+        ))
+    })?;
     open.close(&mut writer);
     open.forget_texts();
     drop(writer);

@@ -35,10 +35,8 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
     }
     let source = engine.open_existing(from)?;
     let at = versions::position(&source, at)?;
-    let mut head = quipu_core::event::NO_HASH;
-    let built = engine.store.build(into, false, &mut |target| {
-        let (last, missing) = copy_events(&source, at, target, watch)?;
-        head = last;
+    let mut copy = |target: &mut dyn UserLedger| -> Result<()> {
+        let (head, missing) = copy_events(&source, at, target, watch)?;
         // Payloads that were destroyed by events which are not shared: the copy must account for them.
         let accounted = erased_before(&source, at);
         let gone: Vec<ChangeRef> = missing.into_iter().filter(|change| !accounted.contains(change)).collect();
@@ -48,11 +46,24 @@ pub fn fork(engine: &Engine, from: &UserId, into: &UserId, at: When, watch: Watc
             changes.push(Change::Erased { targets: gone, reason });
         }
         let draft = Draft::new(Actor::User, SourceKind::UserEdited, changes);
-        let first = commit::seal_at(engine, into, at, head, &draft).map_err(unsealed)?;
+        let first = commit::seal_at(engine, into, at, head, &draft)?;
         target.append(at, &[first])?;
         // What the source has still to read is still to be read in the copy.
-        target.checkpoint(&unread::copied(&source, at))
+        target.checkpoint(&unread::copied(&source, at))?;
+        Ok(())
+    };
+    // The store knows its own errors only: what else went wrong is told as what it is.
+    let mut failed = None;
+    let built = engine.store.build(into, false, &mut |target| {
+        copy(target).map_err(|error| {
+            let told = StoreError::Unavailable(error.to_string());
+            failed = Some(error);
+            told
+        })
     });
+    if let Some(error) = failed {
+        return Err(error);
+    }
     match built {
         Err(StoreError::Exists(_)) => {
             return Err(Error::Refused(format!("user {into} has a memory already; choose a new id")));
@@ -72,13 +83,13 @@ fn copy_events(
     at: Seq,
     target: &mut dyn UserLedger,
     watch: Watch<'_>,
-) -> std::result::Result<(Hash, Vec<ChangeRef>), StoreError> {
+) -> Result<(Hash, Vec<ChangeRef>)> {
     let mut missing = Vec::new();
     let mut batch: Vec<SealedEvent> = Vec::with_capacity(COPY_BATCH);
     let (mut copied, mut head): (Seq, Hash) = (0, quipu_core::event::NO_HASH);
     while copied < at {
         let until = at.min(copied + COPY_BATCH as Seq);
-        source.writer().map_err(unsealed)?.ledger.read(copied + 1..=until, &mut |event| {
+        source.writer()?.ledger.read(copied + 1..=until, &mut |event| {
             let holes = (0u32..).zip(&event.changes).filter(|(_, change)| change.bytes.is_none());
             missing.extend(holes.map(|(index, _)| ChangeRef { seq: event.seq, index }));
             batch.push(event);
@@ -91,14 +102,6 @@ fn copy_events(
         watch(Progress::Events(copied, at));
     }
     Ok((head, missing))
-}
-
-/// A failure of the engine inside a step of the store.
-fn unsealed(error: Error) -> StoreError {
-    match error {
-        Error::NotFound(text) => StoreError::NotFound(text),
-        other => StoreError::Unavailable(other.to_string()),
-    }
 }
 
 /// Payloads that events up to a version have destroyed.

@@ -9,6 +9,7 @@ use quipu_core::extract::USER;
 use quipu_core::id::ItemId;
 use quipu_core::item::{Fact, FactType, TenetKind, TenetStatus};
 use quipu_core::pack::{Kept, excerpt};
+use quipu_core::predicate::Predicates;
 use serde_json::Value;
 
 /// What of a long source that was pinned stands in every pack, in tokens.
@@ -27,18 +28,14 @@ const WHO: [(&str, &[&str]); 9] = [
     ("Born", &["/identity/birthDate"]),
 ];
 
-/// Kept like limits, whatever their type: advice that forgets a diet, a condition or a medicine does harm.
-const HEALTH: [&str; 3] = ["diet", "has_condition", "takes_medication"];
-
-/// What somebody of the family must not have is kept, too.
-const ALLERGY: &str = "allergic_to";
+/// Relations to the user's family: what these people must not have is kept, too.
 const FAMILY: [&str; 4] = ["child", "partner", "parent", "sibling"];
 
-/// What must never be forgotten: the user's limits, diets, health and standing instructions, what their family is allergic to,
-/// confirmed rules, and what was pinned.
-pub(crate) fn always(memory: &Memory) -> Vec<Kept> {
+/// What must never be forgotten: the user's limits, diets, health and standing instructions, limits of their family, confirmed
+/// rules, and what was pinned.
+pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
     let items = memory.items();
-    let is_rule = |fact: &Fact| fact.fact_type == FactType::Constraint || HEALTH.contains(&fact.predicate.as_str());
+    let is_limit = |fact: &Fact| fact.fact_type == FactType::Constraint;
     let of_user = || items.facts().filter(|fact| fact.subject == USER && fact.is_active() && !items.is_hidden(fact.id));
     let family: BTreeSet<String> = of_user()
         .filter(|fact| FAMILY.contains(&fact.predicate.as_str()))
@@ -51,8 +48,8 @@ pub(crate) fn always(memory: &Memory) -> Vec<Kept> {
         subject.starts_with("user's ") || family.contains(&subject)
     };
     let binds = |fact: &Fact| match fact.subject.as_str() {
-        USER => is_rule(fact),
-        other => fact.predicate == ALLERGY && is_family(other),
+        USER => is_limit(fact) || predicates.get(&fact.predicate).always,
+        other => is_limit(fact) && is_family(other),
     };
     let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
     let wanted = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id) && (binds(fact) || is_pinned(fact));

@@ -23,7 +23,7 @@ use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
 use crate::revert;
 use crate::reword::{self, own_event, parts, whole_id};
-use crate::shelf::is_shelved;
+use crate::shelf::{first_said, is_shelved};
 use crate::understand::WRITTEN;
 
 /// Kind of the artifact that says what a sender says of its words besides. It has no text, so nothing finds words by it.
@@ -143,7 +143,7 @@ impl<'a> Book<'a> {
         edits.iter().filter(|(old, _, new)| old != new).for_each(|(old, _, new)| link(*old, *new));
         for held in memory.sources() {
             let source = &held.source;
-            let Some(instead) = instead_of(held) else {
+            let Some(instead) = held.instead_of() else {
                 if let Some(of) = noted(source) {
                     notes.insert(of, source);
                 }
@@ -251,7 +251,7 @@ impl<'a> Book<'a> {
             session_id: source.session.as_deref().map(str::to_owned),
             category: source.topic.as_deref().map(str::to_owned),
             about: about_of(&source.artifacts),
-            created_at: source.said_at,
+            created_at: first_said(source),
             updated_at: source.said_at,
             sources: vec![source.id],
             trust: held.trust,
@@ -335,12 +335,6 @@ fn is_memory(held: &Held) -> bool {
     let written = source.native_id.as_deref() == Some(WRITTEN);
     let said = source.kind() == ItemKind::Turn && source.role == Role::User;
     !written && !is_shelved(held.from, source) && (said || source.kind() == ItemKind::Entry)
-}
-
-/// The item that words by hand are instead of.
-fn instead_of(held: &Held) -> Option<ItemId> {
-    let by_hand = held.from == SourceKind::UserEdited && held.source.kind() == ItemKind::Entry;
-    by_hand.then_some(held.source.native_id.as_deref())??.parse().ok()
 }
 
 /// The item that a note is of.

@@ -12,6 +12,7 @@ use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, 
 use quipu_core::memory::Held;
 use quipu_core::pack::{self, Need, Noted, Offer, Section, Words, excerpt};
 use quipu_core::recall::{DerivedHit, Intent, Plan};
+use quipu_core::source::Source;
 
 use crate::answers::{self, Answer};
 use crate::recall::Sight;
@@ -212,13 +213,13 @@ impl<'a> Desk<'a> {
             if let Some(words) = &mut self.offers[*at].words {
                 words.remark = words.remark.take().or(remark);
                 if is_new && words.forms.len() > 1 {
-                    words.forms = forms(&source.searchable(), known, &self.terms);
+                    words.forms = forms(source, known, &self.terms);
                 }
             }
             return Some(*at);
         }
         let near: Vec<Range<usize>> = near.into_iter().collect();
-        let forms = forms(&source.searchable(), &near, &self.terms);
+        let forms = forms(source, &near, &self.terms);
         if forms.len() == 1 && self.wanted.always.contains(&source.id) {
             return None;
         }
@@ -349,11 +350,13 @@ impl<'a> Desk<'a> {
                 let is_new = !self.of_source.contains_key(&held.source.id);
                 let Some(other) = self.words(held, None, None) else { continue };
                 self.offers[at].with.push(other);
-                // Of a line that nobody asked for the question alone is enough.
+                // Of a line that nobody asked for the question is enough, and the rest where there is room.
                 let is_question = question.is_some_and(|question| question.source.id == held.source.id);
                 if let Some(words) = self.offers[other].words.as_mut().filter(|_| is_new && is_question) {
-                    let span = pack::question_in(&held.source.text);
-                    words.forms = vec![(held.source.text[span.clone()].to_owned(), span)];
+                    let question = pack::question_in(&held.source.text);
+                    if !question.whole {
+                        words.forms.insert(0, (question.text, question.span));
+                    }
                 }
             }
         }
@@ -376,11 +379,20 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// What of a text is shown: all of it, or the sentences that answer, and more of them.
-fn forms(text: &str, near: &[Range<usize>], terms: &BTreeSet<String>) -> Vec<(String, Range<usize>)> {
-    let short = excerpt(text, near, terms, WHOLE_TOKENS);
-    let long = (!short.whole).then(|| excerpt(text, near, terms, LONG_TOKENS));
-    std::iter::once(short).chain(long).map(|one| (one.text, one.span)).collect()
+/// What of a source is shown: all of it, or the sentences that answer, and more of them.
+fn forms(source: &Source, near: &[Range<usize>], terms: &BTreeSet<String>) -> Vec<(String, Range<usize>)> {
+    let text = source.searchable();
+    let short = excerpt(&text, near, terms, WHOLE_TOKENS);
+    let long = (!short.whole).then(|| excerpt(&text, near, terms, LONG_TOKENS));
+    let all = std::iter::once(short).chain(long);
+    // What a picture shows was not said.
+    let added = || source.artifacts.iter().filter(|artifact| !source.text.contains(&artifact.text));
+    let marked = |text: String| {
+        added().fold(text, |text, artifact| {
+            text.replacen(&artifact.text, &format!("[{}: {}]", artifact.kind, artifact.text), 1)
+        })
+    };
+    all.map(|one| (marked(one.text), one.span)).collect()
 }
 
 /// True for what a task must heed: a preference, a limit, or a plan.

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::Drawn;
+use quipu_core::limit::ARTIFACTS_MAX;
+use quipu_core::memory::Held;
 use quipu_core::source::{Role, Source};
 use quipu_core::writing::Reworded;
 
@@ -19,6 +21,7 @@ use crate::memory::checkpoint;
 use crate::memory::{OpenMemory, State, fold};
 use crate::remember;
 use crate::revert;
+use crate::shelf::{first_said, since};
 use crate::understand::{self, Cause};
 use crate::unread;
 
@@ -102,6 +105,11 @@ pub(crate) fn parts(changes: Vec<Change>) -> Vec<Vec<Change>> {
 /// The new words: the user's own, about what the old ones were about, in the same conversation.
 fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Source> {
     let old = state.memory.get(item).map(|held| &held.source);
+    let mut artifacts = old.map(|old| old.artifacts.clone()).unwrap_or_default();
+    // The words that first said it may be taken back, and then they tell nothing.
+    if let Some(old) = old.filter(|old| first_said(old) == old.said_at && artifacts.len() < ARTIFACTS_MAX) {
+        artifacts.extend(old.said_at.map(since));
+    }
     let mut source = Source {
         id: engine.new_item_id(ItemKind::Entry),
         session: old.and_then(|old| old.session.clone()),
@@ -110,7 +118,7 @@ fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Sou
         author: old.filter(|old| old.role == Role::User).and_then(|old| old.author.clone()),
         said_at: Some(engine.now()),
         text: text.trim().into(),
-        artifacts: old.map(|old| old.artifacts.clone()).unwrap_or_default(),
+        artifacts,
         native_id: Some(instead_of(state, item).to_string().into()),
     };
     remember::redact(&mut source);
@@ -120,9 +128,7 @@ fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Sou
 
 /// What new words are instead of: where there are such words already, what those are instead of.
 fn instead_of(state: &State, item: ItemId) -> ItemId {
-    let held = state.memory.get(item).filter(|held| held.from == SourceKind::UserEdited);
-    let first = held.and_then(|held| held.source.native_id.as_deref()?.parse().ok());
-    first.unwrap_or(item)
+    state.memory.get(item).and_then(Held::instead_of).unwrap_or(item)
 }
 
 /// The event that recorded some words and nothing else.

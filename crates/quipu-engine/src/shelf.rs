@@ -19,7 +19,7 @@ use crate::memory::{State, fold};
 use crate::remember;
 use crate::reword;
 
-/// Kind of the artifact that says since when a text stands under its name.
+/// Kind of the artifact that says when a text was first said, or stood under its name, in other words.
 const SINCE: &str = "since";
 /// Kind of the artifact that holds a text without a word in it.
 const BLANK: &str = "blank";
@@ -91,6 +91,18 @@ pub(crate) fn is_shelved(from: SourceKind, source: &Source) -> bool {
         && source.native_id.is_some()
 }
 
+/// When something was first said, where its words took the place of others.
+pub(crate) fn first_said(source: &Source) -> Option<Timestamp> {
+    let since =
+        source.artifacts.iter().find(|one| one.kind == SINCE).and_then(|since| since.name.as_deref()?.parse().ok());
+    since.or(source.said_at)
+}
+
+/// Goes with words that take the place of others: when those were first said.
+pub(crate) fn since(first: Timestamp) -> Artifact {
+    Artifact { kind: SINCE.to_owned(), name: Some(first.to_string()), text: String::new() }
+}
+
 fn standing(memory: &Memory, prefix: &str) -> Shelf {
     let mut found = Shelf::new();
     for held in memory.sources() {
@@ -100,13 +112,12 @@ fn standing(memory: &Memory, prefix: &str) -> Shelf {
             continue;
         }
         let artifact = |kind: &str| source.artifacts.iter().find(|one| one.kind == kind);
-        let since = artifact(SINCE).and_then(|since| since.name.as_deref()?.parse().ok());
         let kept = Kept {
             name: name.to_owned(),
             text: artifact(BLANK).map_or_else(|| source.text.to_string(), |blank| blank.text.clone()),
             id: source.id,
             topic: source.topic.as_deref().map(str::to_owned),
-            created_at: since.or(source.said_at),
+            created_at: first_said(source),
             updated_at: source.said_at,
             event_seq: held.seq,
         };
@@ -216,16 +227,14 @@ fn source(
     name: String,
     text: &str,
     topic: Option<String>,
-    since: Option<Timestamp>,
+    first: Option<Timestamp>,
 ) -> Result<Source> {
     let mut artifacts = Vec::new();
     let is_blank = text.trim().is_empty();
     if is_blank {
         artifacts.push(Artifact { kind: BLANK.to_owned(), name: None, text: text.to_owned() });
     }
-    if let Some(since) = since {
-        artifacts.push(Artifact { kind: SINCE.to_owned(), name: Some(since.to_string()), text: String::new() });
-    }
+    artifacts.extend(first.map(since));
     let mut source = Source {
         id: engine.new_item_id(ItemKind::Entry),
         session: None,

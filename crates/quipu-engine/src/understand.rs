@@ -173,12 +173,12 @@ fn parts(mut found: Extraction) -> Vec<Extraction> {
             task_claims: first(&mut found.task_claims),
             misread: first(&mut found.misread),
             refused: first(&mut found.refused),
-            passed_over: Vec::new(),
+            ..Extraction::default()
         };
         if part == Extraction::default() {
             return all;
         }
-        all.push(part);
+        all.push(Extraction { besides: found.besides.clone(), ..part });
     }
 }
 

@@ -63,6 +63,28 @@ pub enum EventRef {
     Id(EventId),
 }
 
+impl EventRef {
+    /// The events that a word names: one by its position or id, or several by the first and the last position, as in `3-7`,
+    /// the way [`ranges`](crate::log::ranges) writes them.
+    ///
+    /// # Errors
+    /// `Invalid` for anything else, and for more than [`limit::EVENTS_PER_COMMAND_MAX`].
+    pub fn several(word: &str) -> Result<Vec<Self>> {
+        let ends = word.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+        let Some((first, last)): Option<(Seq, Seq)> = ends else {
+            return Ok(vec![word.parse()?]);
+        };
+        if first > last {
+            return Err(Error::Invalid(format!("{word:?} names no event: the first position comes first")));
+        }
+        if last - first >= limit::EVENTS_PER_COMMAND_MAX as u64 {
+            let most = limit::EVENTS_PER_COMMAND_MAX;
+            return Err(Error::Invalid(format!("{word:?} names more than {most} events, which is the most at once")));
+        }
+        Ok((first..=last).map(Self::Seq).collect())
+    }
+}
+
 impl FromStr for EventRef {
     type Err = Error;
 
@@ -71,9 +93,7 @@ impl FromStr for EventRef {
             return Ok(Self::Seq(seq));
         }
         EventId::parse_str(text).map(Self::Id).map_err(|_| {
-            Error::Invalid(format!(
-                "{text:?} is neither the position nor the id of an event: name events one by one, as in `1 2`"
-            ))
+            Error::Invalid(format!("{text:?} is neither the position nor the id of an event; `quipu log` lists them"))
         })
     }
 }

@@ -1,20 +1,23 @@
 //! Write: ready-made items through the same gate as everything else.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, SourceKind};
 use quipu_core::extract::{
-    Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
+    Besides, Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
 };
 use quipu_core::guard;
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{NoteOrigin, TaskStatus, TenetKind};
+use quipu_core::item::{Link, NoteOrigin, TaskStatus, TenetKind};
 use quipu_core::limit;
 use quipu_core::predicate::normal;
 use quipu_core::source::{Role, Source};
+use quipu_core::time::as_written;
 use quipu_core::writing::{Rejection, Understanding};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::answered;
 use crate::engine::Engine;
@@ -46,7 +49,7 @@ pub struct WriteRequest {
 }
 
 /// A claim in the words of either vocabulary: `subject, predicate, object` or `s, p, o`.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct FactIn {
     /// Whom it is about; the user, if nothing is said.
     #[serde(alias = "s")]
@@ -59,10 +62,11 @@ pub struct FactIn {
     pub object: String,
     /// The claim as a sentence.
     pub text: Option<String>,
-    /// Since when it holds.
-    #[serde(alias = "time")]
+    /// Since when it holds: a time, or a date.
+    #[serde(alias = "time", default, deserialize_with = "as_written::deserialize")]
     pub valid_from: Option<Timestamp>,
     /// Until when it held.
+    #[serde(default, deserialize_with = "as_written::deserialize")]
     pub valid_to: Option<Timestamp>,
     /// How sure, 0 to 1.
     #[serde(alias = "confidence")]
@@ -70,8 +74,20 @@ pub struct FactIn {
     /// What was said besides.
     #[serde(default)]
     pub qualifiers: BTreeMap<String, String>,
+    /// The broad field; that of the relation, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
     /// The narrow field.
     pub topic: Option<String>,
+    /// Free words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Connections with items that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
 }
 
 /// An insight.
@@ -87,28 +103,53 @@ pub struct NoteIn {
     /// Free words.
     #[serde(default)]
     pub tags: Vec<String>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
 }
 
 /// A task, goal or problem.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TaskIn {
-    /// A few words.
-    #[serde(alias = "description")]
+    /// A few words. `description` alone stands for it.
+    #[serde(default)]
     pub title: String,
+    /// More than the title.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
     /// What it is; a task, if nothing is said.
     pub kind: Option<TaskKind>,
     /// Where it stands.
     pub status: Option<TaskStatus>,
-    /// By when.
+    /// From 1 to 10; 5, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// By when: a time, or a date.
+    #[serde(default, deserialize_with = "as_written::deserialize")]
     pub due: Option<Timestamp>,
+    /// When it was first spoken of; now, if nothing is said.
+    #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
     /// What was tried.
     #[serde(default)]
     pub attempts: Vec<AttemptIn>,
+    /// Free words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Connections with items that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
 }
 
 /// Something that was tried.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AttemptIn {
+    /// When: a time, or a date; now, if nothing is said.
+    #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
+    pub date: Option<Timestamp>,
     /// What.
     pub approach: String,
     /// What came of it.
@@ -116,6 +157,9 @@ pub struct AttemptIn {
     pub outcome: String,
     /// Whether it helped.
     pub successful: Option<bool>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
 }
 
 /// A line of the self-model.
@@ -132,6 +176,27 @@ pub struct TenetIn {
     pub domain: Option<String>,
     /// The narrow one.
     pub topic: Option<String>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
+}
+
+impl WriteRequest {
+    /// Everything that was sent and has no place here, by where it stands: `tasks[0].attempts[1].mood`.
+    fn ignored(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut note =
+            |at: String, rest: &Map<String, Value>| all.extend(rest.keys().map(|name| format!("{at}.{name}")));
+        self.facts.iter().enumerate().for_each(|(at, fact)| note(format!("facts[{at}]"), &fact.rest));
+        self.notes.iter().enumerate().for_each(|(at, one)| note(format!("notes[{at}]"), &one.rest));
+        for (at, task) in self.tasks.iter().enumerate() {
+            note(format!("tasks[{at}]"), &task.rest);
+            let attempts = task.attempts.iter().enumerate();
+            attempts.for_each(|(tried, attempt)| note(format!("tasks[{at}].attempts[{tried}]"), &attempt.rest));
+        }
+        self.tenets.iter().enumerate().for_each(|(at, one)| note(format!("tenets[{at}]"), &one.rest));
+        all
+    }
 }
 
 /// What became of a write.
@@ -145,6 +210,9 @@ pub struct WriteReport {
     pub source: ItemId,
     /// Everything that came of it, one by one; of a request that comes again, what the ledger tells of it.
     pub understood: Understanding,
+    /// What was sent and has no place here, by where it stands: `facts[0].version`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
     /// True if the same request was answered before and nothing was appended now.
     pub replayed: bool,
 }
@@ -186,7 +254,7 @@ pub fn write<'a>(
     checkpoint::after_append(engine, &open, false, &mut |_| {});
     let effects = answered::effects(&open, &receipt)?;
     let (accepted, rejected) = (effects.accepted(), effects.rejected(&open.read().memory));
-    Ok(WriteReport { accepted, rejected, source: source.id, understood, replayed: false })
+    Ok(WriteReport { accepted, rejected, source: source.id, understood, ignored: request.ignored(), replayed: false })
 }
 
 /// The answer of the first time. What an interrupted write left undone is done now; nothing is judged again.
@@ -208,7 +276,8 @@ fn again(
     let effects = answered::effects(open, receipt)?;
     let then = versions::memory_at(open, When::Seq(effects.version))?;
     let (accepted, rejected) = (effects.accepted(), effects.rejected(&then));
-    Ok(WriteReport { accepted, rejected, source, understood: effects.understanding(&then), replayed: true })
+    let understood = effects.understanding(&then);
+    Ok(WriteReport { accepted, rejected, source, understood, ignored: request.ignored(), replayed: true })
 }
 
 fn read(
@@ -236,14 +305,15 @@ fn scrubbed(request: &WriteRequest) -> WriteRequest {
     for fact in &mut clean.facts {
         texts.extend([&mut fact.object, &mut fact.predicate]);
         texts.extend(fact.subject.iter_mut().chain(&mut fact.text).chain(&mut fact.topic));
-        texts.extend(fact.qualifiers.values_mut());
+        texts.extend(fact.qualifiers.values_mut().chain(&mut fact.tags).chain(&mut fact.domain));
     }
     for note in &mut clean.notes {
         texts.push(&mut note.text);
         texts.extend(&mut note.tags);
     }
     for task in &mut clean.tasks {
-        texts.push(&mut task.title);
+        texts.extend([&mut task.title, &mut task.description]);
+        texts.extend(&mut task.tags);
         texts.extend(task.attempts.iter_mut().flat_map(|attempt| [&mut attempt.approach, &mut attempt.outcome]));
     }
     for tenet in &mut clean.tenets {
@@ -295,11 +365,14 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
             None => said,
         };
         let over = fact.valid_to.is_some_and(|to| to <= now);
+        let span = page.line(&line);
+        let (domain, tags, links) = (fact.domain.clone(), fact.tags.clone(), fact.links.clone());
+        besides(&mut found, &span, Besides { domain, tags, links, ..Besides::default() });
         found.facts.push(FactCandidate {
             subject,
             predicate: fact.predicate.clone(),
             object: fact.object.trim().to_owned(),
-            span: page.line(&line),
+            span,
             stance: if over { Stance::Held } else { Stance::Holds },
             valid_from: fact.valid_from,
             valid_to: fact.valid_to,
@@ -319,8 +392,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
         });
     }
     for task in &request.tasks {
-        filled("a task's title", &task.title)?;
-        tasks_of(task, &mut page, usual, &mut found.tasks);
+        tasks_of(task, &mut page, usual, &mut found)?;
     }
     for tenet in &request.tenets {
         filled("a tenet", &tenet.text)?;
@@ -356,23 +428,59 @@ fn filled(what: &str, text: &str) -> Result<()> {
     if text.trim().is_empty() { Err(Error::Invalid(format!("{what} is empty"))) } else { Ok(()) }
 }
 
-fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Vec<TaskCandidate>) {
-    let kind = task.kind.unwrap_or(if task.attempts.is_empty() { TaskKind::Task } else { TaskKind::Problem });
-    let span = page.line(&task.title);
-    let mut tell = |news: TaskNews, span: std::ops::Range<usize>| {
-        found.push(TaskCandidate { kind, title: task.title.clone(), span, news, due: task.due, confidence });
+/// Keeps what is said besides of the item at a place.
+fn besides(found: &mut Extraction, span: &Range<usize>, said: Besides) {
+    if said != Besides::default() {
+        found.besides.insert(span.start, said);
+    }
+}
+
+fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extraction) -> Result<()> {
+    let (title, description) = match task.title.trim() {
+        "" => (task.description.trim(), ""),
+        title => (title, task.description.trim()),
     };
-    tell(TaskNews::Opened, span.clone());
+    filled("a task's title", title)?;
+    if !task.priority.is_none_or(|priority| (1..=10).contains(&priority)) {
+        return Err(Error::Invalid("a task's priority is a number from 1 to 10".to_owned()));
+    }
+    let kind = task.kind.unwrap_or(if task.attempts.is_empty() { TaskKind::Task } else { TaskKind::Problem });
+    let span = page.line(title);
+    let said = Besides {
+        description: description.to_owned(),
+        priority: task.priority,
+        is_stalled: match task.status {
+            Some(TaskStatus::Stalled) => Some(true),
+            Some(TaskStatus::Active) => Some(false),
+            _ => None,
+        },
+        at: task.created_at,
+        tags: task.tags.clone(),
+        links: task.links.clone(),
+        domain: None,
+    };
+    besides(found, &span, said);
+    let tell = |news: TaskNews, span: Range<usize>| TaskCandidate {
+        kind,
+        title: title.to_owned(),
+        span,
+        news,
+        due: task.due,
+        confidence,
+    };
+    found.tasks.push(tell(TaskNews::Opened, span.clone()));
     for attempt in &task.attempts {
-        let AttemptIn { approach, outcome, successful } = attempt.clone();
+        let AttemptIn { date, approach, outcome, successful, .. } = attempt.clone();
         let span = page.line(&format!("tried: {approach}; {outcome}"));
-        tell(TaskNews::Tried { approach, outcome, successful }, span);
+        besides(found, &span, Besides { at: date, ..Besides::default() });
+        found.tasks.push(tell(TaskNews::Tried { approach, outcome, successful }, span));
     }
     match task.status {
-        Some(TaskStatus::Done) => tell(TaskNews::Done, span),
-        Some(TaskStatus::Dropped) => tell(TaskNews::Dropped, span),
+        Some(TaskStatus::Done) => found.tasks.push(tell(TaskNews::Done, span)),
+        Some(TaskStatus::Dropped) => found.tasks.push(tell(TaskNews::Dropped, span)),
         _ => {}
     }
+    Ok(())
 }
 
 /// Lines of a source in the making.
@@ -380,7 +488,7 @@ fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Vec<Tas
 struct Page(String);
 
 impl Page {
-    fn line(&mut self, text: &str) -> std::ops::Range<usize> {
+    fn line(&mut self, text: &str) -> Range<usize> {
         let start = self.0.len();
         self.0.push_str(text.trim());
         let end = self.0.len();

@@ -96,14 +96,18 @@ pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusql
     let names: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for name in names {
         if matches!(find_projection(&view, &name)?, Found::Damaged) {
-            faults.push(format!("the projection {name} is damaged and not used; `quipu rebuild` makes it again"));
+            faults.push(format!(
+                "the projection {name} is damaged and not used; the next change or `quipu rebuild` makes it again"
+            ));
         }
     }
     let Some(tag) = vector_tag(&view)? else { return Ok(()) };
     let Some(tag) = tag.strip_prefix(VECTOR_LAYOUT) else { return Ok(()) };
     let (_, damaged) = checked_vectors(&view, tag)?;
     if damaged > 0 {
-        faults.push(format!("{damaged} vectors are damaged and not used; `quipu rebuild` makes them again"));
+        faults.push(format!(
+            "{damaged} vectors are damaged and not used; the next change or `quipu rebuild` makes them again"
+        ));
     }
     Ok(())
 }

@@ -5,12 +5,14 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use quipu_core::artifact::{VaultPath, folder_of};
 use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_engine::ports::{Named, UserVault, Vault, VaultError};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fstat, fsync, mkdirat, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{flock, fstat, fsync, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 use crate::{fault, tree};
@@ -19,6 +21,10 @@ use crate::{fault, tree};
 const UNFINISHED: &str = ".partial";
 /// Beyond so many files the whole file system is flushed once instead of each file.
 const SINGLY_MAX: usize = 16;
+
+/// How often a folder in which another process writes is tried, and how long after each try: 30 seconds together.
+const LOCK_TRIES: u32 = 1_500;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 const FOLDER_MODE: Mode = Mode::RWXU;
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -111,6 +117,17 @@ fn split(path: &VaultPath) -> (Vec<&str>, &str) {
 }
 
 impl UserFolder {
+    /// True if its place still leads to it.
+    fn is_in_place(&self) -> rustix::io::Result<bool> {
+        let there = match statat(&self.root, self.name.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(there) => there,
+            Err(Errno::NOENT) => return Ok(false),
+            Err(errno) => return Err(errno),
+        };
+        let own = fstat(&self.folder)?;
+        Ok((there.st_dev, there.st_ino) == (own.st_dev, own.st_ino))
+    }
+
     fn at(&self, path: &VaultPath) -> PathBuf {
         self.place.join(path.as_str())
     }
@@ -210,6 +227,18 @@ fn partial(name: &str) -> String {
 impl UserVault for UserFolder {
     fn place(&self) -> PathBuf {
         self.place.clone()
+    }
+
+    fn alone(&self) -> Result<bool> {
+        for _ in 0..LOCK_TRIES {
+            match flock(&self.folder, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return self.is_in_place().map_err(|errno| fault::of(&self.place, "look at", errno)),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(LOCK_PAUSE),
+                Err(errno) => return Err(fault::of(&self.place, "lock", errno)),
+            }
+        }
+        let place = self.place.display();
+        Err(VaultError::Unavailable(format!("another process goes on writing in {place}; try again")))
     }
 
     fn read(&mut self, path: &VaultPath) -> Result<Option<Vec<u8>>> {
@@ -317,5 +346,44 @@ impl UserVault for UserFolder {
         tree::empty(self.folder.as_fd(), 0).map_err(wrong)?;
         unlinkat(&self.root, self.name.as_str(), AtFlags::REMOVEDIR).map_err(wrong)?;
         fsync(&self.root).map_err(wrong)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn one_at_a_time_writes_in_a_folder_and_one_that_is_gone_is_noticed() {
+        let place = tempfile::tempdir().unwrap();
+        let vault = FolderVault::new(place.path().join("vault"));
+        let user = UserId::parse("ines").unwrap();
+        let opened = || vault.open(&user, true).unwrap().unwrap();
+        let mut first = opened();
+        assert!(first.alone().unwrap());
+        let is_done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let second = opened();
+                let is_in_place = second.alone().unwrap();
+                assert!(is_done.load(Ordering::SeqCst), "the first one is still writing");
+                is_in_place
+            });
+            let path = VaultPath::parse("page.md").unwrap();
+            for text in ["one", "two", "three"] {
+                first.write(&[(path.clone(), text.into())]).unwrap();
+                std::thread::yield_now();
+            }
+            is_done.store(true, Ordering::SeqCst);
+            drop(first);
+            assert!(second.join().unwrap());
+        });
+        let (gone, waiting) = (opened(), opened());
+        gone.remove_all().unwrap();
+        assert!(!waiting.alone().unwrap());
+        assert!(opened().alone().unwrap(), "it was made anew");
     }
 }

@@ -25,6 +25,14 @@ class Message(TypedDict, total=False):
     said_at: str
 
 
+class LinkIn(TypedDict):
+    """A connection with another item."""
+
+    #: What connects them: ``impacts``, ``about``, ``same_as``.
+    rel: str
+    to: str
+
+
 class FactIn(TypedDict, total=False):
     """A claim."""
 
@@ -37,7 +45,11 @@ class FactIn(TypedDict, total=False):
     valid_to: str
     confidence_base: float
     qualifiers: dict[str, str]
+    #: The broad field; that of the relation, if nothing is said.
+    domain: str
     topic: str
+    tags: list[str]
+    links: list[LinkIn]
 
 
 class NoteIn(TypedDict, total=False):
@@ -52,6 +64,8 @@ class NoteIn(TypedDict, total=False):
 class AttemptIn(TypedDict, total=False):
     """Something that was tried."""
 
+    #: When: a time, or a date.
+    date: str
     approach: Required[str]
     outcome: str
     successful: bool
@@ -61,10 +75,17 @@ class TaskIn(TypedDict, total=False):
     """A task, goal or problem."""
 
     title: Required[str]
+    #: More than the title.
+    description: str
     kind: Literal["task", "goal", "problem"]
     status: Literal["active", "stalled", "done", "dropped"]
+    #: From 1 to 10; 5, if nothing is said.
+    priority: int
     due: str
+    created_at: str
     attempts: list[AttemptIn]
+    tags: list[str]
+    links: list[LinkIn]
 
 
 class TenetIn(TypedDict, total=False):
@@ -113,6 +134,8 @@ class Written(TypedDict):
     accepted: list[str]
     rejected: list[Json]
     source: str | None
+    #: What was sent and has no place, by where it stands: ``facts[0].version``.
+    ignored: NotRequired[list[str]]
     replayed: bool
 
 

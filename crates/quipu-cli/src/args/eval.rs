@@ -5,6 +5,22 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
+/// Conversations with questions, and what is done with them.
+#[derive(Debug, Args)]
+pub(crate) struct Conversations {
+    /// A file in the benchmark's own shape: conversations with their questions
+    pub(crate) file: PathBuf,
+    /// Only these of its conversations, such as conv-26,conv-30: choose on some, report on others
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(crate) conversations: Vec<String>,
+    /// Read no facts: only the words themselves are searched
+    #[arg(long)]
+    pub(crate) words_only: bool,
+    /// Write every question and what was found to this file (JSON lines)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Eval {
     #[command(subcommand)]
@@ -90,33 +106,9 @@ pub(crate) enum Dataset {
         keep: Option<PathBuf>,
     },
     /// LoCoMo: long conversations with questions and the turns that answer them
-    Locomo {
-        /// A file in LoCoMo's own shape
-        file: PathBuf,
-        /// Only these of its conversations, such as conv-26,conv-30: choose on some, report on others
-        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-        conversations: Vec<String>,
-        /// Read no facts: only the words themselves are searched
-        #[arg(long)]
-        words_only: bool,
-        /// Write every question and what was found to this file (JSON lines)
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
+    Locomo(Conversations),
     /// BEAM: long chats with an assistant, and the messages that answer what is asked at their end
-    Beam {
-        /// A file of chats, each with its turns and questions
-        file: PathBuf,
-        /// Only these of its chats, such as 100K-1,100K-3
-        #[arg(long, value_delimiter = ',', value_name = "NAMES")]
-        conversations: Vec<String>,
-        /// Read no facts: only the words themselves are searched
-        #[arg(long)]
-        words_only: bool,
-        /// Write every question and what was found to this file (JSON lines)
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
+    Beam(Conversations),
     /// Packs: how much of the evidence is in the block of memory a model is given, and how many tokens it costs
     Packs {
         /// A file of LoCoMo or BEAM, a person's file or a folder of them

@@ -115,7 +115,23 @@ pub(crate) struct Reread {
     pub(crate) unread: bool,
 }
 
+/// What the file of `quipu write` looks like.
+const WRITE_HELP: &str = r#"A file has one or more of these lists:
+  {"facts": [{"subject": "user", "predicate": "lives_in", "object": "Porto",
+              "valid_from": "2025-08-08", "topic": "home", "tags": ["move"]}],
+   "notes": [{"text": "A short example helps.", "tags": ["style"]}],
+   "tasks": [{"title": "Knee pain on stairs", "kind": "problem",
+              "status": "active", "priority": 8,  "due": "2026-03-01",
+              "attempts": [{"approach": "Ice", "outcome": "less swelling",
+                            "successful": true, "date": "2026-01-09"}]}],
+   "tenets": [{"kind": "policy", "text": "No meetings before ten."}]}
+A task is a task, goal or problem: active, stalled, done or dropped. A tenet is a value, preference,
+policy or goal. Facts and tasks may have "links": [{"rel": "about", "to": "fact_…"}].
+Times are dates or RFC 3339. A field of an item that has no place is listed as ignored.
+Episodes are told from turns, by Quipu."#;
+
 #[derive(Debug, Args)]
+#[command(after_help = WRITE_HELP)]
 pub(crate) struct Write {
     /// A JSON file with facts, notes, tasks, tenets; `-` reads standard input
     pub(crate) file: PathBuf,

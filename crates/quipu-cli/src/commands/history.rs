@@ -106,12 +106,19 @@ pub(super) fn diff(session: &Session<'_>, args: &args::Diff) -> Result<()> {
     })
 }
 
+/// The events that words name.
+fn named(words: &[String]) -> Result<Vec<EventRef>> {
+    let words = words.iter().flat_map(|word| word.split(',')).filter(|word| !word.is_empty());
+    let all: Vec<Vec<EventRef>> = words.map(EventRef::several).collect::<Result<_>>()?;
+    Ok(all.concat())
+}
+
 pub(super) fn revert(session: &Session<'_>, args: args::Revert) -> Result<()> {
     let selection = match (args.source, args.since, &session.only_session) {
         (Some(reference), _, _) => Selection::Reference(reference),
         (None, Some(when), _) => Selection::Since(when),
         (None, None, Some(name)) if args.events.is_empty() => Selection::Session(name.clone()),
-        _ => Selection::Events(args.events.iter().map(|event| event.parse()).collect::<Result<Vec<EventRef>>>()?),
+        _ => Selection::Events(named(&args.events)?),
     };
     let options = RevertOptions { rationale: args.because, probes: args.probes };
     if args.dry_run {
@@ -153,7 +160,7 @@ pub(super) fn preview_text(preview: &Preview) -> String {
 }
 
 pub(super) fn pick(session: &Session<'_>, args: &args::Pick) -> Result<()> {
-    let events = args.events.iter().map(|event| event.parse()).collect::<Result<Vec<EventRef>>>()?;
+    let events = named(&args.events)?;
     let chosen = quipu_engine::chosen(&session.engine, &session.user, &events)?;
     let path = Path::new(&args.into);
     if path.extension().is_some_and(|ending| ending == "jsonl") {

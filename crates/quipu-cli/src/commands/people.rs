@@ -285,7 +285,11 @@ pub(super) fn write(session: &Session<'_>, args: &Write) -> Result<()> {
     session.printer.report(&report, |report| {
         let (accepted, rejected) = (report.accepted.len(), report.rejected.len());
         let again = if report.replayed { " (it was written already)" } else { "" };
-        format!("{accepted} accepted, {rejected} rejected{again}\n{}", understood(&report.understood))
+        let ignored = match report.ignored.as_slice() {
+            [] => String::new(),
+            names => format!("Ignored, as there is no place for it: {}\n", names.join(", ")),
+        };
+        format!("{accepted} accepted, {rejected} rejected{again}\n{}{ignored}", understood(&report.understood))
     })
 }
 

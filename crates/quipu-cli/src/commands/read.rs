@@ -111,6 +111,7 @@ fn standing(hit: &Answer) -> String {
 fn parts(made_of: &Contributions) -> String {
     let parts = [
         ("words", made_of.n),
+        ("code", made_of.code),
         ("words before", made_of.n_prev),
         ("words after", made_of.n_next),
         ("session", made_of.n_sess),

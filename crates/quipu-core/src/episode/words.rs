@@ -15,6 +15,9 @@ const TURN_BYTES_READ_MAX: usize = 8 * 1024;
 
 static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
 
+/// Entries of a list and days of a month have numbers of no more digits.
+const MARK_DIGITS_MAX: usize = 2;
+
 /// Modal verbs that the NLTK list leaves out beside "should", "can" and "will".
 const MORE_STOP_WORDS: [&str; 6] = ["would", "could", "might", "may", "must", "shall"];
 
@@ -76,7 +79,7 @@ pub(super) fn read(text: &str) -> Vec<Sentence> {
 }
 
 /// Byte ranges of the sentences: cut after `.`, `!`, `?`, `…` and closing marks before a blank, at line ends, and after
-/// the full stops of scripts without spaces; never after an abbreviation or an initial.
+/// the full stops of scripts without spaces; never after an abbreviation, an initial, or the number of a list's entry.
 pub(super) fn sentence_spans(text: &str) -> Vec<Range<usize>> {
     let text = &text[..text.floor_char_boundary(TURN_BYTES_READ_MAX)];
     let mut spans = Vec::new();
@@ -104,7 +107,8 @@ fn cut_line(text: &str, line: Range<usize>, spans: &mut Vec<Range<usize>>) {
             '.' | '!' | '?' | '…' | ')' | '"' | '\u{201d}' => {
                 let closed = text[start..after].trim_end_matches([')', '"', '\u{201d}']);
                 let blank = chars.peek().is_some_and(|(_, next)| next.is_whitespace());
-                blank && closed.ends_with(['.', '!', '?', '…']) && !ends_in_abbreviation(closed)
+                let ends = closed.ends_with(['.', '!', '?', '…']) && !ends_in_abbreviation(closed);
+                blank && ends && !ends_in_mark(closed, &text[after..line.end])
             }
             _ => false,
         };
@@ -121,6 +125,15 @@ fn ends_in_abbreviation(sentence: &str) -> bool {
     let last = before.rsplit(char::is_whitespace).next().unwrap_or_default().trim_start_matches(['(', '"']);
     let initial = last.chars().count() == 1 && last.starts_with(char::is_uppercase) && last != "I";
     initial || english().abbreviations.contains(last.to_lowercase().as_str())
+}
+
+/// True for the number of a list's entry, and of a day before its month in small letters: "1. Mix", "3. mai".
+fn ends_in_mark(sentence: &str, rest: &str) -> bool {
+    let Some(before) = sentence.strip_suffix('.') else { return false };
+    let words = before.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let last = words.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let is_number = (1..=MARK_DIGITS_MAX).contains(&last.len()) && last.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && (last.len() == words.len() || rest.trim_start().starts_with(char::is_lowercase))
 }
 
 fn push_trimmed(text: &str, span: Range<usize>, spans: &mut Vec<Range<usize>>) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::window::{ModelClaim, ModelTask, RefusedOperation};
 use crate::id::ItemId;
-use crate::item::{NoteOrigin, TenetKind};
+use crate::item::{Link, NoteOrigin, TenetKind};
 
 /// Who "I" is in a source whose author has no name.
 pub const USER: &str = "user";
@@ -49,8 +49,30 @@ pub struct Extraction {
     /// What a language model wanted, and was not taken.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<RefusedOperation>,
+    /// What is said of a ready-made item besides, by the start of its place in the source.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub besides: BTreeMap<usize, Besides>,
     /// Sentences that look like claims and were left alone, and why (a question, a hypothesis, a quotation, a joke …).
     pub passed_over: Vec<PassedOver>,
+}
+
+/// What whoever writes an item ready-made says of it besides what it is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Besides {
+    /// The broad field; without it that of the relation.
+    pub domain: Option<String>,
+    /// Free words.
+    pub tags: Vec<String>,
+    /// Connections with items that are there.
+    pub links: Vec<Link>,
+    /// Of a task: more than its title.
+    pub description: String,
+    /// Of a task: from 1 to 10.
+    pub priority: Option<u8>,
+    /// Of a task: whether it waits.
+    pub is_stalled: Option<bool>,
+    /// When a task was first spoken of; when an attempt was made.
+    pub at: Option<Timestamp>,
 }
 
 /// A claim: subject, predicate, object, and when it held.

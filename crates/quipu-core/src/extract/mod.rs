@@ -21,7 +21,7 @@ mod verb;
 mod when;
 
 pub use candidate::{
-    Extraction, FactCandidate, NoteCandidate, PassedOver, Reading, Stance, TaskCandidate, TaskKind, TaskNews,
+    Besides, Extraction, FactCandidate, NoteCandidate, PassedOver, Reading, Stance, TaskCandidate, TaskKind, TaskNews,
     TenetCandidate, USER,
 };
 pub use rules::Rules;

@@ -73,8 +73,10 @@ pub(super) fn allocate(market: &Market<'_>, cost: &mut dyn FnMut(usize, usize) -
         }
     }
     let by_value = |a: &usize, b: &usize| market.bids[*b].value.total_cmp(&market.bids[*a].value).then(a.cmp(b));
-    order.sort_by(by_value);
-    order.iter().for_each(|&at| desk.lengthen(at));
+    // Also what is only shown beside others.
+    let mut all: Vec<usize> = (0..count).collect();
+    all.sort_by(by_value);
+    all.iter().for_each(|&at| desk.lengthen(at));
     Allocation { spent: desk.spent, shown: desk.shown }
 }
 

@@ -9,7 +9,7 @@ use super::words::terms;
 use crate::episode;
 
 /// Marks what is left out.
-const LEFT_OUT: &str = "…";
+pub(super) const LEFT_OUT: &str = "…";
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

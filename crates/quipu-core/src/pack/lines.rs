@@ -69,9 +69,11 @@ pub(super) fn found(request: &Request<'_>, count: Count<'_>, budget: usize, made
         .map(|(section, percent)| (*section as usize, budget * percent / 100))
         .collect();
     let marked = request.always.iter().chain(&request.who).filter(|kept| !kept.ids.is_empty()).count();
+    // What is so of every line is said once, above them.
+    let signs = Unconfirmed::of(&request.offers) == Unconfirmed::Some;
     let line = |at: usize, form: usize, number: usize| {
         let mark = mark(request.ids, number, offers[at].id());
-        let sign = if offers[at].is_unconfirmed() { "~" } else { "" };
+        let sign = if signs && offers[at].is_unconfirmed() { "~" } else { "" };
         format!("[{mark}{sign}] {}\n", offers[at].text(form))
     };
     let market = Market { bids: &bids, headings: &costs, floors: &floors, budget };
@@ -226,9 +228,22 @@ fn is_unconfirmed(trust: Trust) -> bool {
     trust < Trust::Agent
 }
 
-/// True if one of the offers is such.
-pub(super) fn any_unconfirmed(offers: &[Offer]) -> bool {
-    offers.iter().any(|offer| Settled::of(offer).is_unconfirmed())
+/// How many of the offers are of that kind.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unconfirmed {
+    None,
+    Some,
+    All,
+}
+
+impl Unconfirmed {
+    pub(super) fn of(offers: &[Offer]) -> Self {
+        match offers.iter().filter(|offer| Settled::of(offer).is_unconfirmed()).count() {
+            0 => Self::None,
+            all if all == offers.len() => Self::All,
+            _ => Self::Some,
+        }
+    }
 }
 
 fn remark(remark: Option<&String>) -> String {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::excerpt::{Excerpt, LEFT_OUT};
 use crate::episode::sentences;
 use crate::recall::tokens;
 
@@ -129,12 +130,19 @@ pub fn is_short_question(text: &str) -> bool {
 }
 
 /// The questions a line ends with: what a reply to it replies to. The whole line, if it asks nothing.
-pub fn question_in(text: &str) -> Range<usize> {
+pub fn question_in(text: &str) -> Excerpt {
     let sentences = sentences(text);
     let asks = |one: &Range<usize>| is_question(&text[one.clone()]);
-    let Some(last) = sentences.iter().rposition(asks) else { return 0..text.len() };
+    let whole = || Excerpt { text: text.trim().to_owned(), span: 0..text.len(), whole: true };
+    let Some(last) = sentences.iter().rposition(asks) else { return whole() };
     let first = sentences[..last].iter().rposition(|one| !asks(one)).map_or(0, |before| before + 1);
-    sentences[first].start..sentences[last].end
+    if first == 0 && last + 1 == sentences.len() {
+        return whole();
+    }
+    let span = sentences[first].start..sentences[last].end;
+    let before = if first > 0 { format!("{LEFT_OUT} ") } else { String::new() };
+    let after = if last + 1 < sentences.len() { format!(" {LEFT_OUT}") } else { String::new() };
+    Excerpt { text: format!("{before}{}{after}", &text[span.clone()]), span, whole: false }
 }
 
 /// True for a line too short to be understood without the question it replies to.
@@ -192,8 +200,10 @@ mod tests {
         assert!(is_question("What is her name? ") && is_question("Really?!") && is_question("(Is it?)"));
         assert!(!is_question("Who knows.") && !is_short_question(&format!("{}?", "word ".repeat(60))));
         let asked = "Lovely! How old is she? And what is her name? Tell me all.";
-        assert_eq!(&asked[question_in(asked)], "How old is she? And what is her name?");
-        assert_eq!(question_in("Nothing."), 0..8);
+        let question = question_in(asked);
+        assert_eq!(question.text, "… How old is she? And what is her name? …");
+        assert_eq!(&asked[question.span], "How old is she? And what is her name?");
+        assert!(question_in("Nothing.").whole && question_in("Is it? Really?").whole);
         assert!(is_politeness("Thanks, Maria!") && !is_politeness("Yes, thanks") && !is_politeness("In May."));
         assert!(leans_on_before("It was lovely there.") && leans_on_before("We adopted her in May"));
         assert!(!leans_on_before("I moved to Porto") && !leans_on_before(&format!("it {}", "word ".repeat(20))));

@@ -109,6 +109,9 @@ pub struct Predicate {
     /// Where it stands in the core document.
     #[serde(default)]
     pub core: Option<CorePlace>,
+    /// Facts of it about the user stand in every pack, as limits do: advice that forgets them does harm.
+    #[serde(default)]
+    pub always: bool,
     /// The qualifier that names the member of a [`CorePlace::Entry`], in place of the object.
     #[serde(default)]
     pub named_by: Option<String>,
@@ -178,6 +181,7 @@ impl Predicates {
             importance: 0.2,
             sensitivity: Sensitivity::None,
             core: None,
+            always: false,
             named_by: None,
             qualifiers: BTreeMap::new(),
             spelling: Spelling::AsSaid,
@@ -230,6 +234,9 @@ impl Predicates {
             said = said.replace(&format!("{{{name}}}"), value);
         }
         let subject = if subject == crate::extract::USER { "User" } else { subject };
+        // A rule stands in the user's own words.
+        let told = reads::in_third_person(object);
+        let object = if said.contains(": {o}") { object } else { &told };
         // What was not said of it is left out.
         for (placeholder, plain) in [("{relation}", "relative"), ("{of}", "thing")] {
             said = said.replace(placeholder, plain);

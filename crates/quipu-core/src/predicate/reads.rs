@@ -1,5 +1,8 @@
 //! Objects as they read in a sentence.
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 /// What is going to be done, after "plans": "to fly to Oslo", "on seeing a flat", "to be in Rome", "a trip".
 pub(super) fn to_do(object: &str) -> String {
     let first = first(object);
@@ -46,6 +49,33 @@ pub(super) fn with_article(object: &str) -> String {
     format!("{article} {object}")
 }
 
+/// Words of the first person, in lower case, and what stands for them.
+static PERSONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the table is part of the program and covered by tests")]
+    toml::from_str(include_str!("../languages/en/persons.toml")).expect("the built-in table is well formed")
+});
+
+/// What somebody says of themselves, as others say it of them: "their second tournament" for "my second tournament".
+pub(super) fn in_third_person(object: &str) -> String {
+    let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
+    let mut said = String::with_capacity(object.len());
+    for piece in object.split_inclusive(|c: char| !is_of_word(c)) {
+        let end = piece.trim_end_matches(|c: char| !is_of_word(c)).len();
+        let (word, rest) = piece.split_at(end);
+        let plain = word.replace('’', "'");
+        // "I" at the end is a numeral, and "My" with a capital stands in a name.
+        let is_name = match plain.strip_prefix('I') {
+            Some("") => rest != " ",
+            Some(_) => false,
+            None => plain.starts_with(char::is_uppercase),
+        };
+        let other = PERSONS.get(&plain.to_lowercase()).filter(|_| !is_name);
+        said.push_str(other.map_or(word, String::as_str));
+        said.push_str(rest);
+    }
+    said
+}
+
 fn first(object: &str) -> String {
     object.split_whitespace().next().unwrap_or_default().to_lowercase()
 }
@@ -53,6 +83,22 @@ fn first(object: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn others_say_it_of_them() {
+        for (said, reads) in [
+            ("my second tournament", "their second tournament"),
+            ("kayaking with Tom on my birthday", "kayaking with Tom on their birthday"),
+            ("a café where I met my wife", "a café where they met their wife"),
+            ("what we've built for ourselves", "what they've built for themselves"),
+            ("My Chemical Romance", "My Chemical Romance"),
+            ("World War I", "World War I"),
+            ("the US army, Myanmar", "the US army, Myanmar"),
+            ("grandma’s ring she gave me.", "grandma’s ring she gave them."),
+        ] {
+            assert_eq!(in_third_person(said), reads);
+        }
+    }
 
     #[test]
     fn plans_read_as_english() {

@@ -101,6 +101,8 @@ pub(super) struct Evidence<'a> {
     pub(super) asks_when: bool,
     /// What the form of the question asks for.
     pub(super) asked: Asked,
+    /// By passage, what it has of the codes in the question; none where it has none.
+    pub(super) codes: Option<&'a [f32]>,
 }
 
 /// How much of its session's score counts when passages are nominated by their words, as when they are scored.

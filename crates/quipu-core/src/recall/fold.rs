@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use rustc_hash::FxHashMap;
 
-use super::derived::DerivedIndex;
+use super::derived::{DerivedIndex, asked_by, sources, terms};
 use super::index::Index;
 use super::items::DerivedHit;
 use super::plan::Plan;
@@ -35,7 +35,7 @@ pub struct Group {
     pub cosine: f32,
     /// How many of the best passages say about the same as this one, itself counted.
     pub votes: u32,
-    /// Its score, or that of the statement that took its place.
+    /// Its score, or just above that of the words that it took the place of.
     pub place: f32,
     /// What its place in the list follows from.
     pub standing: Standing,
@@ -51,31 +51,21 @@ pub(super) fn fold(
 ) -> Vec<Group> {
     // More than are asked for, since relevance may order them anew.
     let wanted = plan.k.max(limit::RANKED);
-    let scores: FxHashMap<ItemId, f32> = derived.iter().map(|hit| (hit.id, hit.score)).collect();
-    // Words that say what holds no longer do not come before the statement that took its place.
-    let place = |source: ItemId, score: f32| {
-        let facts = drawn.read_from(source).filter(|fact| !plan.validity.admits(memory.items(), *fact));
-        let newer = facts.filter_map(|fact| memory.items().fact(fact)?.superseded_by);
-        newer.filter_map(|fact| scores.get(&fact)).fold(score, |least, score| least.min(*score))
-    };
-    let mut all: Vec<(f32, ItemId, Lead)> = Vec::new();
     // Each drawn item takes in one source at most, so behind these every place is taken.
-    let mut ahead = wanted + derived.len();
-    for hit in hits {
+    let ahead = wanted + derived.len();
+    let raised = Raising { memory, index, drawn, plan, hits: &hits[..hits.len().min(ahead)], derived }.places();
+    let place = |id: ItemId, score: f32| raised.get(&id).map_or(score, |place| place.max(score));
+    let mut all: Vec<(f32, ItemId, Lead)> = Vec::new();
+    for hit in hits.into_iter().take(ahead) {
         let id = index.items[hit.ordinal as usize];
-        let place = place(id, hit.score);
-        ahead -= usize::from(place >= hit.score);
-        all.push((place, id, Lead::Source(hit)));
-        if ahead == 0 {
-            break;
-        }
+        all.push((place(id, hit.score), id, Lead::Source(hit)));
     }
     // An episode is longer than what answers: it comes after the words of it that were found.
     let behind = |hit: &DerivedHit| match hit.id.kind {
         ItemKind::Episode if hit.witness.is_some() => (hit.score - hit.contributions.n.max(0.0)).next_down(),
         _ => hit.score,
     };
-    all.extend(derived.iter().map(|hit| (behind(hit), hit.id, Lead::Derived(hit.clone()))));
+    all.extend(derived.iter().map(|hit| (place(hit.id, behind(hit)), hit.id, Lead::Derived(hit.clone()))));
     // Of equals the statement comes before the words it was read from.
     let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
     all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
@@ -91,6 +81,70 @@ pub(super) fn fold(
         folder.add(id, lead, place, wanted);
     }
     folder.groups
+}
+
+/// Raises what holds to the place of words that say what holds no longer.
+struct Raising<'a> {
+    memory: &'a Memory,
+    index: &'a Index,
+    drawn: &'a DerivedIndex,
+    plan: &'a Plan,
+    hits: &'a [Hit],
+    derived: &'a [DerivedHit],
+}
+
+/// A statement is asked for if it has this share of the question's terms, those its relation is asked by counted.
+const ASKED_SHARE: f32 = 0.5;
+
+impl Raising<'_> {
+    /// The places of what has to come before words that were found: of what took the place of a statement that is asked for.
+    /// A question about what was raises nothing.
+    fn places(&self) -> FxHashMap<ItemId, f32> {
+        let mut places = FxHashMap::default();
+        if self.plan.form.past {
+            return places;
+        }
+        let mut raise = |id: ItemId, score: f32| {
+            let place: &mut f32 = places.entry(id).or_default();
+            *place = place.max(score.next_up());
+        };
+        for hit in self.hits {
+            let source = self.index.items[hit.ordinal as usize];
+            let outdated =
+                self.drawn.read_from(source).filter(|id| !self.plan.validity.admits(self.memory.items(), *id));
+            for fact in outdated.filter(|fact| self.is_asked_for(*fact)) {
+                self.latest(fact).into_iter().for_each(|id| raise(id, hit.score));
+            }
+        }
+        places
+    }
+
+    fn is_asked_for(&self, fact: ItemId) -> bool {
+        let Some(fact) = self.memory.items().fact(fact) else { return false };
+        let (relation, own) = (asked_by(&fact.predicate), terms(&fact.text));
+        let has = |term: &&String| relation.contains(*term) || own.contains(term);
+        let asked = &self.plan.asked;
+        let share = asked.iter().filter(has).count() as f32 / asked.len().max(1) as f32;
+        asked.iter().any(|term| relation.contains(term)) && share >= ASKED_SHARE
+    }
+
+    /// What took the place of a statement: the one that counts at the asked time, else the words it was read from; and words
+    /// that a person put there.
+    fn latest(&self, fact: ItemId) -> Vec<ItemId> {
+        let items = self.memory.items();
+        let newer = |id: &ItemId| items.fact(*id)?.superseded_by;
+        let line = std::iter::successors(newer(&fact), newer).take(limit::MERGES_FOLLOWED_MAX);
+        let last = line.filter(|id| self.plan.validity.admits(items, *id)).last();
+        let mut found: Vec<ItemId> =
+            last.into_iter().filter(|id| self.derived.iter().any(|hit| hit.id == *id)).collect();
+        let witnesses = last.filter(|_| found.is_empty()).map(|last| sources(items, last)).unwrap_or_default();
+        found.extend(self.hits.iter().filter_map(|hit| {
+            let held = &self.memory.sources()[hit.ordinal as usize];
+            let is_newer = witnesses.contains(&held.source.id) || held.instead_of() == Some(fact);
+            is_newer.then_some(held.source.id)
+        }));
+        found
+    }
 }
 
 struct Folder<'a> {

@@ -55,7 +55,7 @@ pub use intervals::Interval;
 pub use items::DerivedHit;
 pub use late::{QueryTokens, TokenCode, token_codes};
 pub use negation::Negation;
-pub use plan::{Filter, Plan, Query};
+pub use plan::{Filter, Plan, Query, check_question};
 pub use profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
 pub use rank::{Standing, confidence, frequency, recency, rif, unasked};
 pub use reliability::{Stretch, calibration_error};
@@ -261,6 +261,15 @@ fn stages(
     let mut dates = Agreements::new(&plan.dates, first, last);
     plan.intervals.iter().filter(|_| plan.dates.is_empty()).for_each(|interval| dates.add_interval(interval));
     let vector = meaning.vector.as_ref().and_then(|vector| index.dense.query(vector));
+    let known = plan.terms.iter().zip(&words.figures);
+    let codes = known.filter(|(term, figure)| figure.texts > 0 && score::is_code(term));
+    let (codes, shares): (Vec<String>, Vec<f32>) =
+        codes.map(|(term, figure)| (term.clone(), score::code_share(figure.texts))).unzip();
+    let share = shares.into_iter().fold(0.0, f32::max);
+    let codes = (!codes.is_empty()).then(|| {
+        let found = index.words.score(&codes).passages;
+        found.into_iter().map(|score| score.min(1.0) * share).collect::<Vec<_>>()
+    });
     let evidence = Evidence {
         index,
         allowed: &allowed,
@@ -270,6 +279,7 @@ fn stages(
         speaker: plan.speaker_number(),
         asks_when: plan.asks_when,
         asked: plan.form,
+        codes: codes.as_deref(),
     };
     let candidates = Candidates::nominate(&evidence, options.exhaustive_passages_max);
     let mut scored = select::score(&evidence, &candidates, &matching.first);

@@ -21,8 +21,18 @@ pub struct Negation {
 }
 
 /// What says that something is over.
-const OVER: [&[&str]; 5] =
-    [&["no", "longer"], &["anymore"], &["any", "more"], &["any", "longer"], &["not", "these", "days"]];
+const OVER: [&[&str]; 10] = [
+    &["no", "longer"],
+    &["anymore"],
+    &["any", "more"],
+    &["any", "longer"],
+    &["not", "these", "days"],
+    &["used", "to"],
+    &["use", "to"],
+    &["previous"],
+    &["previously"],
+    &["formerly"],
+];
 
 /// What leaves out what follows.
 const BESIDES: [&[&str]; 8] = [
@@ -44,7 +54,7 @@ impl Negation {
         let places = (0..words.len()).filter_map(|at| left_out(text, words, at)).collect::<Vec<_>>();
         let besides =
             places.iter().map(|(_, named)| text[words[named.start].start..words[named.end - 1].end].to_owned());
-        let over = OVER.iter().any(|phrase| tokens::has_phrase(words, phrase));
+        let over = OVER.iter().any(|phrase| tokens::has_phrase(words, phrase)) || ends_before(words);
         Self {
             denied: !over && (0..words.len()).any(|at| denies(text, words, at)),
             over,
@@ -66,6 +76,14 @@ impl Negation {
         };
         self.besides.iter().any(speaks_of)
     }
+}
+
+/// True for "Where did I live before?". Yes or no is asked by "Have I been there before?", and that may still be so.
+fn ends_before(words: &[Word]) -> bool {
+    let is = |word: &Word, of: &[&str]| of.contains(&word.lower.as_str());
+    let asks = words.first().is_some_and(|first| is(first, &["where", "what", "who", "which", "how"]));
+    asks && words.last().is_some_and(|last| is(last, &["before"]))
+        && words.iter().any(|word| is(word, &["did", "was", "were"]))
 }
 
 /// True if the word at a place denies what is asked. A question that opens with it denies nothing: "Don't I live in Porto?"
@@ -108,6 +126,9 @@ mod tests {
             ("Which fruit does Anna never buy?", true, false, vec![]),
             ("Where do I no longer live?", false, true, vec![]),
             ("Where don't I work anymore?", false, true, vec![]),
+            ("Where did I live before?", false, true, vec![]),
+            ("What was my previous job?", false, true, vec![]),
+            ("Where did I use to swim?", false, true, vec![]),
             ("Who besides Anna likes tea?", false, false, vec!["Anna"]),
             ("Besides Porto, where have I lived?", false, false, vec!["Porto"]),
             ("Where have I lived other than Porto and Lyon?", false, false, vec!["Porto"]),
@@ -115,6 +136,8 @@ mod tests {
             // negatives
             ("Don't I live in Porto?", false, false, vec![]),
             ("Isn't Anna a nurse?", false, false, vec![]),
+            ("Have I been to Porto before?", false, false, vec![]),
+            ("Where did I live before Porto?", false, false, vec![]),
             ("Why not go to Porto?", false, false, vec![]),
             ("Do I like not only tea?", false, false, vec![]),
             ("Which other than", false, false, vec![]),

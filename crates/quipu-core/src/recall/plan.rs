@@ -116,6 +116,21 @@ pub struct Plan {
     occasion: Option<Occasion>,
 }
 
+/// Whether a text can be asked.
+///
+/// # Errors
+/// `Invalid`: it is blank or longer than [`limit::QUERY_BYTES_MAX`].
+pub fn check_question(text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        return Err(Refusal::invalid("the query is empty"));
+    }
+    if text.len() > limit::QUERY_BYTES_MAX {
+        let (bytes, most) = (text.len(), limit::QUERY_BYTES_MAX);
+        return Err(Refusal::invalid(format!("the query has {bytes} bytes, at most {most} are read")));
+    }
+    Ok(())
+}
+
 impl Plan {
     /// True if it asks for what may lie anywhere: a time, a session, what held once.
     pub(super) fn reaches_back(&self) -> bool {
@@ -129,16 +144,7 @@ impl Plan {
     /// `Invalid`: the text is blank or longer than [`limit::QUERY_BYTES_MAX`], or `k` is 0 or over
     /// [`limit::RECALL_K_MAX`].
     pub fn new(index: &Index, query: Query) -> Result<Self, Refusal> {
-        if query.text.trim().is_empty() {
-            return Err(Refusal::invalid("the query is empty"));
-        }
-        if query.text.len() > limit::QUERY_BYTES_MAX {
-            return Err(Refusal::invalid(format!(
-                "the query has {} bytes, at most {} are read",
-                query.text.len(),
-                limit::QUERY_BYTES_MAX
-            )));
-        }
+        check_question(&query.text)?;
         if query.k == 0 || query.k > limit::RECALL_K_MAX {
             return Err(Refusal::invalid(format!(
                 "1 to {} items can be asked for, not {}",
@@ -427,16 +433,8 @@ fn first_person(text: &str, words: &[Word], places: &[Range<usize>]) -> String {
 }
 
 /// Words that ask for what was, whatever the time.
-const HISTORY: [&[&str]; 8] = [
-    &["used", "to"],
-    &["previously"],
-    &["formerly"],
-    &["in", "the", "past"],
-    &["history"],
-    &["over", "the", "years"],
-    &["ever"],
-    &["back", "then"],
-];
+const HISTORY: [&[&str]; 5] =
+    [&["in", "the", "past"], &["history"], &["over", "the", "years"], &["ever"], &["back", "then"]];
 
 /// The middle of a stretch that has two ends: "two weeks ago" is a week, and most of all its middle.
 fn middle(validity: Validity) -> Option<Timestamp> {

@@ -1,5 +1,6 @@
 //! From scored passages to the best items.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::candidates::{Arms, Candidates, Evidence};
@@ -80,16 +81,30 @@ pub(super) fn rescore(index: &Index, query: &QueryTokens, scored: &mut [Scored],
         best.select_nth_unstable_by(limit::LATE_PASSAGES, better);
         best.truncate(limit::LATE_PASSAGES);
     }
-    let compared = best.len();
+    let mut compared: Vec<u32> = best.iter().map(|&(_, at)| at).collect();
+    compared.extend(by_words(scored, &compared));
     let mut coverage = Coverage::new(index, query);
-    for (_, at) in best {
+    for &at in &compared {
         let at = at as usize;
         (scored[at].features.late, scored[at].features.late_near) = coverage.of(scored[at].passage);
     }
     for one in scored {
         one.score = one.features.weighed(weights).score();
     }
-    compared
+    compared.len()
+}
+
+/// Of what is not compared yet, those with most of the question's words: what is the same word for word may be far in meaning.
+fn by_words(scored: &[Scored], compared: &[u32]) -> Vec<u32> {
+    let compared: BTreeSet<u32> = compared.iter().copied().collect();
+    let words = scored.iter().zip(0u32..).filter(|(one, at)| one.features.n > 0.0 && !compared.contains(at));
+    let mut best: Vec<(f32, u32)> = words.map(|(one, at)| (one.features.n, at)).collect();
+    let count = limit::LATE_PASSAGES / 8;
+    if best.len() > count {
+        best.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        best.truncate(count);
+    }
+    best.into_iter().map(|(_, at)| at).collect()
 }
 
 /// Scores with the places they stand at: little to move when they are put in order.

@@ -30,6 +30,9 @@ impl Work<'_> {
         if let Verdict::Refuse(reason) = &verdict {
             return self.refuse(said, &candidate.predicate, evidence, reason);
         }
+        if let Some(reason) = self.unfit(&candidate.span) {
+            return self.refuse(said, &candidate.predicate, evidence, &reason);
+        }
         let slot = slot_of(predicate, candidate);
         if self.is_decided(&slot, candidate) {
             return;
@@ -365,6 +368,7 @@ impl Work<'_> {
             FactType::Identity => TimeSpan::LongTerm,
             FactType::Trait | FactType::Preference | FactType::Constraint | FactType::Location => TimeSpan::Current,
         };
+        let besides = self.besides(&candidate.span);
         let mut fact = Fact {
             id: (self.name)(ItemKind::Fact),
             subject: candidate.subject.clone(),
@@ -386,11 +390,11 @@ impl Work<'_> {
             confidence_base: candidate.confidence,
             user_fact_score: None,
             intrinsic_importance: predicate.importance,
-            domain: predicate.domain.clone(),
+            domain: besides.domain.unwrap_or_else(|| predicate.domain.clone()),
             topic: candidate.qualifiers.get("topic").cloned().or_else(|| predicate.topic.clone()),
-            tags: Vec::new(),
+            tags: besides.tags,
             qualifiers: candidate.qualifiers.clone(),
-            links: Vec::new(),
+            links: besides.links,
             core_path: None,
             status: FactStatus::Active,
             superseded_by: None,

@@ -28,10 +28,13 @@ mod view;
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
 use serde::Serialize;
 
 use crate::event::{Change, SourceKind, Trust};
-use crate::extract::Extraction;
+use crate::extract::{Besides, Extraction};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Evidence, Refused};
 
@@ -115,6 +118,8 @@ pub fn decide(
     let mut work = Work {
         view: View::of(case.memory.items()),
         case,
+        besides: &found.besides,
+        refused_tasks: BTreeSet::new(),
         name,
         drawn: Vec::new(),
         refused: Vec::new(),
@@ -152,6 +157,9 @@ pub fn decide(
 pub(crate) struct Work<'a> {
     view: View<'a>,
     case: &'a Case<'a>,
+    besides: &'a BTreeMap<usize, Besides>,
+    /// Titles of tasks that were not taken up.
+    refused_tasks: BTreeSet<String>,
     name: &'a mut dyn FnMut(ItemKind) -> ItemId,
     drawn: Vec<Drawn>,
     refused: Vec<Refused>,
@@ -160,6 +168,21 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// What is said of the item at a place besides.
+    fn besides(&self, span: &Range<usize>) -> Besides {
+        self.besides.get(&span.start).cloned().unwrap_or_default()
+    }
+
+    /// Why an item cannot have what is said of it besides.
+    fn unfit(&self, span: &Range<usize>) -> Option<String> {
+        let Besides { domain, tags, links, description, .. } = self.besides.get(&span.start)?;
+        if let Some(missing) = links.iter().find(|link| !self.case.memory.has(link.to)) {
+            return Some(format!("it links to {}, and there is no such item", missing.to));
+        }
+        let texts = std::iter::once(description).chain(domain).chain(tags).chain(links.iter().map(|link| &link.rel));
+        texts.filter_map(|text| gate::objection(self.case, text, text)).next().map(str::to_owned)
+    }
+
     /// Records a change, here and for what is decided after it.
     fn draw(&mut self, change: Drawn) {
         self.view.apply(&change);

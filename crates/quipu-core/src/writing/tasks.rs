@@ -25,6 +25,14 @@ impl Work<'_> {
         if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.title) {
             return self.refuse(candidate.title.clone(), word, evidence, reason);
         }
+        // What is told of a task that is not taken up is not taken up either.
+        if candidate.news != TaskNews::Opened && self.refused_tasks.contains(&candidate.title) {
+            return;
+        }
+        if let Some(reason) = self.unfit(&candidate.span) {
+            self.refused_tasks.insert(candidate.title.clone());
+            return self.refuse(candidate.title.clone(), word, evidence, &reason);
+        }
         if self.is_told(candidate) {
             return;
         }
@@ -90,11 +98,17 @@ impl Work<'_> {
         }
         let said_before = task.evidence.iter().any(|place| place.source == self.case.source);
         let evidence = self.case.evidence(&candidate.span);
+        let (besides, may) = (self.besides(&candidate.span), self.case.standing.trust >= task.trust);
+        let status = match (besides.is_stalled, task.status) {
+            (Some(true), TaskStatus::Active) => Some(TaskStatus::Stalled),
+            (Some(false), TaskStatus::Stalled) => Some(TaskStatus::Active),
+            _ => None,
+        };
         let mut change = TaskChange {
             task: task.id,
-            status: None,
-            due: candidate.due.filter(|_| candidate.due != task.due && self.case.standing.trust >= task.trust),
-            priority: None,
+            status: status.filter(|_| may),
+            due: candidate.due.filter(|_| candidate.due != task.due && may),
+            priority: besides.priority.filter(|priority| *priority != task.priority && may),
             attempt: None,
             evidence: Some(evidence),
             at: Some(self.case.said_at()),
@@ -112,7 +126,7 @@ impl Work<'_> {
             }
             TaskNews::Tried { approach, outcome, successful } => {
                 let attempt = Attempt {
-                    date: Some(self.case.said_at()),
+                    date: besides.at.or(Some(self.case.said_at())),
                     approach: approach.clone(),
                     outcome: outcome.clone(),
                     successful: *successful,
@@ -147,29 +161,29 @@ impl Work<'_> {
             return self.refuse(item, word, evidence, "nothing is known that it could be about");
         }
         let id: ItemId = (self.name)(ItemKind::Task);
-        let said_at = Some(self.case.said_at());
+        let (said_at, besides) = (Some(self.case.said_at()), self.besides(&candidate.span));
         let mut task = Task {
             id,
             kind: candidate.kind,
             title: candidate.title.clone(),
-            description: String::new(),
-            status: TaskStatus::Active,
-            priority: PRIORITY_DEFAULT,
+            description: besides.description,
+            status: if besides.is_stalled == Some(true) { TaskStatus::Stalled } else { TaskStatus::Active },
+            priority: besides.priority.unwrap_or(PRIORITY_DEFAULT),
             due: candidate.due,
             attempts: Vec::new(),
-            created_at: said_at,
+            created_at: besides.at.filter(|_| candidate.news == TaskNews::Opened).or(said_at),
             updated_at: said_at,
             evidence: vec![evidence],
             trust: self.case.standing.trust,
-            tags: Vec::new(),
-            links: Vec::new(),
+            tags: besides.tags,
+            links: besides.links,
         };
         match &candidate.news {
             TaskNews::Opened => {}
             TaskNews::Done => task.status = TaskStatus::Done,
             TaskNews::Dropped => task.status = TaskStatus::Dropped,
             TaskNews::Tried { approach, outcome, successful } => task.attempts.push(Attempt {
-                date: said_at,
+                date: besides.at.or(said_at),
                 approach: approach.clone(),
                 outcome: outcome.clone(),
                 successful: *successful,

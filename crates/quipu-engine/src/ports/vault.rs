@@ -43,6 +43,15 @@ pub trait UserVault: Send {
     /// Where it is, to be told to people.
     fn place(&self) -> PathBuf;
 
+    /// Waits until nobody else writes here, and keeps them from it until this is dropped. False if the folder was taken away
+    /// meanwhile. A place that only this process can reach needs nothing.
+    ///
+    /// # Errors
+    /// `Unavailable` if others go on for too long.
+    fn alone(&self) -> Result<bool, VaultError> {
+        Ok(true)
+    }
+
     /// The versions its files are written in. Older ones are read, and left as they are.
     fn schemas(&self) -> Schemas {
         Schemas::NOW

@@ -67,7 +67,7 @@ fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> 
         Box::new(Trial::over(super::open(engine, user, false)?))
     } else {
         let none = || Error::Unavailable("there is no place for plain files".to_owned());
-        super::open(engine, user, true)?.ok_or_else(none)?
+        super::level_alone(engine, &open)?.ok_or_else(none)?
     };
     if !all && !options.look && is_level(&open, user, vault.as_mut())? {
         let version = open.read().memory.seq();
@@ -95,7 +95,7 @@ pub(crate) fn before_erasure(
     allowed: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
     let _alone = open.files.lock();
-    let Some(mut vault) = super::open(engine, user, false)? else { return Ok(()) };
+    let Some(mut vault) = super::alone(engine, user, false)? else { return Ok(()) };
     if edits::edited(vault.as_mut())?.is_empty() {
         return Ok(());
     }
@@ -106,7 +106,7 @@ pub(crate) fn before_erasure(
 /// After an erasure: no file holds what was erased. Names the files that changed.
 pub(crate) fn after_erasure(engine: &Engine, open: &OpenMemory, user: &UserId) -> Result<Vec<String>> {
     let _alone = open.files.lock();
-    let Some(mut vault) = super::open(engine, user, false)? else { return Ok(Vec::new()) };
+    let Some(mut vault) = super::alone(engine, user, false)? else { return Ok(Vec::new()) };
     let mut removed = edits::kept(vault.as_mut())?;
     vault.remove(&removed)?;
     let report = anew(open, user, vault.as_mut())?;
@@ -116,7 +116,7 @@ pub(crate) fn after_erasure(engine: &Engine, open: &OpenMemory, user: &UserId) -
 
 /// Takes away a user's folder. True if there was one.
 pub(crate) fn remove_all(engine: &Engine, user: &UserId) -> Result<bool> {
-    let Some(vault) = super::open(engine, user, false)? else { return Ok(false) };
+    let Some(vault) = super::alone(engine, user, false)? else { return Ok(false) };
     vault.remove_all()?;
     Ok(true)
 }

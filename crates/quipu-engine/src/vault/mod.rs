@@ -24,9 +24,11 @@ pub(crate) use restore::receive;
 
 use quipu_core::artifact::VaultPath;
 use quipu_core::id::UserId;
+use quipu_core::limit;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::memory::OpenMemory;
 use crate::ports::UserVault;
 
 /// What the folder is level with.
@@ -46,6 +48,32 @@ pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Optio
     match &engine.aids.vault {
         Some(vault) => Ok(vault.open(user, create)?),
         None => Ok(None),
+    }
+}
+
+/// The same, with nobody else writing there until it is dropped.
+pub(crate) fn alone(engine: &Engine, user: &UserId, create: bool) -> Result<Option<Box<dyn UserVault>>> {
+    for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+        match open(engine, user, create)? {
+            None => return Ok(None),
+            Some(vault) if vault.alone()? => return Ok(Some(vault)),
+            // Taken away while this one waited.
+            Some(_) => {}
+        }
+    }
+    Err(Error::Unavailable(format!("the plain files of user {user} are taken away again and again; try again")))
+}
+
+/// The same, made if need be, with the memory at what another process had appended when it was done there.
+fn level_alone(engine: &Engine, memory: &OpenMemory) -> Result<Option<Box<dyn UserVault>>> {
+    let Some(vault) = alone(engine, memory.user(), true)? else { return Ok(None) };
+    match memory.writer().and_then(|mut writer| memory.catch_up(engine, &mut writer)) {
+        // The folder of a user who was deleted is not left behind.
+        Err(Error::NotFound(why)) => {
+            vault.remove_all()?;
+            Err(Error::NotFound(why))
+        }
+        outcome => outcome.map(|()| Some(vault)),
     }
 }
 

@@ -265,6 +265,11 @@ async fn the_same_request_does_not_bring_back_what_was_erased_by_somebody_else()
     quipu_engine::erase(&rig.engine, &ines, &target, "asked for", &mut |_| {}).unwrap();
     let after = ask().await;
     assert!(!after.contains("Porto") && after.contains("number 7"), "{after}");
+    // What is taken back goes, too.
+    let undone = quipu_engine::revert::Selection::Since(quipu_engine::versions::When::Seq(2));
+    quipu_engine::revert(&rig.engine, &ines, &undone, &Default::default(), &mut |_| {}).unwrap();
+    let taken_back = ask().await;
+    assert!(!taken_back.contains("number 7"), "{taken_back}");
     quipu_engine::erase::delete_user(&rig.engine, &ines).unwrap();
     let gone = ask().await;
     assert_eq!(gone, body, "nothing is put in");
@@ -293,4 +298,30 @@ async fn a_server_whose_store_hangs_ends_and_tells_what_is_not_recorded() {
     let (drained, engine, _upstream) = tokio::time::timeout(PATIENCE, rig.stop()).await.unwrap();
     assert!(drained.lost >= 3, "{drained:?}");
     assert_eq!(kept(&engine, "otto", "s").len(), 2, "what was acknowledged is there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_has_not_begun_is_empty_and_the_version_is_that_of_the_memory() {
+    let rig = Rig::over(engine(Arc::new(HashedNgrams::new())), Script::saying(REPLY), |_| {}).await;
+    let asked = |session: &str, query: &str| json!({"session_id": session, "query": query});
+    // Nobody has said anything, and then nothing in this conversation
+    for known in [false, true] {
+        if known {
+            rig.remembers("ines", "I live in Porto.");
+            rig.remembers("ines", "What a day.");
+        }
+        let answer = rig.ask("POST", "/memory/ines/context", &[], Some(&asked("chat-1", "where do I live?"))).await;
+        assert_eq!(answer.status, 200, "{}", answer.json());
+        assert_eq!(answer.json()["messages"].as_array().map(Vec::len), Some(0));
+        assert_eq!(answer.json()["text"].to_string().contains("Porto"), known);
+    }
+    for (session, query) in [("", "where?"), ("chat-1", " ")] {
+        let answer = rig.ask("POST", "/memory/ines/context", &[], Some(&asked(session, query))).await;
+        assert_eq!(answer.status, 400, "{}", answer.json());
+    }
+    // What is read is what a precondition is compared with
+    let version = rig.ask("GET", "/memory/ines", &[], None).await.json()["version"].to_string();
+    let body = json!({"messages": [{"role": "user", "content": "I like tea."}]});
+    let said = rig.ask("POST", "/memory/ines/turns", &[("if-match", &format!("\"{version}\""))], Some(&body)).await;
+    assert!(said.status < 300, "{}", said.json());
 }

@@ -136,6 +136,37 @@ fn an_update_names_what_it_changes_in_whatever_words() {
 }
 
 #[test]
+fn a_plan_that_is_put_off_takes_the_old_ones_place() {
+    let engine = engine(|window| {
+        let visit = Operation {
+            kind: Kind::Plan,
+            relation: "appointment".to_owned(),
+            value: "dentist".to_owned(),
+            sentence: "User has a dentist appointment.".to_owned(),
+            from: if said(window, "19th") { "2026-03-19" } else { "2026-03-12" }.to_owned(),
+            ..operation(window, Op::Add, None)
+        };
+        let known = mark_of(window, "dentist");
+        let visit =
+            if said(window, "19th") { Operation { op: Op::Update, id: known.unwrap(), ..visit } } else { visit };
+        Answer { operations: vec![visit], readings: Vec::new() }
+    });
+    let said_at = Some("2026-03-02T10:00:00Z".parse().unwrap());
+    for text in ["ugh, dentist: the 12th, nothing earlier", "they rang, dentist not before the 19th"] {
+        let said = Utterance { said_at, session: Some("s".to_owned()), ..Utterance::of_user(text) };
+        remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+        extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+    }
+    let held = facts(&engine, &me(), &FactOptions::default()).unwrap();
+    let days: Vec<String> = held
+        .iter()
+        .filter(|shown| shown.fact.predicate == "appointment")
+        .filter_map(|shown| shown.fact.valid_from.map(|at| at.strftime("%F").to_string()))
+        .collect();
+    assert_eq!(days, ["2026-03-19"], "{held:?}");
+}
+
+#[test]
 fn what_is_sensitive_waits_and_what_is_not_grounded_is_refused() {
     let engine = engine(|window| {
         let faith = Operation {

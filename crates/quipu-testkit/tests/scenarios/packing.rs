@@ -81,6 +81,29 @@ fn what_must_not_be_forgotten_stands_before_every_question_and_does_not_change()
     assert!(moved.contains("Home: Antwerp") && !moved.contains("Ghent"), "{moved}");
 }
 
+#[test]
+fn health_and_the_familys_limits_are_kept_and_who_is_gone_is_no_partner() {
+    let engine = reading_engine();
+    for text in [
+        "I'm lactose intolerant.",
+        "I have type 1 diabetes.",
+        "doc put me on warfarin",
+        "My daughter is called Mia.",
+        "Mia is allergic to eggs.",
+        "My colleague Tom is allergic to nuts.",
+        "Tobias is my ex.",
+    ] {
+        alone(&engine, text);
+    }
+    let stable = pack(&engine, "hi").stable;
+    for part in ["User is lactose intolerant", "type 1 diabetes", "warfarin", "Mia is allergic to eggs"] {
+        assert!(stable.contains(part), "{part}: {stable}");
+    }
+    for part in ["Tom", "Partner", "Tobias"] {
+        assert!(!stable.contains(part), "{part}: {stable}");
+    }
+}
+
 /// A conversation with a question, its reply, and politeness.
 fn garden() -> Engine {
     let engine = reading_engine();

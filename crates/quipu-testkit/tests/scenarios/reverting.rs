@@ -235,6 +235,9 @@ fn a_preview_shows_exactly_what_the_revert_then_changes() {
         assert_eq!((before.version, &before.head), (after.version, &after.head));
         let (receipt, difference) = revert(&engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
         assert_eq!(described(&preview.difference), described(&difference), "{selection:?}");
+        // and what is taken back is not said to apply again
+        let healed = difference.orphans_healed.iter().map(|orphan| orphan.seq);
+        assert!(healed.clone().all(|seq| !preview.events.contains(&seq)), "{selection:?}");
         let told = diff(&engine, &me(), When::Seq(before.version), When::Seq(receipt.seq)).unwrap();
         assert_eq!(described(&told), described(&difference), "{selection:?}");
     }

@@ -8,8 +8,8 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::ingest::record_sources;
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Engine, FactOptions, ListOptions, RememberOptions, Utterance, erase, facts, list, log, preview_erase, remember,
-    reword,
+    Engine, FactOptions, ListOptions, RecallOptions, RememberOptions, Utterance, erase, facts, list, log,
+    preview_erase, recall, remember, reword,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, Rig};
@@ -87,6 +87,55 @@ fn erasing_by_the_old_id_erases_the_old_words_and_no_others() {
         let after = words(&engine);
         assert!(after.iter().any(|text| text == "I live in Porto."), "{said:?}: {before:?} {after:?}");
         assert_eq!(after.iter().any(|text| text == "I like tea."), said.len() > 1, "{said:?}: {after:?}");
+    }
+}
+
+#[test]
+fn what_is_right_comes_before_the_words_it_took_the_place_of() {
+    let cases = [
+        // another value, and words that are read as nothing
+        ("I live in Lyon.", "User lives in Porto.", "where do I live?"),
+        ("I live in Lyon.", "Home is wherever the van stands, lately Porto.", "where do I live, in Lyon?"),
+    ];
+    for (old, new, question) in cases {
+        let engine = engine();
+        for text in ["What a lovely day.", old, "I live for long walks."] {
+            says(&engine, text);
+        }
+        let fact = facts(&engine, &me(), &FactOptions::default()).unwrap()[0].fact.id;
+        reword(&engine, &me(), &fact.to_string(), new).unwrap();
+        let found = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().hits;
+        let place = |part: &str| found.iter().position(|hit| hit.text.contains(part));
+        let (lyon, porto) = (place("I live in Lyon").unwrap(), place("Porto").unwrap());
+        assert!(porto < lyon, "{new}: {found:#?}");
+    }
+}
+
+#[test]
+fn what_holds_stands_before_what_held_where_it_is_asked_for() {
+    let engine = engine();
+    for text in [
+        "I live in Lyon.",
+        "I work at Acme and my desk is next to Priya's.",
+        "I moved to Porto.",
+        "I work at Globex now.",
+    ] {
+        says(&engine, text);
+    }
+    let first = |question: &str| {
+        let found = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().hits;
+        let words = ["Lyon", "Porto", "Priya", "Globex"];
+        let named = found.iter().find_map(|hit| words.into_iter().find(|word| hit.text.contains(word)));
+        named.unwrap_or_default()
+    };
+    for (question, expected) in [
+        ("where do I live?", "Porto"),
+        ("where did I live before?", "Lyon"),
+        ("where did I use to live?", "Lyon"),
+        ("whose desk is next to mine?", "Priya"),
+        ("where do I work?", "Globex"),
+    ] {
+        assert_eq!(first(question), expected, "{question}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! After a run: every ledger is sound, and holds what was acknowledged exactly once.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use quipu_core::event::Change;
 use quipu_core::id::UserId;
@@ -8,9 +9,10 @@ use quipu_engine::versions::EventRef;
 use quipu_engine::{Engine, RecallOptions, rebuild, recall, show, status, users, verify};
 
 use crate::said::Fate;
+use crate::worker::{NEEDLE, NEEDLE_END};
 use crate::world::{LIMITS, World};
 
-pub(crate) fn check(world: &World) {
+pub(crate) fn check(mut world: World) {
     let seed = world.seed;
     let all = users(&world.engines[0]).unwrap();
     assert!(all.len() > 10, "QUIPU_SEED={seed}: only {all:?}");
@@ -25,8 +27,14 @@ pub(crate) fn check(world: &World) {
         }
         ledgers.insert(user.clone(), texts(&world.engines[0], user, seed));
     }
-    words(world, &ledgers);
-    handles(world);
+    words(&world, &ledgers);
+    handles(&world);
+    // What a reader kept from being cleaned is cleaned when the ledger is opened next.
+    world.engines.clear();
+    let again = world.engine();
+    ledgers.keys().for_each(|user| drop(status(&again, user).unwrap()));
+    drop(again);
+    files(&world, &ledgers);
 }
 
 /// What was said, event by event. Positions follow each other, and no event is there twice.
@@ -48,10 +56,8 @@ fn texts(engine: &Engine, user: &UserId, seed: u64) -> Vec<String> {
 fn words(world: &World, ledgers: &BTreeMap<UserId, Vec<String>>) {
     let seed = world.seed;
     let count = |user: &UserId, word: &str| {
-        // A word is a prefix of another one with more digits, so the character after it counts.
-        let ends = |text: &str, at: usize| !text[at + word.len()..].starts_with(|c: char| c.is_ascii_digit());
         let texts = ledgers.get(user).into_iter().flatten();
-        texts.filter(|text| text.match_indices(word).any(|(at, _)| ends(text, at))).count()
+        texts.filter(|text| text.contains(word)).count()
     };
     let register = world.said.register();
     assert!(!register.kept.is_empty());
@@ -70,6 +76,49 @@ fn words(world: &World, ledgers: &BTreeMap<UserId, Vec<String>>) {
             let found = recall(engine, &word.user, &RecallOptions::of(&word.word)).unwrap();
             let is_told = found.hits.iter().any(|hit| word.is_in(&hit.text));
             assert!(!is_told, "QUIPU_SEED={seed}: {word:?} is recalled after its erasure");
+        }
+    }
+}
+
+/// No file of a user has an erased word: not the database, not what SQLite keeps beside it, no copy set aside, no plain file.
+fn files(world: &World, ledgers: &BTreeMap<UserId, Vec<String>>) {
+    let seed = world.seed;
+    let register = world.said.register();
+    let mut kept = 0;
+    for user in ledgers.keys() {
+        let mut own = Vec::new();
+        files_of(user, &world.data(), false, &mut own);
+        assert!(!own.is_empty(), "QUIPU_SEED={seed} {user}: there is no file");
+        let held: BTreeMap<String, PathBuf> = own.into_iter().flat_map(needles).collect();
+        for word in register.erased.iter().filter(|word| word.user == *user) {
+            let path = held.get(&word.word);
+            assert_eq!(path, None, "QUIPU_SEED={seed}: {word:?} is in a file after its erasure");
+        }
+        let of_user = register.kept.iter().filter(|word| word.user == *user && register.fate(word) == Fate::Once);
+        kept += of_user.filter(|word| held.contains_key(&word.word)).count();
+    }
+    assert!(kept > 0, "QUIPU_SEED={seed}: no word that is kept was found in a file: nothing was looked through");
+}
+
+/// Every word of its own that a file has, wherever it stands between other bytes.
+fn needles(path: PathBuf) -> Vec<(String, PathBuf)> {
+    let bytes = std::fs::read(&path).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    let starts = text.match_indices(NEEDLE).map(|(at, _)| &text[at + NEEDLE.len()..]);
+    let numbers = starts.filter_map(|rest| Some(rest.split_once(NEEDLE_END)?.0));
+    numbers.map(|numbers| (format!("{NEEDLE}{numbers}{NEEDLE_END}"), path.clone())).collect()
+}
+
+/// Files of a user: their names, or those of a folder above them, say whose they are.
+fn files_of(user: &UserId, folder: &Path, is_own: bool, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_own = is_own || name == user.as_str() || name.starts_with(&format!("u-{user}.db"));
+        if path.is_dir() {
+            files_of(user, &path, is_own, found);
+        } else if is_own {
+            found.push(path);
         }
     }
 }

@@ -29,12 +29,12 @@ fn every_verb_from_eight_threads_leaves_sound_ledgers() {
     let world = World::new("one engine", 1);
     world.run(8, effort(3_000) as usize);
     world.expect_every_verb(8);
-    audit::check(&world);
+    audit::check(world);
 }
 
 #[test]
 fn two_engines_over_one_folder_follow_each_other() {
     let world = World::new("two engines", 2);
     world.run(8, effort(1_000) as usize);
-    audit::check(&world);
+    audit::check(world);
 }

@@ -12,6 +12,8 @@ pub(crate) struct Word {
     pub(crate) user: UserId,
     pub(crate) word: String,
     pub(crate) item: ItemId,
+    /// The event that recorded it.
+    pub(crate) seq: u64,
     /// When it was sent and when it was acknowledged, counted in steps of all threads.
     pub(crate) sent: u64,
     pub(crate) acknowledged: u64,

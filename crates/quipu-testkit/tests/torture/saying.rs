@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::said::Word;
 use crate::verb::{Verb, verb};
-use crate::worker::Worker;
+use crate::worker::{NEEDLE, Worker};
 
 pub(crate) const VERBS: &[Verb] = &[
     verb("remember", 260, says),
@@ -135,13 +135,15 @@ fn says(w: &mut Worker<'_>) -> Result<()> {
 /// The same request twice, perhaps to two engines: one event.
 fn says_with_a_key(w: &mut Worker<'_>) -> Result<()> {
     let (user, word) = (w.user(), w.word());
-    let options = RememberOptions { idempotency_key: Some(word.clone()), ..RememberOptions::default() };
+    // A key stays when the words are erased, so it has none of them.
+    let key = word.replace(NEEDLE, "key ");
+    let options = RememberOptions { idempotency_key: Some(key), ..RememberOptions::default() };
     let said = w.sentence(&word);
     let sent = w.world.said.step();
     let first = remember(w.engine, &user, &said, &options)?;
     let item = *first.items.first().expect("an acknowledged sentence has an item");
     let (user, acknowledged) = (user, w.world.said.step());
-    w.world.said.register().kept.push(Word { user: user.clone(), word, item, sent, acknowledged });
+    w.world.said.register().kept.push(Word { user: user.clone(), word, item, seq: first.seq, sent, acknowledged });
     let again = remember(w.other, &user, &said, &options)?;
     let deleted = w.world.said.register().deleted.get(&user).is_some_and(|all| all.iter().any(|(_, end)| *end > sent));
     assert!(deleted || !again.replayed || again.event_id == first.event_id, "{first:?} {again:?}");
@@ -164,7 +166,14 @@ fn says_several(w: &mut Worker<'_>) -> Result<()> {
     for (word, receipt) in words.into_iter().zip(&receipts) {
         w.acknowledged(receipt);
         let item = *receipt.items.first().expect("an acknowledged sentence has an item");
-        w.world.said.register().kept.push(Word { user: user.clone(), word, item, sent, acknowledged });
+        w.world.said.register().kept.push(Word {
+            user: user.clone(),
+            word,
+            item,
+            seq: receipt.seq,
+            sent,
+            acknowledged,
+        });
     }
     Ok(())
 }

@@ -36,6 +36,7 @@ type Outcomes = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;
 pub(crate) struct World {
     pub(crate) engines: Vec<Engine>,
     pub(crate) folder: tempfile::TempDir,
+    clock: Arc<FixedClock>,
     pub(crate) said: Said,
     pub(crate) keys: Keys,
     pub(crate) signer: KeyFile,
@@ -56,9 +57,10 @@ impl World {
         let entropy = |number: u64| Arc::new(SeededEntropy::new(seed.wrapping_mul(31).wrapping_add(number)));
         let keys = Keys::new(Arc::new(MemoryKeys::new()), clock.clone(), entropy(100));
         let signer = KeyFile::new(folder.path().join("signing.key"), entropy(101));
-        let engines = (0..engines).map(|number| engine(folder.path().join("data"), &clock, entropy(number as u64)));
+        let opened = (0..engines).map(|number| engine(folder.path().join("data"), &clock, entropy(number as u64)));
         Self {
-            engines: engines.collect(),
+            engines: opened.collect(),
+            clock,
             folder,
             said: Said::default(),
             keys,
@@ -187,6 +189,16 @@ impl World {
         let outcomes = self.outcomes();
         let is_done = |verb: &&Verb| outcomes.get(verb.name).is_some_and(|kinds| kinds.contains_key("ok"));
         verb::all().filter(|verb| !is_done(verb)).collect()
+    }
+
+    /// One more engine over the memories.
+    pub(crate) fn engine(&self) -> Engine {
+        engine(self.data(), &self.clock, Arc::new(SeededEntropy::new(!self.seed)))
+    }
+
+    /// Where the memories are.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.path("data")
     }
 
     /// A file or folder beside the memories.

@@ -1,7 +1,6 @@
 //! BEAM: long chats of a user and an assistant, and the messages that answer what is asked at their end.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use quipu_core::recall::Verdict;
 use quipu_engine::{Engine, Result};
@@ -14,6 +13,7 @@ use super::heard;
 use super::lines::{Line, Out};
 use super::metrics::{self, Figures, Quantiles, Scores};
 use super::packed::Packed;
+use crate::args::Conversations;
 use crate::output::Printer;
 use crate::settings::Settings;
 
@@ -74,18 +74,11 @@ struct Done {
     pack_tokens: BTreeMap<usize, usize>,
 }
 
-pub(super) fn beam(
-    settings: &Settings,
-    printer: &Printer,
-    file: &Path,
-    only: &[String],
-    words_only: bool,
-    out: Option<&Path>,
-) -> Result<()> {
-    let corpus = Corpus::open(file, Some(Kind::Beam), only)?;
-    let mut out = Out::to(out)?;
+pub(super) fn beam(settings: &Settings, printer: &Printer, told: &Conversations) -> Result<()> {
+    let corpus = Corpus::open(&told.file, Some(Kind::Beam), &told.conversations)?;
+    let mut out = Out::to(told.out.as_deref())?;
     let (_folder, engine) = super::scratch(settings)?;
-    let subjects = corpus.tell(&engine, printer, words_only)?;
+    let subjects = corpus.tell(&engine, printer, told.words_only)?;
     let mut done = Vec::new();
     for subject in &subjects {
         for asked in &subject.told.asked {
@@ -104,7 +97,7 @@ pub(super) fn beam(
     let questions = stated.iter().filter(|(_, answerable)| !answerable).count();
     let tokens = |size: usize| done.iter().filter_map(|one| one.pack_tokens.get(&size)).sum::<usize>() as f64;
     let report = Report {
-        memory: heard::reading(words_only),
+        memory: heard::reading(told.words_only),
         chats: subjects.len(),
         messages: subjects.iter().map(|subject| subject.heard.texts.len()).sum(),
         all: Figures::of(&names, &rows),

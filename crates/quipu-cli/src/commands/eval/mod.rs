@@ -36,12 +36,8 @@ pub(super) use metrics::Quantiles;
 /// Runs what was asked for.
 pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> Result<()> {
     match dataset {
-        Dataset::Locomo { file, conversations, words_only, out } => {
-            locomo::locomo(settings, printer, file, conversations, *words_only, out.as_deref())
-        }
-        Dataset::Beam { file, conversations, words_only, out } => {
-            beam::beam(settings, printer, file, conversations, *words_only, out.as_deref())
-        }
+        Dataset::Locomo(told) => locomo::locomo(settings, printer, told),
+        Dataset::Beam(told) => beam::beam(settings, printer, told),
         Dataset::Packs { file, kind, tokens, conversations, words_only, out } => packs::packs(
             settings,
             printer,

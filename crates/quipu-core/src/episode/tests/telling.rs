@@ -28,13 +28,16 @@ fn the_word_lists_are_lower_case() {
 
 #[test]
 fn texts_are_cut_into_sentences() {
-    let table: [(&str, &[&str]); 9] = [
+    let table: [(&str, &[&str]); 12] = [
         ("", &[]),
         ("  One. ", &["One."]),
         ("One. Two! Three? four", &["One.", "Two!", "Three?", "four"]),
         ("Dr. Ohm met J. Watt at 5.30 p.m. today.", &["Dr. Ohm met J. Watt at 5.30 p.m.", "today."]),
         ("He said \"no.\" Then he left...  Really?!", &["He said \"no.\"", "Then he left...", "Really?!"]),
         ("So do I. We agree (mostly.) Fine", &["So do I.", "We agree (mostly.)", "Fine"]),
+        ("1. Mix it. 2. Bake it.", &["1. Mix it.", "2. Bake it."]),
+        ("We met on 3. may at noon. It rained.", &["We met on 3. may at noon.", "It rained."]),
+        ("I have 3. Then it was 2026. Fine", &["I have 3.", "Then it was 2026.", "Fine"]),
         ("first line\nsecond line", &["first line", "second line"]),
         ("See:\n```rust\nfn main() {}\n```\nDone.", &["See:", "Done."]),
         ("今日は寒い。帰ります！", &["今日は寒い。", "帰ります！"]),

@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq};
-use quipu_core::limit;
 use quipu_core::pack::{self, Line, Need, Packed};
-use quipu_core::recall::Intent;
+use quipu_core::recall::{Intent, check_question};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
     ContextOptions, Decision, Error, Reproduced, SessionContext, SessionContextOptions, judged_context, reproduce,
@@ -122,11 +121,7 @@ fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
     let (at, max_tokens) = (when(asked.as_of.as_deref(), "as_of")?, asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS));
     if let Some(session) = &asked.session_id {
         // Of a long message the beginning is looked for; a question is given in whole.
-        let fits = |query: &String| !query.trim().is_empty() && query.len() <= limit::QUERY_BYTES_MAX;
-        if !asked.query.as_ref().is_none_or(fits) {
-            let most = limit::QUERY_BYTES_MAX;
-            return Err(Fault::invalid(format!("query has 1 to {most} bytes and says something")).at("query"));
-        }
+        asked.query.as_deref().map_or(Ok(()), check_question).map_err(Error::from)?;
         let options = SessionContextOptions {
             query,
             max_tokens,

@@ -111,8 +111,10 @@ shape! {
     PackName = json_schema!({"type": "string", "pattern": "^pack_[0-9A-Za-z_.-]+$"})
 }
 shape! {
-    /// A time (RFC 3339).
-    Time = json_schema!({"type": "string", "format": "date-time", "minLength": 20})
+    /// A time (RFC 3339), or a date, which stands for its first moment in UTC.
+    TimeOrDate = json_schema!({"anyOf": [
+        {"type": "string", "format": "date-time", "minLength": 20}, {"type": "string", "format": "date"},
+    ]})
 }
 shape! {
     /// How sure, 0 to 1.
@@ -209,10 +211,10 @@ pub(super) struct Fact {
     #[schemars(with = "Option<Line>")]
     text: Option<String>,
     /// Since when it holds.
-    #[schemars(with = "Option<Time>")]
+    #[schemars(with = "Option<TimeOrDate>")]
     valid_from: Option<Timestamp>,
     /// Until when it held.
-    #[schemars(with = "Option<Time>")]
+    #[schemars(with = "Option<TimeOrDate>")]
     valid_to: Option<Timestamp>,
     /// How sure, 0 to 1.
     #[schemars(with = "Option<Share>")]
@@ -221,9 +223,31 @@ pub(super) struct Fact {
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Remark>")]
     qualifiers: BTreeMap<String, Value>,
+    /// The broad field; that of the relation, if nothing is said.
+    #[schemars(with = "Option<Remark>")]
+    domain: Option<String>,
     /// The narrow field.
     #[schemars(with = "Option<Remark>")]
     topic: Option<String>,
+    /// Free words.
+    #[serde(default)]
+    #[schemars(with = "Vec<Remark>")]
+    tags: Vec<String>,
+    /// Connections with items that are there.
+    #[serde(default)]
+    links: Vec<Link>,
+}
+
+/// A connection with another item.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes")]
+struct Link {
+    /// What connects them: `impacts`, `about`, `same_as`.
+    #[schemars(with = "Line")]
+    rel: String,
+    /// The other item.
+    #[schemars(with = "ItemName")]
+    to: String,
 }
 
 /// An insight.
@@ -262,16 +286,33 @@ pub(super) struct Task {
     /// A few words.
     #[schemars(with = "Line")]
     title: String,
+    /// More than the title.
+    #[serde(default)]
+    #[schemars(with = "Remark")]
+    description: String,
     /// What it is; a task, if nothing is said.
     kind: Option<TaskKind>,
     /// Where it stands.
     status: Option<TaskStatus>,
+    /// 5, if nothing is said.
+    #[schemars(range(min = 1, max = 10))]
+    priority: Option<u8>,
     /// By when.
-    #[schemars(with = "Option<Time>")]
+    #[schemars(with = "Option<TimeOrDate>")]
     due: Option<Timestamp>,
+    /// When it was first spoken of; now, if nothing is said.
+    #[schemars(with = "Option<TimeOrDate>")]
+    created_at: Option<Timestamp>,
     /// What was tried.
     #[serde(default)]
     attempts: Vec<Attempt>,
+    /// Free words.
+    #[serde(default)]
+    #[schemars(with = "Vec<Remark>")]
+    tags: Vec<String>,
+    /// Connections with items that are there.
+    #[serde(default)]
+    links: Vec<Link>,
 }
 
 #[derive(JsonSchema)]
@@ -297,6 +338,9 @@ enum TaskStatus {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it describes")]
 struct Attempt {
+    /// When; now, if nothing is said.
+    #[schemars(with = "Option<TimeOrDate>")]
+    date: Option<Timestamp>,
     /// What.
     #[schemars(with = "Line")]
     approach: String,

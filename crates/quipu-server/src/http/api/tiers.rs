@@ -7,7 +7,7 @@ use quipu_core::limit::WRITE_ITEMS_MAX;
 use quipu_core::recall::{Contributions, Intent, Trace, Validity};
 use quipu_core::writing::Rejection;
 use quipu_engine::ports::Scope;
-use quipu_engine::write::{FactIn, NoteIn, TaskIn, TenetIn};
+use quipu_engine::write::{FactIn, NoteIn, TaskIn, TenetIn, WriteReport};
 use quipu_engine::{Answer, Decision, Error, LeftOut, RecallOptions, Receipt, WriteRequest, close_fact, recall, write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -187,6 +187,10 @@ struct Written {
     /// The source that holds what was written.
     #[schemars(with = "Option<String>")]
     source: Option<ItemId>,
+    /// What was sent and has no place here, by where it stands: `facts[0].version`. It stands in none of the items.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    ignored: Vec<String>,
     /// True if the same request was answered before.
     replayed: bool,
 }
@@ -226,11 +230,13 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
         request.facts.is_empty() && request.notes.is_empty() && request.tasks.is_empty() && request.tenets.is_empty();
     if is_empty && !rejected.is_empty() {
         let rejected = rejected.into_iter().map(Shown).collect();
-        return Ok(Written { accepted: Vec::new(), rejected, source: None, replayed: false });
+        let (accepted, ignored) = (Vec::new(), Vec::new());
+        return Ok(Written { accepted, rejected, source: None, ignored, replayed: false });
     }
     let report = call.writing(&user, |memory| write(call.engine, memory, &request, kind))?;
-    let rejected = report.rejected.into_iter().chain(rejected).map(Shown).collect();
-    Ok(Written { accepted: report.accepted, rejected, source: Some(report.source), replayed: report.replayed })
+    let WriteReport { accepted, rejected: refused, source, ignored, replayed, .. } = report;
+    let rejected = refused.into_iter().chain(rejected).map(Shown).collect();
+    Ok(Written { accepted, rejected, source: Some(source), ignored, replayed })
 }
 
 /// The end of a fact.

@@ -309,12 +309,9 @@ fn edited(desk: &Desk<'_>) -> Result<Answer, Fault> {
         subject: Some(fact.subject),
         predicate: fact.predicate,
         object: object.to_owned(),
-        text: None,
         valid_from: since,
-        valid_to: None,
-        confidence_base: None,
         qualifiers: fact.qualifiers,
-        topic: None,
+        ..FactIn::default()
     };
     let request = WriteRequest { facts: vec![fact], ..WriteRequest::default() };
     let report = write(desk.engine, &user, &request, SourceKind::UserEdited)?;

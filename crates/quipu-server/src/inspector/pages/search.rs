@@ -88,7 +88,7 @@ fn parts(made_of: &Contributions) -> Vec<Part> {
     let beside = c.n_prev + c.n_next + c.late_near + c.x_near;
     let told = c.date + c.when + c.late_told + c.early_told;
     let form = c.isq + c.concise + c.brief + c.rule + c.likes + c.number + c.name;
-    let values = [c.n, c.x + c.late, beside, c.n_sess, told, c.spk + c.own + c.reply, c.holds, form];
+    let values = [c.n + c.code, c.x + c.late, beside, c.n_sess, told, c.spk + c.own + c.reply, c.holds, form];
     let part = |((name, colour), value): ((&'static str, usize), f32)| Part { name, value: f64::from(value), colour };
     LEGEND.into_iter().zip(values).map(part).collect()
 }
@@ -97,6 +97,7 @@ fn single(made_of: &Contributions) -> Vec<(&'static str, String)> {
     let c = made_of;
     let all = [
         ("words of the passage", c.n),
+        ("has the number or code asked for", c.code),
         ("words before it", c.n_prev),
         ("words after it", c.n_next),
         ("words of the session", c.n_sess),

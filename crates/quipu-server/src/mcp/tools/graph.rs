@@ -200,12 +200,7 @@ fn fact(subject: &str, predicate: &str, object: &str) -> FactIn {
         subject: Some(subject.to_owned()),
         predicate: predicate.to_owned(),
         object: object.to_owned(),
-        text: None,
-        valid_from: None,
-        valid_to: None,
-        confidence_base: None,
-        qualifiers: BTreeMap::new(),
-        topic: None,
+        ..FactIn::default()
     }
 }
 

@@ -146,10 +146,8 @@ fn add(call: &Call<'_>, asked: Add) -> Result<Added> {
             object: claim.object,
             text: claim.text,
             valid_from: claim.valid_from,
-            valid_to: None,
-            confidence_base: None,
-            qualifiers: Default::default(),
             topic: asked.topic.clone(),
+            ..FactIn::default()
         });
         let request = WriteRequest { facts: facts.collect(), ..WriteRequest::default() };
         let report = write(call.engine, call.user(), &request, SourceKind::AssistantSaid)?;

@@ -201,9 +201,11 @@ async fn items_have_the_fields_the_page_says() {
     let page = rig.get("/openapi.json").await.ok();
     let full = json!({
         "facts": [{"subject": "user", "predicate": "works_as", "object": "baker", "text": "I am a baker.", "valid_from": "2020-01-01T00:00:00Z",
-                   "valid_to": null, "confidence_base": 0.9, "qualifiers": {"since": "2020"}, "topic": "work"}],
+                   "valid_to": null, "confidence_base": 0.9, "qualifiers": {"since": "2020"}, "domain": "work", "topic": "bread",
+                   "tags": ["flour"], "links": []}],
         "reflective": [{"text": "Bread takes time.", "origin": "rule", "confidence_base": 0.8, "tags": ["bread"]}],
-        "tasks": [{"title": "Buy flour", "kind": "task", "status": "active", "due": "2030-01-01T00:00:00Z",
+        "tasks": [{"title": "Buy flour", "description": "Rye.", "kind": "task", "status": "active", "priority": 8,
+                   "due": "2030-01-01T00:00:00Z", "created_at": "2029-12-01", "tags": ["bread"], "links": [],
                    "attempts": [{"approach": "the mill", "outcome": "closed", "successful": false}]}],
         "tenets": [{"kind": "value", "text": "Patience first.", "evidence": [], "domain": "work", "topic": "bread"}],
     });

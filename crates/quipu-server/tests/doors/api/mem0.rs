@@ -296,9 +296,13 @@ async fn an_update_is_found_by_its_new_words_under_the_same_id() {
     ] {
         let id = added(&rig, user, said).await.remove(0);
         let path = format!("/v1/memories/{id}/");
+        let first = rig.get(&path).await.ok();
         for text in updates {
             let changed = rig.ask("PUT", &path, &[], Some(&json!({"text": text}))).await.ok();
             assert_eq!((&changed["id"], &changed["memory"]), (&json!(id), &json!(text)), "{changed}");
+            let times = rig.get(&path).await.ok();
+            assert_eq!(times["created_at"], first["created_at"], "{said}: {times}");
+            assert!(times["updated_at"].as_str() > first["updated_at"].as_str(), "{said}: {times} after {first}");
             let found = searched(&rig, text, json!({"user_id": user})).await;
             assert_eq!((&found[0]["id"], &found[0]["memory"]), (&json!(id), &json!(text)), "{found:?}");
             // It stands on words of its own, as what was said does.

@@ -4,7 +4,6 @@ mod asking;
 mod telling;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use quipu_core::id::UserId;
 use quipu_engine::Result;
@@ -14,6 +13,7 @@ use super::super::{admin, render};
 use super::heard;
 use super::lines::Out;
 use super::metrics::{Figures, Quantiles, SESSION_FIGURES, Scores, TURN_FIGURES};
+use crate::args::Conversations;
 use crate::output::Printer;
 use crate::settings::Settings;
 
@@ -42,18 +42,11 @@ struct Latency {
     without_embedding: Quantiles,
 }
 
-pub(in super::super) fn locomo(
-    settings: &Settings,
-    printer: &Printer,
-    file: &Path,
-    only: &[String],
-    words_only: bool,
-    out: Option<&Path>,
-) -> Result<()> {
+pub(in super::super) fn locomo(settings: &Settings, printer: &Printer, told: &Conversations) -> Result<()> {
     let (_folder, engine) = super::scratch(settings)?;
-    let mut run = Run { asked: Vec::new(), skipped: Skipped::default(), out: Out::to(out)? };
-    let (ingest, users) = import(&engine, printer, file, only, !words_only)?;
-    for set in &questions(file)? {
+    let mut run = Run { asked: Vec::new(), skipped: Skipped::default(), out: Out::to(told.out.as_deref())? };
+    let (ingest, users) = import(&engine, printer, &told.file, &told.conversations, !told.words_only)?;
+    for set in &questions(&told.file)? {
         let user = UserId::parse(&set.conversation)?;
         if users.contains(&user) {
             run.ask_all(&engine, &user, set)?;
@@ -63,7 +56,7 @@ pub(in super::super) fn locomo(
     let names = [&TURN_FIGURES[..], &SESSION_FIGURES].concat();
     let rows: Vec<&Scores> = run.asked.iter().map(|asked| &asked.scores).collect();
     let report = Report {
-        memory: heard::reading(words_only),
+        memory: heard::reading(told.words_only),
         all: Figures::of(&names, &rows),
         by_category: Figures::split(&names, run.asked.iter().map(|asked| (asked.category, &asked.scores))),
         by_conversation: Figures::split(

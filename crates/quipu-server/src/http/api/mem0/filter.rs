@@ -1,7 +1,6 @@
 //! The filter language: `{"AND": [{"user_id": "a"}, {"created_at": {"gte": "2026-01-01"}}]}`.
 
-use jiff::Timestamp;
-use jiff::civil::Date;
+use quipu_core::time::read as time;
 use serde_json::{Map, Value};
 
 use super::super::super::fault::Fault;
@@ -207,12 +206,6 @@ fn compare(is: &Value, wanted: &Value) -> Option<std::cmp::Ordering> {
         }),
         _ => None,
     }
-}
-
-/// A time or the start of a day, in UTC.
-pub(super) fn time(text: &str) -> Option<Timestamp> {
-    let day = || Some(text.parse::<Date>().ok()?.at(0, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp());
-    text.parse().ok().or_else(day)
 }
 
 #[cfg(test)]

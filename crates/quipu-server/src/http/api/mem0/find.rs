@@ -3,6 +3,7 @@
 use axum::http::Method;
 use quipu_core::id::{ItemKind, UserId};
 use quipu_core::limit;
+use quipu_core::time::read as time;
 use quipu_engine::memories::{Told, memories, told_of};
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, RecallOptions, recall};
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::super::fault::Fault;
 use super::super::frame::{Call, Route};
-use super::filter::{Filter, time};
+use super::filter::Filter;
 use super::record::{Record, ignored, is_expired, only, record};
 use super::whose::{Ids, nobody};
 

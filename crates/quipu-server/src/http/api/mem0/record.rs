@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
+use quipu_core::time::read as time;
 use quipu_engine::memories::Told;
 use serde_json::{Map, Value, json};
 
-use super::filter::time;
 use super::whose::{entity, wire};
 
 /// Fields of a memory that are its own, and not of its metadata.

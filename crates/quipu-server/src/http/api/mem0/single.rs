@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::http::Method;
 use quipu_core::id::UserId;
+use quipu_core::time::read as time;
 use quipu_engine::memories::{memory, note_about, take_back};
 use quipu_engine::{Error, mark, reword, versions_of};
 use schemars::JsonSchema;
@@ -13,7 +14,6 @@ use serde_json::{Map, Value, json};
 use super::super::super::fault::Fault;
 use super::super::frame::{Answered, bytes, schema};
 use super::super::frame::{Call, Route};
-use super::filter::time;
 use super::record::{Record, ignored, record};
 use super::whose::{must_be_own, named};
 
