@@ -124,6 +124,9 @@ pub struct Predicate {
     /// A predicate that cannot hold of the same object at the same time.
     #[serde(default)]
     pub opposite: Option<String>,
+    /// Who stands in this relation to the user stands in no other one: a sister is no colleague of the same name.
+    #[serde(default)]
+    pub distinct: bool,
     /// Other names of the relation that say what kind it is: a sister is a sibling.
     #[serde(default)]
     pub roles: Vec<String>,
@@ -186,6 +189,7 @@ impl Predicates {
             qualifiers: BTreeMap::new(),
             spelling: Spelling::AsSaid,
             opposite: None,
+            distinct: false,
             roles: Vec::new(),
             words: Vec::new(),
             adjectives: Vec::new(),

@@ -23,6 +23,7 @@ const CONTESTED_FACTOR: f64 = 0.8;
 impl Work<'_> {
     pub(super) fn fact(&mut self, candidate: &FactCandidate) {
         let case = self.case;
+        let candidate = &*self.told_apart(candidate);
         let predicate = case.predicates.get(&candidate.predicate);
         let evidence = case.evidence(&candidate.span);
         let said = self.say(candidate);
@@ -465,6 +466,6 @@ pub fn slot_of(predicate: &Predicate, candidate: &FactCandidate) -> String {
     slot_name(&candidate.subject, &candidate.predicate, key.map(String::as_str))
 }
 
-fn slot_name(subject: &str, predicate: &str, key: Option<&str>) -> String {
+pub(super) fn slot_name(subject: &str, predicate: &str, key: Option<&str>) -> String {
     format!("{}|{predicate}|{}", normal(subject), key.map(normal).unwrap_or_default())
 }

@@ -12,6 +12,7 @@ mod gate;
 mod ground;
 mod merging;
 mod modelled;
+mod namesake;
 pub(crate) mod notes;
 mod past;
 mod people;

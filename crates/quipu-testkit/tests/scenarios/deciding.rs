@@ -8,8 +8,8 @@ use quipu_core::limit;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Engine, FactOptions, WriteReport, WriteRequest, core_at, decide_review, facts, notes, revert, reviews, tenets,
-    undo_review, write,
+    Engine, FactOptions, RecallOptions, RememberOptions, Utterance, WriteReport, WriteRequest, core_at, decide_review,
+    facts, notes, recall, remember, revert, reviews, tenets, undo_review, write,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, Rig};
@@ -96,5 +96,53 @@ fn no_event_brings_more_notes_than_are_kept() {
         let many: Vec<Value> = (0..limit::NOTES_MAX + 15).map(line).collect();
         written(&engine, json!({ "notes": many }), kind);
         assert_eq!(notes(&engine, &me(), None).unwrap().len(), limit::NOTES_MAX, "{kind:?}");
+    }
+}
+
+#[test]
+fn two_people_of_one_name_are_told_apart() {
+    for (texts, question, expected) in [
+        (
+            &["My sister Ana lives in Porto.", "My colleague Ana lives in Madrid."][..],
+            "where does my sister live?",
+            &["Ana (colleague) lives in Madrid", "Ana lives in Porto"][..],
+        ),
+        (
+            &["My boss Ana lives in Madrid.", "My sister Ana lives in Porto.", "My sister Ana moved to Faro."],
+            "where does my sister Ana live?",
+            &["Ana (sister) lives in Faro", "Ana lives in Madrid"],
+        ),
+        (
+            &["My dog Max lives in Ghent.", "My cousin Max lives in Bruges.", "Max moved to Lier."],
+            "where does my cousin live?",
+            &["Max (cousin) lives in Bruges", "Max lives in Lier"],
+        ),
+        // the same person
+        (
+            &["My girlfriend Els lives in Ghent.", "My wife Els lives in Bruges."],
+            "where does my wife live?",
+            &["Els lives in Bruges"],
+        ),
+        (
+            &["My friend Tom lives in Ghent.", "My colleague Tom moved to Bruges."],
+            "where does Tom live?",
+            &["Tom lives in Bruges"],
+        ),
+        (
+            &["My mum Ana lives in Ghent.", "My mother Ana moved to Bruges."],
+            "where does my mum live?",
+            &["Ana lives in Bruges"],
+        ),
+    ] {
+        let engine = reading_engine();
+        for text in texts {
+            remember(&engine, &me(), &Utterance::of_user(*text), &RememberOptions::default()).unwrap();
+        }
+        let options = FactOptions { predicate: Some("lives_in".to_owned()), ..FactOptions::default() };
+        let mut homes: Vec<_> = facts(&engine, &me(), &options).unwrap().into_iter().map(|one| one.fact.text).collect();
+        homes.sort();
+        assert_eq!(homes, expected, "{texts:?}");
+        let found = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().hits;
+        println!("{question} {:?}", found.iter().map(|hit| &hit.text).collect::<Vec<_>>());
     }
 }
