@@ -108,9 +108,16 @@ impl DerivedIndex {
         let is_whole = |name: &&Vec<String>| {
             words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
         };
-        let whole = all.iter().filter(is_whole).max_by_key(|name| name.len());
-        let only = || all.first().filter(|_| all.len() == 1);
-        let (name, length) = whole.map(|name| (name, name.len())).or_else(|| Some((only()?, 1)))?;
+        // "My colleague Ana" is "Ana (colleague)", where there is another Ana.
+        let is_told_apart = |name: &&Vec<String>| {
+            let role = name.get(1..).unwrap_or_default();
+            let before = at.checked_sub(role.len()).map_or(&[][..], |from| &words[from..at]);
+            !role.is_empty() && role.iter().eq(before.iter().map(|word| &word.lower))
+        };
+        let told_apart = all.iter().find(is_told_apart).map(|name| (name, 1));
+        let whole = || all.iter().filter(is_whole).map(|name| (name, name.len())).max_by_key(|(_, length)| *length);
+        let only = || all.first().filter(|_| all.len() == 1).map(|name| (name, 1));
+        let (name, length) = told_apart.or_else(whole).or_else(only)?;
         let place: Range<usize> = at..at + length;
         is_name_here(text, words, &place).then(|| Named { words: place, name: name.join(" ") })
     }

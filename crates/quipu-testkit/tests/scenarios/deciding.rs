@@ -101,36 +101,36 @@ fn no_event_brings_more_notes_than_are_kept() {
 
 #[test]
 fn two_people_of_one_name_are_told_apart() {
-    for (texts, question, expected) in [
+    for (texts, (question, first), expected) in [
         (
             &["My sister Ana lives in Porto.", "My colleague Ana lives in Madrid."][..],
-            "where does my sister live?",
+            ("where does my sister live?", "Porto"),
             &["Ana (colleague) lives in Madrid", "Ana lives in Porto"][..],
         ),
         (
             &["My boss Ana lives in Madrid.", "My sister Ana lives in Porto.", "My sister Ana moved to Faro."],
-            "where does my sister Ana live?",
+            ("where does my sister Ana live?", "Faro"),
             &["Ana (sister) lives in Faro", "Ana lives in Madrid"],
         ),
         (
             &["My dog Max lives in Ghent.", "My cousin Max lives in Bruges.", "Max moved to Lier."],
-            "where does my cousin live?",
+            ("where does my cousin live?", "Bruges"),
             &["Max (cousin) lives in Bruges", "Max lives in Lier"],
         ),
         // the same person
         (
             &["My girlfriend Els lives in Ghent.", "My wife Els lives in Bruges."],
-            "where does my wife live?",
+            ("where does my wife live?", "Bruges"),
             &["Els lives in Bruges"],
         ),
         (
             &["My friend Tom lives in Ghent.", "My colleague Tom moved to Bruges."],
-            "where does Tom live?",
+            ("where does Tom live?", "Bruges"),
             &["Tom lives in Bruges"],
         ),
         (
             &["My mum Ana lives in Ghent.", "My mother Ana moved to Bruges."],
-            "where does my mum live?",
+            ("where does my mum live?", "Bruges"),
             &["Ana lives in Bruges"],
         ),
     ] {
@@ -143,6 +143,6 @@ fn two_people_of_one_name_are_told_apart() {
         homes.sort();
         assert_eq!(homes, expected, "{texts:?}");
         let found = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().hits;
-        println!("{question} {:?}", found.iter().map(|hit| &hit.text).collect::<Vec<_>>());
+        assert!(found[0].text.contains(first), "{question}: {:?}", found[0].text);
     }
 }
