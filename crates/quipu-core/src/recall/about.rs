@@ -2,14 +2,10 @@
 
 use std::ops::Range;
 
-use super::derived::{DerivedIndex, asked_by};
-use super::fold::{Group, Lead};
-use super::plan::Plan;
 use super::tokens::{Word, has_phrase, is_stop_word};
 use super::when::says_when;
 use crate::extract::USER;
 use crate::item::Fact;
-use crate::memory::Memory;
 
 /// The one person a question asks about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,27 +122,6 @@ impl About {
 fn first_word(name: &str) -> &str {
     name.split_whitespace().next().unwrap_or_default()
 }
-
-/// True if the best answer stands on what is said of somebody else than is asked about, and no answer near it on what is said
-/// of them.
-pub(super) fn is_of_another(memory: &Memory, derived: &DerivedIndex, plan: &Plan, groups: &[Group]) -> bool {
-    let Some(about) = &plan.about else { return false };
-    let mut told = groups.iter().take(NEAR_THE_BEST).map(|group| {
-        let (source, drawn) = match &group.lead {
-            Lead::Source(hit) => (Some(memory.sources()[hit.ordinal as usize].source.id), None),
-            Lead::Derived(hit) => (None, Some(hit.id)),
-        };
-        let read = source.into_iter().flat_map(|source| derived.read_from(source));
-        let facts = read.chain(drawn).chain(group.also.iter().copied()).filter_map(|id| memory.items().fact(id));
-        facts.filter(|fact| plan.asked.iter().any(|term| asked_by(&fact.predicate).contains(term))).collect::<Vec<_>>()
-    });
-    let best = told.next().unwrap_or_default();
-    let of_others = !best.is_empty() && best.iter().all(|fact| about.excludes(fact));
-    of_others && !told.flatten().any(|fact| about.is_of(fact))
-}
-
-/// Answers that are looked at for somebody.
-const NEAR_THE_BEST: usize = 5;
 
 /// More than one person.
 struct Several;

@@ -25,6 +25,7 @@ mod items;
 mod late;
 mod negation;
 mod occasion;
+mod of_another;
 mod passages;
 mod plan;
 mod profile;
@@ -205,13 +206,16 @@ fn search(
     desk.rank(&mut groups, kept);
     let signals = Signals::of(&groups, &terms, &weights);
     let profile = &options.profile;
+    let among_people = index.talk.is_among_people();
     let calibration = match trace.compared {
         0 => &profile.calibration_without_tokens,
-        _ if index.talk.is_among_people() || profile.matching.assistant.is_none() => &profile.calibration,
+        _ if among_people || profile.matching.assistant.is_none() => &profile.calibration,
         _ => &profile.calibration_of_assistant,
     };
     let probability = calibration.probability(&signals);
-    let of_another = about::is_of_another(memory, derived, plan, &groups);
+    // Two people who talk speak of each other by "you", and leave names out.
+    let of_another = of_another::is_of_another(memory, derived, plan, &groups)
+        || !among_people && of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
     if plan.form.order {
         desk.spread(&mut groups);
     }

@@ -33,6 +33,29 @@ fn what_was_told_is_likelier_to_answer_than_what_was_not() {
 }
 
 #[test]
+fn what_is_said_of_one_is_no_answer_about_another() {
+    let engine = reading_engine();
+    for text in [
+        "My son Leo is 6. I am allergic to shellfish.",
+        "My sister Ana lives in Porto. She drives a Fiat.",
+        "Tom and I run every Tuesday.",
+    ] {
+        remember(&engine, &me(), &Utterance::of_user(text), &RememberOptions::default()).unwrap();
+    }
+    for (question, of_another) in [
+        ("What is Leo allergic to?", true),
+        ("What does Leo drive?", true),
+        ("What am I allergic to?", false),
+        ("What does Ana drive?", false),
+        ("When does Tom run?", false),
+        ("How old is Leo?", false),
+    ] {
+        let decision = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().decision;
+        assert_eq!(decision.reason.contains("somebody else"), of_another, "{question} {decision:?}");
+    }
+}
+
+#[test]
 fn a_profile_changes_the_order_and_is_named_in_the_answer() {
     let engine = told();
     // given a profile by which only recency counts
