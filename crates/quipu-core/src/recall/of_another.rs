@@ -97,7 +97,7 @@ fn facts_of<'a>(memory: &'a Memory, derived: &DerivedIndex, group: &Group) -> Ve
 /// True for words by or about somebody; `before` says so of the sentence before.
 fn speaks_of(about: &About, source: &Source, sentence: &str, before: bool) -> bool {
     let speaker = source.speaker().to_lowercase();
-    let is_speaker = about.names().iter().any(|name| *name == speaker) || about.is_user() && source.role == Role::User;
+    let is_speaker = about.names().contains(&speaker) || about.is_user() && source.role == Role::User;
     let goes_on = || before && tokens::words(sentence).iter().any(|word| PRONOUNS.contains(&word.lower.as_str()));
     is_speaker || about.is_named_in(sentence) || goes_on()
 }
