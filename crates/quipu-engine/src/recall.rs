@@ -337,6 +337,7 @@ fn decision(memory: &Memory, hits: &[Answer], found: &Found, thresholds: &Thresh
         contested: !answer.contested_by.is_empty(),
         from_user: answer.trust == Trust::User,
         of_another: found.of_another,
+        may_be_of_another: found.may_be_of_another,
     });
     let (verdict, reason) = stages::decide(found.probability, best, thresholds);
     let sides =

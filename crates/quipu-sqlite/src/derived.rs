@@ -20,7 +20,7 @@ const VECTOR_LAYOUT: &str = "checked:";
 type Vector = (VectorKey, Vec<u8>);
 
 /// What a read found.
-enum Found<T> {
+pub(crate) enum Found<T> {
     /// As it was written.
     Whole(T),
     /// Nothing, or something from before there were checksums.
@@ -29,24 +29,15 @@ enum Found<T> {
     Damaged,
 }
 
-impl<T> Found<T> {
-    fn whole(self) -> Option<T> {
-        match self {
-            Self::Whole(value) => Some(value),
-            Self::Nothing | Self::Damaged => None,
-        }
-    }
-}
-
 pub(crate) fn snapshots(connection: &Connection) -> rusqlite::Result<Vec<Seq>> {
     let mut query = connection.prepare_cached(include_str!("sql/snapshots.sql"))?;
     query.query_map([], |row| Ok(row.get::<_, Position>(0)?.0))?.collect()
 }
 
-pub(crate) fn snapshot(connection: &mut Connection, seq: Seq) -> Result<Option<Vec<u8>>, Failure> {
+pub(crate) fn snapshot(connection: &mut Connection, seq: Seq) -> Result<Found<Vec<u8>>, Failure> {
     // One view of both tables, also if another handle replaces the blob meanwhile.
     let view = connection.transaction()?;
-    Ok(find_snapshot(&view, seq)?.whole())
+    Ok(find_snapshot(&view, seq)?)
 }
 
 fn find_snapshot(view: &Connection, seq: Seq) -> rusqlite::Result<Found<Vec<u8>>> {
@@ -58,9 +49,38 @@ fn find_snapshot(view: &Connection, seq: Seq) -> rusqlite::Result<Found<Vec<u8>>
     blob(view, &owner, length, |bytes| blob_checksum(&owner, seq, "", bytes))
 }
 
-pub(crate) fn projection(connection: &mut Connection, name: &str) -> Result<Option<Projection>, Failure> {
+pub(crate) fn projection(connection: &mut Connection, name: &str) -> Result<Found<Projection>, Failure> {
     let view = connection.transaction()?;
-    Ok(find_projection(&view, name)?.whole())
+    Ok(find_projection(&view, name)?)
+}
+
+/// A snapshot or a projection, by its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Name {
+    Snapshot(Seq),
+    Projection(String),
+}
+
+/// Drops what was found damaged and still is, so that it is made again when it is due.
+pub(crate) fn drop_damaged(transaction: &Transaction<'_>, found: &[Name]) -> rusqlite::Result<()> {
+    for name in found {
+        match name {
+            Name::Snapshot(seq) if matches!(find_snapshot(transaction, *seq)?, Found::Damaged) => {
+                drop_snapshot(transaction, *seq)?;
+            }
+            Name::Projection(name) if matches!(find_projection(transaction, name)?, Found::Damaged) => {
+                drop_pieces_from(transaction, &projection_owner(name), 0)?;
+                transaction.prepare_cached(include_str!("sql/drop_projection.sql"))?.execute([name])?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn drop_snapshot(transaction: &Transaction<'_>, seq: Seq) -> rusqlite::Result<()> {
+    drop_pieces_from(transaction, &snapshot_owner(seq), 0)?;
+    transaction.prepare_cached(include_str!("sql/drop_snapshot.sql"))?.execute([stored(seq)]).map(|_| ())
 }
 
 fn find_projection(view: &Connection, name: &str) -> rusqlite::Result<Found<Projection>> {
@@ -96,9 +116,7 @@ pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusql
     let names: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for name in names {
         if matches!(find_projection(&view, &name)?, Found::Damaged) {
-            faults.push(format!(
-                "the projection {name} is damaged and not used; the next change or `quipu rebuild` makes it again"
-            ));
+            faults.push(format!("the projection {name} is damaged and not used; `quipu rebuild` makes it again"));
         }
     }
     let Some(tag) = vector_tag(&view)? else { return Ok(()) };
@@ -142,11 +160,7 @@ fn keep_snapshots(transaction: &Transaction<'_>, kept: usize) -> rusqlite::Resul
     let mut query = transaction.prepare_cached(include_str!("sql/surplus_snapshots.sql"))?;
     let surplus: Vec<Seq> =
         query.query_map([kept as i64], |row| Ok(row.get::<_, Position>(0)?.0))?.collect::<rusqlite::Result<_>>()?;
-    for seq in surplus {
-        drop_pieces_from(transaction, &snapshot_owner(seq), 0)?;
-        transaction.prepare_cached(include_str!("sql/drop_snapshot.sql"))?.execute([stored(seq)])?;
-    }
-    Ok(())
+    surplus.into_iter().try_for_each(|seq| drop_snapshot(transaction, seq))
 }
 
 /// Drops every snapshot, projection and vector.

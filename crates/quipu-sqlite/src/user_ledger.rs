@@ -13,6 +13,7 @@ use quipu_engine::ports::{
 };
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 
+use crate::derived::Found;
 use crate::fault::{self, Failure};
 use crate::folder::Folder;
 use crate::open::OpenConnection;
@@ -23,11 +24,13 @@ use crate::{checks, connection, copy, derived, disk, erase, lease, mark};
 #[derive(Debug)]
 pub(crate) struct SqliteLedger {
     pub(crate) connection: OpenConnection,
+    /// What was read and is not as it was written: it goes with the next append.
+    damaged: Vec<derived::Name>,
 }
 
 impl SqliteLedger {
     pub(crate) fn new(connection: OpenConnection) -> Self {
-        Self { connection }
+        Self { connection, damaged: Vec::new() }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -62,6 +65,16 @@ impl SqliteLedger {
         disk::note("commit", &path);
         transaction.commit()?;
         Ok(done)
+    }
+
+    /// What is as it was written; what is damaged is noted.
+    fn whole<T>(&mut self, found: Found<T>, name: derived::Name) -> Option<T> {
+        match found {
+            Found::Whole(value) => return Some(value),
+            Found::Damaged if !self.damaged.contains(&name) => self.damaged.push(name),
+            Found::Damaged | Found::Nothing => {}
+        }
+        None
     }
 
     fn fail(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
@@ -126,8 +139,14 @@ impl UserLedger for SqliteLedger {
 
     fn append(&mut self, expected: Seq, events: &[SealedEvent]) -> Result<(), StoreError> {
         self.folder().has_room()?;
-        let done = self.write(|transaction| append(transaction, expected, events));
-        done.map_err(|failure| failure.tell(self.path(), "append to"))
+        let damaged = self.damaged.clone();
+        let done = self.write(|transaction| {
+            append(transaction, expected, events)?;
+            Ok(derived::drop_damaged(transaction, &damaged)?)
+        });
+        done.map_err(|failure| failure.tell(self.path(), "append to"))?;
+        self.damaged.clear();
+        Ok(())
     }
 
     fn read(
@@ -190,11 +209,15 @@ impl UserLedger for SqliteLedger {
     }
 
     fn snapshot(&mut self, seq: Seq) -> Result<Option<Vec<u8>>, StoreError> {
-        derived::snapshot(&mut self.connection, seq).map_err(|failure| failure.tell(self.path(), "read"))
+        let found =
+            derived::snapshot(&mut self.connection, seq).map_err(|failure| failure.tell(self.path(), "read"))?;
+        Ok(self.whole(found, derived::Name::Snapshot(seq)))
     }
 
     fn projection(&mut self, name: &str) -> Result<Option<Projection>, StoreError> {
-        derived::projection(&mut self.connection, name).map_err(|failure| failure.tell(self.path(), "read"))
+        let found =
+            derived::projection(&mut self.connection, name).map_err(|failure| failure.tell(self.path(), "read"))?;
+        Ok(self.whole(found, derived::Name::Projection(name.to_owned())))
     }
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {

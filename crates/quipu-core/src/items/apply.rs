@@ -139,6 +139,9 @@ impl Items {
     }
 
     fn change_fact(&mut self, change: &FactChange) {
+        // True if what ended it is gone.
+        let ended_by = self.facts.get(&change.fact).and_then(|fact| fact.superseded_by);
+        let is_free = ended_by.is_some_and(|by| !self.facts.contains_key(&by));
         let Some(fact) = self.facts.get_mut(&change.fact) else { return };
         fact.valid_from = change.valid_from.or(fact.valid_from);
         fact.valid_to = change.valid_to.or(fact.valid_to);
@@ -148,6 +151,10 @@ impl Items {
         change.evidence.into_iter().for_each(|at| add_evidence(&mut fact.evidence, at));
         let Some(status) = change.status else { return };
         fact.status = status;
+        if status == FactStatus::Superseded && is_free {
+            // It is over by this change.
+            fact.superseded_by = None;
+        }
         if status == FactStatus::Active {
             fact.superseded_by = None;
             let fact = fact.clone();

@@ -247,6 +247,8 @@ pub struct Best {
     pub from_user: bool,
     /// It is said of somebody else than is asked about.
     pub of_another: bool,
+    /// What is asked is said of somebody else in the words of the question, and not of whom is asked about.
+    pub may_be_of_another: bool,
 }
 
 /// What to do, and why in words. `best` is none if nothing was found.
@@ -266,6 +268,9 @@ pub fn decide(probability: f64, best: Option<Best>, thresholds: &Thresholds) -> 
             true => (Verdict::Clarify, "it was said, but not surely enough to rely on"),
             false => (Verdict::Verify, "it does not come from the user, and nothing else says so"),
         };
+    }
+    if best.may_be_of_another {
+        return (Verdict::Verify, "what was found may be said of somebody else");
     }
     if probability < thresholds.answer_from {
         return (Verdict::Verify, "what was found may not be what was asked");
@@ -308,7 +313,8 @@ mod tests {
     #[test]
     fn verdicts_follow_probability_confidence_and_contest() {
         let limits = Thresholds::default();
-        let sure = Best { confidence: 0.8, contested: false, from_user: true, of_another: false };
+        let sure =
+            Best { confidence: 0.8, contested: false, from_user: true, of_another: false, may_be_of_another: false };
         let unsure = Best { confidence: 0.5, ..sure };
         for (probability, best, expected) in [
             (0.9, None, Verdict::Abstain),
@@ -319,6 +325,8 @@ mod tests {
             (0.9, Some(Best { contested: true, ..sure }), Verdict::Clarify),
             (0.9, Some(unsure), Verdict::Clarify),
             (0.9, Some(Best { of_another: true, ..sure }), Verdict::Abstain),
+            (0.9, Some(Best { may_be_of_another: true, ..sure }), Verdict::Verify),
+            (0.1, Some(Best { may_be_of_another: true, ..sure }), Verdict::Abstain),
             (0.9, Some(Best { from_user: false, ..unsure }), Verdict::Verify),
         ] {
             assert_eq!(decide(probability, best, &limits).0, expected, "{probability} {best:?}");

@@ -117,6 +117,8 @@ pub struct Found {
     pub probability: f64,
     /// The best of them says it of somebody else than is asked about.
     pub of_another: bool,
+    /// What is asked is said near the best of somebody else, and not of whom is asked about.
+    pub may_be_of_another: bool,
 }
 
 /// A question as an embedder understands it.
@@ -213,14 +215,14 @@ fn search(
         _ => &profile.calibration_of_assistant,
     };
     let probability = calibration.probability(&signals);
+    let of_another = of_another::is_of_another(memory, derived, plan, &groups);
     // Two people who talk speak of each other by "you", and leave names out.
-    let of_another = of_another::is_of_another(memory, derived, plan, &groups)
-        || !among_people && of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
+    let may_be_of_another = !among_people && of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
     if plan.form.order {
         desk.spread(&mut groups);
     }
     groups.truncate(plan.k);
-    Found { groups, derived: drawn, trace, signals, probability, of_another }
+    Found { groups, derived: drawn, trace, signals, probability, of_another, may_be_of_another }
 }
 
 /// Finds the items that answer a question.

@@ -94,7 +94,7 @@ impl Work<'_> {
         }
         match claim.current() {
             Some(current) if claim.is_single() => self.replace(claim, fact, &current),
-            None if claim.is_single() && self.is_over(claim) => self.put_into_history(claim, fact),
+            None if claim.is_single() && self.is_over(claim) => self.put_into_history(claim, fact, None),
             _ => self.beside(claim, fact),
         }
     }
@@ -173,7 +173,7 @@ impl Work<'_> {
             return self.contest(claim, fact, current, LESS_CREDIBLE);
         }
         if self.is_older_news(claim, current) {
-            return self.put_into_history(claim, fact);
+            return self.put_into_history(claim, fact, Some(current));
         }
         fact.valid_from = fact.valid_from.or_else(|| match claim.candidate.stance {
             Stance::Changed => Some(self.case.said_at()),

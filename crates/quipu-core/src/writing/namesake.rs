@@ -14,16 +14,23 @@ impl Work<'_> {
     ///
     /// Who is told apart is the one who became known later. Without a word of who is meant, it is the one who was known first.
     pub(super) fn told_apart<'a>(&self, candidate: &'a FactCandidate) -> Cow<'a, FactCandidate> {
-        let Some(role) = self.other_than_known(candidate) else { return Cow::Borrowed(candidate) };
-        let subject = format!("{} ({role})", candidate.subject);
+        let subject = (candidate.subject != USER).then(|| self.by_title(candidate).or_else(|| self.by_role(candidate)));
+        let Some(subject) = subject.flatten() else { return Cow::Borrowed(candidate) };
         Cow::Owned(FactCandidate { subject, ..candidate.clone() })
     }
 
-    /// What the candidate's subject is to the user, if that is nobody who was known by this name before.
-    fn other_than_known(&self, candidate: &FactCandidate) -> Option<String> {
-        if candidate.subject == USER {
-            return None;
-        }
+    /// "Uncle Marcus" is the Marcus who is known as an uncle.
+    fn by_title(&self, candidate: &FactCandidate) -> Option<String> {
+        let (title, name) = candidate.subject.split_once(' ')?;
+        let role = title.to_lowercase();
+        self.case.predicates.of_role(&role)?;
+        let known = self.called(name);
+        let meant = known.iter().find(|fact| role_of(fact) == role)?;
+        Some(self.subject(name, &known, meant))
+    }
+
+    /// Who is meant by a name that stands behind a role: "my uncle Marcus".
+    fn by_role(&self, candidate: &FactCandidate) -> Option<String> {
         let known = self.called(&candidate.subject);
         // Of several in one text, the one who was named last before the end of these words.
         let here = known.iter().filter_map(|fact| {
@@ -32,10 +39,18 @@ impl Work<'_> {
             Some((start, fact))
         });
         let (_, meant) = here.max_by_key(|(start, _)| *start)?;
-        let first = known.first()?;
+        Some(self.subject(&candidate.subject, &known, meant))
+    }
+
+    /// The name alone for who was known first by it, and whoever may be the same person.
+    fn subject(&self, name: &str, known: &[Fact], meant: &Fact) -> String {
         let of = |fact: &Fact| self.case.predicates.get(&fact.predicate).distinct;
-        let is_other = meant.predicate != first.predicate && (of(meant) || of(first));
-        is_other.then(|| meant.qualifiers.get("relation").unwrap_or(&meant.predicate).replace('_', " "))
+        match known.first() {
+            Some(first) if meant.predicate != first.predicate && (of(meant) || of(first)) => {
+                format!("{name} ({})", role_of(meant).replace('_', " "))
+            }
+            _ => name.to_owned(),
+        }
     }
 
     /// Who of this name stands in a relation to the user, first known first.
@@ -49,4 +64,9 @@ impl Work<'_> {
         });
         found
     }
+}
+
+/// What somebody is to the user: "sister", else the relation.
+fn role_of(fact: &Fact) -> &str {
+    fact.qualifiers.get("relation").unwrap_or(&fact.predicate)
 }

@@ -13,8 +13,8 @@ use crate::item::{Drawn, Fact, FactChange, FactStatus, ReviewKind};
 const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 impl Work<'_> {
-    /// Inserts a value between the ones of its time.
-    pub(super) fn put_into_history(&mut self, claim: &Claim<'_>, mut fact: Fact) {
+    /// Inserts a value between the ones of its time. `current` holds in its place.
+    pub(super) fn put_into_history(&mut self, claim: &Claim<'_>, mut fact: Fact, current: Option<&Fact>) {
         let own = start_of(&fact);
         if let Some(same) = claim.known_then(own) {
             self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at: Some(self.case.said_at()) });
@@ -23,10 +23,12 @@ impl Work<'_> {
         let known = claim.held.iter().filter(|held| matches!(held.status, FactStatus::Active | FactStatus::Superseded));
         let mut next: Option<Timestamp> = None;
         let mut before: Option<Fact> = None;
+        let mut by: Option<&Fact> = None;
         for held in known {
             let (start, end) = (start_of(held), held.valid_to);
             if start > own {
                 next = [next, start].into_iter().flatten().min();
+                by = by.filter(|by| start_of(by) <= start).or(Some(held));
             } else if start <= own && end > own {
                 // What it is put into the place of was over then: so is this.
                 next = [next, end].into_iter().flatten().min();
@@ -40,6 +42,9 @@ impl Work<'_> {
             Stance::Held | Stance::Ended => [next, said_at].into_iter().flatten().min(),
             _ => next.or(said_at),
         };
+        // Without what came next, it would hold.
+        let is_over = matches!(claim.candidate.stance, Stance::Held | Stance::Ended) || fact.valid_to.is_some();
+        fact.superseded_by = by.or(current).filter(|_| !is_over).map(|by| by.id);
         fact.valid_to = fact.valid_to.or(over).max(own);
         if let Some(before) = before {
             let valid_to = own;
@@ -80,7 +85,7 @@ impl Work<'_> {
             fact.valid_to = fact.valid_to.or(Some(self.case.said_at())).max(start_of(&fact));
             return self.wait(fact, ReviewKind::Fact, None, reason);
         }
-        self.put_into_history(claim, fact);
+        self.put_into_history(claim, fact, None);
     }
 
     /// True if what is told is older than what holds.

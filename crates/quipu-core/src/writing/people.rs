@@ -128,13 +128,23 @@ impl Desk<'_> {
         let schema = self.memory.schema();
         let mut work = Ink::new(self);
         work.drawn.extend(self.said_twice(before));
-        let core = &mut work.core;
         let (items, known) = (self.memory.items(), before.items());
-        let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
+        let again = self.holds_again();
+        work.drawn.extend(again.iter().map(|fact| Drawn::FactRestored { fact: fact.id }));
+        // Of a relation that holds one value, the last.
+        let gives_way = |fact: &Fact| {
+            let last = again.iter().rfind(|other| fact.single && other.slot == fact.slot);
+            last.is_some_and(|last| last.id != fact.id)
+        };
+        let counts = |fact: &&Fact| {
+            let holds = fact.is_active() || again.iter().any(|other| other.id == fact.id);
+            holds && !items.is_hidden(fact.id) && !gives_way(fact)
+        };
         let value = |fact: &Fact| (fact.core_path.clone(), normal(&fact.object));
         let held: BTreeSet<_> = items.facts().filter(counts).map(value).collect();
         let counted = known.facts().filter(|fact| fact.is_active() && !known.is_hidden(fact.id));
         let idle = items.facts().filter(|fact| !counts(fact));
+        let core = &mut work.core;
         for fact in counted.chain(idle).filter(|fact| fact.core_path.is_some()) {
             if !held.contains(&value(fact)) {
                 core.take_value(self.predicates, fact);

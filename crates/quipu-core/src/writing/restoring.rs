@@ -49,6 +49,20 @@ impl Desk<'_> {
         if self.memory.check(changes.iter()).is_ok() { changes } else { Vec::new() }
     }
 
+    /// Facts that were over when they were told only because of one that is gone: they hold now. In the order of their time.
+    pub(super) fn holds_again(&self) -> Vec<&Fact> {
+        let items = self.memory.items();
+        let follows = |fact: &Fact| {
+            let later = |held: &Fact| held.is_active() && !items.is_hidden(held.id) && start_of(held) > start_of(fact);
+            fact.single && items.in_slot(&fact.slot).any(later)
+        };
+        let over = |fact: &&Fact| fact.status == FactStatus::Superseded && !items.is_hidden(fact.id);
+        let is_free = |fact: &&Fact| fact.superseded_by.is_some_and(|by| items.fact(by).is_none()) && !follows(fact);
+        let mut found: Vec<&Fact> = items.facts().filter(over).filter(is_free).collect();
+        found.sort_by_key(|fact| (start_of(fact), fact.id));
+        found
+    }
+
     /// Facts that count twice since an event that stood between them counts no longer: the later one is part of the earlier.
     pub(super) fn said_twice(&self, before: &Memory) -> Vec<Drawn> {
         let items = self.memory.items();

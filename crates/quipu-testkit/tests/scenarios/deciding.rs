@@ -117,6 +117,11 @@ fn two_people_of_one_name_are_told_apart() {
             ("where does my cousin live?", "Bruges"),
             &["Max (cousin) lives in Bruges", "Max lives in Lier"],
         ),
+        (
+            &["My boss Marcus lives in Leeds.", "My uncle Marcus lives in Cornwall.", "Uncle Marcus moved to Devon."],
+            ("where does my uncle Marcus live?", "Devon"),
+            &["Marcus (uncle) lives in Devon", "Marcus lives in Leeds"],
+        ),
         // the same person
         (
             &["My girlfriend Els lives in Ghent.", "My wife Els lives in Bruges."],

@@ -394,3 +394,37 @@ fn the_value_before_holds_again_and_the_value_after_stays() {
     back(&engine, &events(told[0].clone()));
     assert_eq!((place(&engine), held(&engine)), (json!("Oslo"), vec!["User lives in Oslo".to_owned()]));
 }
+
+#[test]
+fn older_news_holds_without_what_it_was_older_than() {
+    let engine = reading();
+    let mut told = Vec::new();
+    for text in ["I live in Lyon.", "I moved to Oslo last week.", "I moved to Rome in 2021.", "My name is Ana."] {
+        let from = status(&engine, &me()).map_or(1, |status| status.version + 1);
+        said(&engine, &[text]);
+        told.push(from..=status(&engine, &me()).unwrap().version);
+    }
+    let place = |engine: &Engine| core(engine)["location"]["current"].clone();
+    let back = |engine: &Engine, which: &Selection| {
+        revert(engine, &me(), which, &RevertOptions::default(), &mut |_| {}).unwrap().0.seq
+    };
+    let (all, whole) = (held(&engine), core(&engine));
+    assert_eq!(place(&engine), json!("Oslo"));
+    // without Oslo, Lyon holds: it was said later than Rome began
+    let first = back(&engine, &events(told[1].clone()));
+    assert_eq!(place(&engine), json!("Lyon"));
+    // without Lyon too, Rome
+    let second = back(&engine, &events(told[0].clone()));
+    assert_eq!((place(&engine), held(&engine)), (json!("Rome"), vec!["User lives in Rome".into(), "User's name is Ana".into()]));
+    for seq in [second, first] {
+        back(&engine, &events(seq..=seq));
+    }
+    assert_eq!((held(&engine), core(&engine)), (all, whole));
+    // what was over by its own words stays over
+    said(&engine, &["I used to work at Acme.", "I work at Bolt."]);
+    let from = status(&engine, &me()).unwrap().version;
+    let last = |engine: &Engine| held(engine).iter().any(|fact| fact.contains("Acme"));
+    assert!(!last(&engine));
+    back(&engine, &events(from..=from));
+    assert!(!last(&engine));
+}

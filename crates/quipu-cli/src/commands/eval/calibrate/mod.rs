@@ -126,6 +126,8 @@ fn ask(engine: &Engine, put: &Put<'_>) -> Result<Asked> {
             contested: !answer.contested_by.is_empty(),
             from_user: true,
             of_another: report.decision.of_another,
+            // That is only told of chats with an assistant.
+            may_be_of_another: false,
         }),
     })
 }

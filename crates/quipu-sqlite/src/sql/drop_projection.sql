@@ -1,0 +1,1 @@
+DELETE FROM projection WHERE name = ?1
