@@ -1447,6 +1447,11 @@ export interface components {
              * @description What to give as `after` for the next page; none if this is the last one so far.
              */
             next?: number | null;
+            /**
+             * Format: uint64
+             * @description How many there are on all pages.
+             */
+            total: number;
         };
         /** @description Which events. */
         EventsAsked: {

@@ -96,9 +96,9 @@ fn a_day_with_a_memory() {
     assert_eq!(printed.matches("Event ").count(), 2);
     ok(&["recall", "where do I live?", "-k", "1"], &["I moved to Porto in March"]);
     let set =
-        event(&ok(&["core", "set", "/work/role", "vet", "--because", "she said so"], &["+ /work", "works as vet"]));
+        event(&ok(&["core", "set", "/work/role", "vet", "--because", "she said so"], &["+ /work", "works as a vet"]));
     ok(&["blame", "/work/role"], &["she said so", "nothing → \"vet\""]);
-    ok(&["facts", "--predicate", "works_as"], &["User works as vet", "entered by hand"]);
+    ok(&["facts", "--predicate", "works_as"], &["User works as a vet", "entered by hand"]);
     ok(&["diff", "0"], &["+ turn_", "vet"]);
     let (set, back) = (set.to_string(), (set + 1).to_string());
     ok(&["revert", &set, "--dry-run"], &["- /work", "nothing was changed"]);

@@ -78,7 +78,7 @@ pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Ve
     let wanted = |memory: &Memory, fact: &Fact| {
         let counts = match options.valid_at {
             Some(time) => fact.held_at(time),
-            None => fact.is_active() && fact.valid_to.is_none_or(|to| to > now),
+            None => fact.holds_at_last(now),
         };
         let subject = options.subject.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(&fact.subject));
         let predicate = options.predicate.as_ref().is_none_or(|wanted| *wanted == fact.predicate);

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan};
+use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
 use quipu_core::memory::Held;
 use quipu_core::pack::{self, Need, Noted, Offer, Section, Words, excerpt};
 use quipu_core::recall::{DerivedHit, Intent, Plan};
@@ -177,16 +177,16 @@ impl<'a> Desk<'a> {
         match hit.id.kind {
             ItemKind::Task => remarks.extend(hit.status.clone()),
             ItemKind::Fact => {
-                let said = hit.said_at.map(day);
-                let news = |time: &Timestamp| Some(day(*time)) != said;
+                let said = hit.said_at.map(stretch);
+                let news = |time: &Timestamp| Some(stretch(*time)) != said;
                 let is_event = self.memory.items().fact(hit.id).is_some_and(|fact| fact.fact_type == FactType::Event);
-                remarks.extend(hit.valid_from.filter(news).map(|from| match (is_event, day(from)) {
+                remarks.extend(hit.valid_from.filter(news).map(|from| match (is_event, stretch(from)) {
                     (true, day) if day.len() == "2026-03-05".len() => format!("on {day}"),
                     (true, part) => format!("in {part}"),
                     (false, day) if Some(from) > hit.said_at => format!("from {day}"),
                     (false, day) => format!("since {day}"),
                 }));
-                remarks.extend(hit.valid_to.map(|to| format!("until {}", day(to))));
+                remarks.extend(hit.valid_to.map(|to| format!("until {}", stretch(to))));
             }
             _ => {}
         }
@@ -399,15 +399,4 @@ fn forms(source: &Source, near: &[Range<usize>], terms: &BTreeSet<String>) -> Ve
 fn bears(fact: &Fact) -> bool {
     let heeded = matches!(fact.fact_type, FactType::Preference | FactType::Constraint | FactType::Commitment);
     heeded || fact.time_span == TimeSpan::Future
-}
-
-/// A time as far as it is known: what begins with a year or a month was told as one.
-fn day(time: Timestamp) -> String {
-    let text = time.strftime("%Y-%m-%d").to_string();
-    let is_midnight = time.strftime("%H:%M:%S").to_string() == "00:00:00";
-    match (text.strip_suffix("-01-01"), text.strip_suffix("-01")) {
-        (Some(year), _) if is_midnight => year.to_owned(),
-        (_, Some(month)) if is_midnight => month.to_owned(),
-        _ => text,
-    }
 }

@@ -257,6 +257,8 @@ class EventPage(TypedDict):
     items: list[Json]
     #: The same by an older name; use `items`.
     events: list[Json]
+    #: On all pages.
+    total: int
     next: int | None
 
 

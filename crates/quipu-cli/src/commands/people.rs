@@ -46,13 +46,7 @@ fn word(value: &impl serde::Serialize) -> String {
 }
 
 fn span(fact: &Fact) -> String {
-    let day = |time: jiff::Timestamp| time.strftime("%Y-%m-%d").to_string();
-    match (fact.valid_from, fact.valid_to) {
-        (Some(from), Some(to)) => format!(" · {} to {}", day(from), day(to)),
-        (Some(from), None) => format!(" · since {}", day(from)),
-        (None, Some(to)) => format!(" · until {}", day(to)),
-        (None, None) => String::new(),
-    }
+    fact.times(jiff::Timestamp::now()).map_or_else(String::new, |times| format!(" · {times}"))
 }
 
 pub(super) fn fact(shown: &FactShown) -> String {

@@ -7,6 +7,7 @@ use super::claim::{Claims, Clause};
 use super::persons::{Tie, Who};
 use super::reader::Reader;
 use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
+use crate::predicate::is_named_by;
 
 /// Persons remembered for "she" and "he", the last ones first.
 const MET_MAX: usize = 4;
@@ -47,13 +48,14 @@ impl Reader<'_> {
             qualifiers: Default::default(),
         };
         self.rules.relation_qualifiers(&mut fact.qualifiers, &tie.relation);
-        self.rules.corrections.settle(std::slice::from_mut(&mut fact), open, words, false, &self.rules.objects);
+        self.rules.corrections.settle(std::slice::from_mut(&mut fact), open, words, true, &self.rules.objects);
         self.keep(Claims { facts: vec![fact], ..Claims::default() });
     }
 
     /// Keeps what is not there yet.
     pub(super) fn keep(&mut self, claims: Claims) {
         for fact in claims.facts {
+            self.out.facts.retain(|other| !is_name_of(&fact, other));
             let same = |other: &FactCandidate| {
                 // Two readings of the same words are one claim, however each takes it; elsewhere the stance tells claims apart.
                 let words = other.span == fact.span && says_more(&other.object, &fact.object);
@@ -95,6 +97,15 @@ impl Reader<'_> {
             self.met.truncate(MET_MAX);
         }
     }
+}
+
+/// True if one claim names what the other, of the same words or of the sentence before, only says the kind of: "a puppy. Her
+/// name is Nala."
+fn is_name_of(named: &FactCandidate, other: &FactCandidate) -> bool {
+    (&named.subject, &named.predicate) == (&other.subject, &other.predicate)
+        && named.span.start <= other.span.start
+        && other.span.end <= named.span.end
+        && is_named_by((&other.object, &other.qualifiers), (&named.object, &named.qualifiers))
 }
 
 /// Adds to a claim what another reading of it says besides.

@@ -49,6 +49,8 @@ pub(super) struct Split {
     pub(super) clauses: Vec<String>,
     /// What stands between a clause and a verb without a subject of its own.
     pub(super) verbs: String,
+    /// What follows a number with a full stop that ends no sentence.
+    pub(super) ordinal: String,
     /// Words that are no clause yet: "last week my dad", before "and I …".
     pub(super) unfinished: String,
     /// What is cut before a clause about whoever the clause before it ends with.
@@ -124,6 +126,10 @@ pub(super) struct Subject {
     pub(super) own: String,
     /// At the end of a negated clause: it did hold once.
     pub(super) any_more: String,
+    /// A subject that is neither the speaker nor named.
+    pub(super) another: String,
+    /// A clause in the past tense is about what is over.
+    pub(super) formerly: String,
 }
 
 /// Words before a verb.
@@ -198,6 +204,9 @@ pub(super) struct TimePattern {
     pub(super) offset: Option<i64>,
     #[serde(default)]
     pub(super) unit: Option<Unit>,
+    /// It is the last day of that unit.
+    #[serde(default)]
+    pub(super) ends: bool,
     /// It is a length: it says a date only of what still lasts.
     #[serde(default)]
     pub(super) lasts: bool,
@@ -296,6 +305,12 @@ pub(super) struct Persons {
     pub(super) species: String,
     /// "{owner}'s {relation}": how a person without a name is called.
     pub(super) unnamed: String,
+    /// A name told of somebody who was not named: "her name is Saskia". Group `name`.
+    pub(super) introduced: String,
+    /// What stands before a name that is a place.
+    pub(super) place: String,
+    /// What follows a person and makes it another: "'s brother Luke". Groups `relation` and `name`.
+    pub(super) theirs: String,
     /// In the clause of a relation: it is no more.
     pub(super) gone: String,
     /// Relations meant by "she", and by "he".
@@ -309,6 +324,8 @@ pub(super) struct Persons {
 pub(super) struct Correction {
     /// A clause that begins so says that what follows is right and something else was wrong.
     pub(super) strong: String,
+    /// What is said beside a contrast where things have changed: "now at Bolt, not Acme".
+    pub(super) change: String,
     /// So does this one, of what holds one value.
     pub(super) weak: String,
     /// The right value of the claim before: groups `object`, `not`.

@@ -24,6 +24,9 @@ pub(super) struct People {
     gone: Pattern,
     she: Pattern,
     he: Pattern,
+    introduced: Pattern,
+    theirs: Pattern,
+    place: Pattern,
 }
 
 /// The subject of a clause.
@@ -79,12 +82,34 @@ impl People {
             gone: patterns.one("persons.gone", &words.gone)?,
             she: patterns.one("persons.she", &format!("^(?:{})$", words.she))?,
             he: patterns.one("persons.he", &format!("^(?:{})$", words.he))?,
+            introduced: patterns.one("persons.introduced", &words.introduced)?,
+            theirs: patterns.start("persons.theirs", &words.theirs)?,
+            place: patterns.one("persons.place", &words.place)?,
         })
     }
 
     /// The subject a clause begins with and where it ends; `met` are those spoken of before.
     pub(super) fn subject(&self, clause: &str, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
-        self.subjects.iter().find_map(|subject| self.known(&subject.captures(clause)?, reading, met))
+        let (who, end) =
+            self.subjects.iter().find_map(|subject| self.known(&subject.captures(clause)?, reading, met))?;
+        Some(self.of_theirs(&who, &clause[end..]).map_or((who, end), |(other, more)| (other, end + more)))
+    }
+
+    /// "My fiancé's brother Luke" is not the fiancé.
+    fn of_theirs(&self, who: &Who, after: &str) -> Option<(Who, usize)> {
+        let groups = self.theirs.captures(after)?;
+        let relation = groups.name("relation")?.as_str();
+        let name = groups.name("name").filter(|name| self.is_name(name.as_str()));
+        let end = name.map_or(groups.name("relation")?.end(), |name| name.end());
+        let owner = if who.first { USER } else { &who.name };
+        let name = name.map_or_else(|| self.nameless(owner, relation), |name| name.as_str().to_owned());
+        Some((Who { relation: Some(relation.to_lowercase()), ..Who::other(name, 0.85) }, end))
+    }
+
+    /// Names of people who come up: "her name is Saskia", "a boyfriend now, Dan".
+    pub(super) fn introduced(&self, sentence: &str) -> Vec<String> {
+        let names = self.introduced.captures_iter(sentence).filter_map(|groups| groups.name("name"));
+        names.map(|name| name.as_str().to_owned()).filter(|name| self.is_name(name)).collect()
     }
 
     /// The speaker after an opening that is no clause of its own: "in my spare time I …", and where "I" ends.
@@ -155,7 +180,8 @@ impl People {
     pub(super) fn ties(&self, clause: &str, reading: &Reading<'_>) -> Vec<Tie> {
         let mut ties = Vec::new();
         for (_, groups) in self.ties.every(clause) {
-            ties.extend(self.tie(&groups, reading));
+            let before = groups.name("name").map_or("", |name| &clause[..name.start()]);
+            ties.extend(self.tie(&groups, before, reading));
         }
         ties
     }
@@ -186,7 +212,11 @@ impl People {
         name.chars().next().is_some_and(char::is_uppercase) && !self.not_names.is_match(name)
     }
 
-    fn tie(&self, groups: &Captures<'_>, reading: &Reading<'_>) -> Option<Tie> {
+    fn tie(&self, groups: &Captures<'_>, before: &str, reading: &Reading<'_>) -> Option<Tie> {
+        // "She's from Trondal, my new boss" names a place.
+        if self.place.is_match(before) {
+            return None;
+        }
         let owner = self.owner(groups.name("owner").map(|owner| owner.as_str()), reading)?;
         // "my sister Philippa's allergic"
         let name = groups.name("name")?.as_str().trim_end_matches("'s").trim_end_matches("’s");

@@ -29,6 +29,8 @@ pub(super) struct Reader<'a> {
     list: bool,
     /// The clause is about whoever the one before it ends with: "my cousin Anna, who grew up in Ulm".
     relative: bool,
+    /// The last clause with a subject is about somebody else.
+    about_another: bool,
 }
 
 /// What a clause inherits from the one before it in its sentence.
@@ -52,6 +54,7 @@ impl<'a> Reader<'a> {
             summary: reading.speaker == USER,
             list: false,
             relative: false,
+            about_another: false,
         }
     }
 
@@ -102,6 +105,11 @@ impl<'a> Reader<'a> {
         if let Some(who) = self.rules.people.named_after(&text[sentence.clone()], self.reading) {
             self.met.clear();
             self.meet(&who);
+        }
+        for name in self.rules.people.introduced(&text[sentence.clone()]) {
+            if self.met.iter().all(|met| met.name != name) {
+                self.meet(&Who::other(name, 0.85));
+            }
         }
         let mut state = Before { first: true, ..Before::default() };
         let mut last = sentence.start..sentence.start;
@@ -196,6 +204,7 @@ impl<'a> Reader<'a> {
         let clause = self.rules.measure(text, range, self.reading.said_at);
         let body = self.lead_end(&clause);
         let Some((who, verb)) = self.who(&clause, body, before) else { return };
+        self.about_another = !who.first;
         self.meet(&who);
         before.passed = false;
         let (marks, after) = self.rules.before_verbs.read(&clause.text[verb..]);
@@ -226,10 +235,13 @@ impl<'a> Reader<'a> {
             let Some(owner) = rules.people.owner(owner, self.reading) else { continue };
             let relation = groups.name("whose").map(|whose| whose.as_str());
             let unowned = relation.is_none() && groups.name("owner").is_none();
+            if unowned && reach != Reach::Before && self.is_of_another_than_speaker(&clause) {
+                continue;
+            }
             if reach == Reach::Clause
                 && ((unowned && self.relative)
                     || self.is_denied(set, at, &groups, clause.text)
-                    || (unowned && self.is_of_another(set, at, &clause)))
+                    || (unowned && self.is_of_another(set, at, &groups, &clause)))
             {
                 continue;
             }
@@ -268,12 +280,28 @@ impl<'a> Reader<'a> {
         anywhere && self.rules.denies.is_match(&clause[..end])
     }
 
-    /// True if a rule that looks anywhere in a clause would give the speaker what is said of somebody else.
-    fn is_of_another(&self, set: &RuleSet, at: usize, clause: &Clause<'_>) -> bool {
+    /// True if words without an owner are said of "she", "he" or "they", and not of the speaker.
+    fn is_of_another_than_speaker(&self, clause: &Clause<'_>) -> bool {
+        let words = &clause.text[self.lead_end(clause)..];
+        self.rules.another.is_match(words) && !self.rules.own.is_match(clause.text)
+    }
+
+    /// True if a rule that names nobody would give the speaker what is said of somebody else.
+    fn is_of_another(&self, set: &RuleSet, at: usize, groups: &Captures<'_>, clause: &Clause<'_>) -> bool {
         let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
-        let subject = || self.who(clause, self.lead_end(clause), &Before::default());
-        // The "my" of "my brother" does not count.
-        anywhere && subject().is_some_and(|(who, verb)| !who.first && !self.rules.own.is_match(&clause.text[verb..]))
+        let body = self.lead_end(clause);
+        let subject = || match anywhere {
+            true => self.who(clause, body, &Before::default()),
+            false => {
+                let first = self.rules.people.subject(&clause.text[body..], self.reading, &self.met);
+                first.map(|(who, end)| (who, body + end))
+            }
+        };
+        // The "my" of "my brother" does not count, and in "Gluten's the enemy" the subject is the value.
+        let value = groups.name("object").map_or(clause.text.len(), |object| object.start());
+        subject().is_some_and(|(who, verb)| {
+            !who.first && (anywhere || verb <= value) && !self.rules.own.is_match(&clause.text[verb..])
+        })
     }
 
     /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
@@ -311,7 +339,8 @@ impl<'a> Reader<'a> {
         if let Some(who) = before.who.as_ref().filter(|_| !before.first) {
             return self.joins(&words[verb..], who, before.governs, &marks).then(|| (who.clone(), body));
         }
-        if self.rules.elided_first.is_match(words) {
+        // "My dog is old. Allergic to chicken too." is still about the dog.
+        if !self.about_another && self.rules.elided_first.is_match(words) {
             return Some((Who { sure: 0.85, ..Who::speaker(self.reading) }, body));
         }
         let flat = before.first && self.summary && self.rules.elided_third.is_match(words);
@@ -399,10 +428,13 @@ impl<'a> Reader<'a> {
         if rule.text.be { marks.be() || (elided && !rule.text.be_said) } else { !marks.be() || is_gerund(verb) }
     }
 
-    /// A negation with "any more" at its end is an ending.
+    /// A negation with "any more" at its end is an ending; what is told of "previously" is over.
     fn end_marks(&self, clause: &Clause<'_>, mut marks: Marks) -> Marks {
         if marks.has(Mark::Negated) && self.rules.any_more.is_match(clause.text) {
             marks.set(Mark::Ended);
+        }
+        if self.rules.formerly.is_match(clause.text) {
+            marks.set(Mark::Held);
         }
         marks
     }

@@ -13,6 +13,7 @@ use crate::refusal::Refusal;
 pub(super) struct Corrections {
     strong: Pattern,
     weak: Pattern,
+    change: Pattern,
     meant: Vec<Pattern>,
     instead: Vec<Pattern>,
     /// A clause that only says since when the claim before it holds.
@@ -28,6 +29,7 @@ impl Corrections {
         Ok(Self {
             strong: patterns.start("correction.strong", &words.strong)?,
             weak: patterns.start("correction.weak", &words.weak)?,
+            change: patterns.one("correction.change", &words.change)?,
             meant: meant.collect::<Result<_, _>>()?,
             instead: instead.collect::<Result<_, _>>()?,
             since: patterns.start("correction.since", &words.since)?,
@@ -45,13 +47,15 @@ impl Corrections {
         objects: &Objects,
     ) {
         let strong = self.strong.is_match(sentence);
-        let weak = single && self.weak.is_match(sentence);
-        let not = objects.contrast(rest).filter(|_| strong || single);
+        let hints = self.weak.is_match(sentence);
+        let weak = single && hints;
+        let not = objects.contrast(rest).filter(|_| strong || single || hints);
         if !strong && !weak && not.is_none() {
             return;
         }
+        let changed = !strong && !hints && self.change.is_match(sentence);
         for fact in facts.iter_mut().filter(|fact| matches!(fact.stance, Stance::Holds | Stance::Changed)) {
-            fact.stance = Stance::Corrects { not: not.clone() };
+            fact.stance = if changed { Stance::Changed } else { Stance::Corrects { not: not.clone() } };
         }
     }
 

@@ -20,6 +20,7 @@ pub(super) struct Splitter {
     abbreviation: Pattern,
     clauses: Vec<Pattern>,
     verbs: Pattern,
+    ordinal: Pattern,
     unfinished: Pattern,
     relative: Pattern,
     question_tail: Pattern,
@@ -37,6 +38,7 @@ impl Splitter {
             abbreviation: patterns.one("split.abbreviations", &format!(r"(?:^|[\s(])(?:{abbreviations}|\p{{L}})$"))?,
             clauses,
             verbs: patterns.one("split.verbs", &words.verbs)?,
+            ordinal: patterns.one("split.ordinal", &words.ordinal)?,
             unfinished: patterns.start("split.unfinished", &words.unfinished)?,
             relative: patterns.one("split.relative", &words.relative)?,
             question_tail: patterns.one("split.question_tail", &words.question_tail)?,
@@ -52,7 +54,10 @@ impl Splitter {
             let ends = match c {
                 '\n' => true,
                 '!' | '?' | '…' => rest_is_open(&text[end..]),
-                '.' => rest_is_open(&text[end..]) && !self.is_abbreviated(text, from, at),
+                '.' => {
+                    let counts = text[from..at].ends_with(char::is_numeric) && self.ordinal.is_match(&text[end..]);
+                    rest_is_open(&text[end..]) && !counts && !self.is_abbreviated(text, from, at)
+                }
                 _ => false,
             };
             if ends {

@@ -165,6 +165,52 @@ fn people_are_told_apart() {
     let read = RULES.read(&Reading { speaker: "Nils", addressee: Some("Bea"), ..reading("You live in Oslo.") });
     assert_eq!(lines(&read), ["Bea lives_in Oslo"]);
     check("You live in Oslo.", &[]);
+    // Nobody knows who she is, and she is not the speaker.
+    check("She has two kids, Rui and Marta.", &[]);
+    check("He was born in Rome.", &[]);
+    check("They have a dog, Leo.", &[]);
+    check("mum is moving in with Tomek when she gets out", &[]);
+    check(
+        "My fiancé's brother Luke is a pilot. He lives in Gatwick.",
+        &["Luke works_as pilot", "Luke lives_in Gatwick"],
+    );
+    check(
+        "My brother Owen has a girlfriend. Her name is Saskia and she's Dutch.",
+        &["user sibling Owen relation=brother", "Saskia nationality Dutch"],
+    );
+    check("Dog is called Bruno. Allergic to chicken so no chicken treats.", &["user pet Bruno species=dog"]);
+    check("She's from Trondal, my new boss.", &["user's boss from Trondal"]);
+}
+
+#[test]
+fn who_is_what_to_the_user() {
+    check("My wife is Anna.", &["user partner Anna relation=wife"]);
+    check("my partner is Joanne", &["user partner Joanne relation=partner"]);
+    check("My boss is American.", &["user's boss nationality American"]);
+    check("My accountant is Nigel Firth.", &["user colleague Nigel Firth relation=accountant"]);
+}
+
+#[test]
+fn who_has_died() {
+    check("My dad died in 2016.", &["user's dad died died"]);
+    let died = RULES.read(&reading("My dad died in 2016."));
+    assert_eq!(died.facts[0].valid_from, "2016-01-01T00:00:00Z".parse().ok());
+}
+
+#[test]
+fn what_is_over_is_over() {
+    check("I live in Leeds. Previously I lived in York.", &["user lives_in Leeds", "held user lives_in York"]);
+    check("I'm a nurse; formerly I worked as a cook.", &["user works_as nurse", "held user works_as cook"]);
+    check("I taught at St. Anne's for six years.", &["held user works_at St. Anne's"]);
+    check("We moved here from Braga last year.", &["ended user lives_in Braga"]);
+    check("Kasia works at Bolt now, not at Acme.", &["changed Kasia works_at Bolt"]);
+}
+
+#[test]
+fn what_has_a_name_is_called_by_it() {
+    check("We got a kitten on Sunday. Named her Biscuit.", &["user pet Biscuit species=cat"]);
+    check("I have a dog, Leo.", &["user pet Leo species=dog"]);
+    check("Actually, my dog is called Muffin, not Biscuit.", &["corrects(Biscuit) user pet Muffin species=dog"]);
 }
 
 #[test]
@@ -175,6 +221,7 @@ fn dates_resolve_against_the_day_it_was_said() {
     };
     for (text, expected) in [
         ("I moved to Porto last Friday.", "2026-03-13T00:00:00Z"),
+        ("We go to Rome on the 3. of May.", "2026-05-03T00:00:00Z"),
         ("I moved to Porto in May 2019.", "2019-05-01T00:00:00Z"),
         ("I moved to Porto in October.", "2025-10-01T00:00:00Z"),
         ("I moved to Porto two weeks ago.", "2026-02-23T00:00:00Z"),
@@ -196,6 +243,8 @@ fn dates_resolve_against_the_day_it_was_said() {
 #[test]
 fn tasks_and_problems() {
     check("I have to renew my passport by Friday.", &["task opened renew my passport"]);
+    let due = |text: &str| RULES.read(&reading(text)).tasks[0].due.map(|due| due.to_string());
+    assert_eq!(due("I need to finish my portfolio by the end of the month.").as_deref(), Some("2026-03-31T00:00:00Z"));
     let due = RULES.read(&reading("I have to renew my passport by Friday.")).tasks[0].due;
     assert_eq!(due.map(|due| due.to_string()).as_deref(), Some("2026-03-20T00:00:00Z"));
     check(

@@ -78,7 +78,7 @@ pub(super) struct Often {
 enum Day {
     Calendar { year: Option<i16>, month: Option<i8>, day: Option<i8> },
     Weekday { number: i8, toward: i8 },
-    Away { count: i64, unit: Unit },
+    Away { count: i64, unit: Unit, ends: bool },
 }
 
 impl Named {
@@ -92,7 +92,8 @@ impl Named {
             Day::Calendar { year: None, month: Some(month), day } => nearest(said?, month, day, ahead),
             Day::Calendar { year: None, month: None, day } => day_of_month(said?, day?, ahead),
             Day::Weekday { number, toward } => weekday(said?, number, toward, ahead),
-            Day::Away { count, unit } => away(said?, count, unit),
+            Day::Away { count, unit, ends: false } => away(said?, count, unit),
+            Day::Away { count, unit, ends: true } => last_of(away(said?, count, unit)?, unit),
         };
         date.filter(|date| date.year() >= 1)?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     }
@@ -103,20 +104,25 @@ impl Named {
             Day::Calendar { day: Some(_), .. } | Day::Weekday { .. } => Unit::Day,
             Day::Calendar { month: Some(_), .. } => Unit::Month,
             Day::Calendar { .. } => Unit::Year,
+            Day::Away { ends: true, .. } => Unit::Day,
             Day::Away { unit, .. } => unit,
         };
         let side = |ahead| {
             let first = self.start(said_at, ahead)?.to_zoned(TimeZone::UTC).date();
-            let last = match unit {
-                Unit::Day => first,
-                Unit::Week => first.checked_add(Span::new().days(6)).ok()?,
-                Unit::Month => first.last_of_month(),
-                Unit::Year => first.last_of_year(),
-            };
-            Some(first..=last)
+            Some(first..=last_of(first, unit)?)
         };
         let is_weekday = matches!(self.day, Some(Day::Weekday { .. }));
         Some(SpokenDate { range: self.range.clone(), back: side(false)?, ahead: side(true)?, is_weekday })
+    }
+}
+
+/// The last day of the stretch that begins with a day.
+fn last_of(first: Date, unit: Unit) -> Option<Date> {
+    match unit {
+        Unit::Day => Some(first),
+        Unit::Week => first.checked_add(Span::new().days(6)).ok(),
+        Unit::Month => Some(first.last_of_month()),
+        Unit::Year => Some(first.last_of_year()),
     }
 }
 
@@ -213,7 +219,7 @@ impl When {
                 Some(count) => self.number(&count)?.checked_mul(i64::from(shape.toward))?,
                 None => shape.offset.unwrap_or(0),
             };
-            return (count.abs() <= COUNT_MAX).then_some(Day::Away { count, unit });
+            return (count.abs() <= COUNT_MAX).then_some(Day::Away { count, unit, ends: shape.ends });
         }
         let year = match word("year") {
             Some(year) => Some(year.parse::<i16>().ok().filter(|year| (1000..=2999).contains(year))?),

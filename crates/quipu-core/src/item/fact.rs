@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{Evidence, Link};
@@ -157,6 +158,65 @@ impl Fact {
             && self.valid_from.or(self.first_seen).is_none_or(|from| from <= time)
             && self.valid_to.is_none_or(|to| time < to)
     }
+
+    /// True if it holds as far as is known `now`: not what ends before, nor a plan whose day is over; what is to begin counts,
+    /// and until then what it takes the place of.
+    pub fn holds_at_last(&self, now: Timestamp) -> bool {
+        let ends_later = self.valid_to.is_some_and(|to| now < to);
+        match self.status {
+            FactStatus::Active => (self.valid_to.is_none() || ends_later) && !self.is_past_plan(now),
+            FactStatus::Superseded => ends_later && self.held_at(now),
+            _ => false,
+        }
+    }
+
+    fn is_past_plan(&self, now: Timestamp) -> bool {
+        self.fact_type == FactType::Commitment && self.valid_from.is_some_and(|from| last_moment(from) <= now)
+    }
+
+    /// When it holds or happened, in words: "since 2019", "on 2026-03-05", "from 2027-07-01", "no longer". None if nothing was
+    /// said of it.
+    pub fn times(&self, now: Timestamp) -> Option<String> {
+        let happens = matches!(self.fact_type, FactType::Event | FactType::Commitment);
+        let from = self.valid_from.map(|from| match stretch(from) {
+            day if happens && day.len() == "2026-03-05".len() => format!("on {day}"),
+            part if happens => format!("in {part}"),
+            day if from > now => format!("from {day}"),
+            day => format!("since {day}"),
+        });
+        // What was over when it was told ended nobody knows when.
+        let to = match self.valid_to {
+            Some(to) if Some(to) == self.first_seen && self.status == FactStatus::Superseded => {
+                Some("no longer".to_owned())
+            }
+            Some(to) => Some(format!("until {}", stretch(to))),
+            None => None,
+        };
+        let said: Vec<String> = from.into_iter().chain(to).collect();
+        (!said.is_empty()).then(|| said.join(", "))
+    }
+}
+
+/// A day, or the month or year that begins there: midnight of the first stands for all of it.
+pub fn stretch(time: Timestamp) -> String {
+    let text = time.strftime("%Y-%m-%d").to_string();
+    let is_midnight = time.strftime("%H:%M:%S").to_string() == "00:00:00";
+    match (text.strip_suffix("-01-01"), text.strip_suffix("-01")) {
+        (Some(year), _) if is_midnight => year.to_owned(),
+        (_, Some(month)) if is_midnight => month.to_owned(),
+        _ => text,
+    }
+}
+
+/// The end of the day, month or year that [`stretch`] names.
+fn last_moment(time: Timestamp) -> Timestamp {
+    let zoned = time.to_zoned(TimeZone::UTC);
+    let span = match stretch(time).len() {
+        4 => Span::new().years(1),
+        7 => Span::new().months(1),
+        _ => Span::new().days(1),
+    };
+    zoned.date().to_zoned(TimeZone::UTC).and_then(|day| day.checked_add(span)).map_or(time, |end| end.timestamp())
 }
 
 fn is_false(value: &bool) -> bool {

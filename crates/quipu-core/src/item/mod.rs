@@ -20,7 +20,7 @@ pub mod turn_summary;
 pub use drawn::{Drawn, FactChange, Refused, RejectedValue, TaskChange, TenetChange};
 pub use episode::Episode;
 pub use evidence::{Evidence, Link};
-pub use fact::{Fact, FactStatus, FactType, TimeSpan};
+pub use fact::{Fact, FactStatus, FactType, TimeSpan, stretch};
 pub use note::{Note, NoteOrigin};
 pub use promotion::{Promotion, Support};
 pub use review::{Decision, Proposed, Review, ReviewKind};

@@ -60,6 +60,18 @@ impl Items {
         self.facts.get(&id)
     }
 
+    /// True if there are facts about somebody, in the [normal](crate::predicate::normal) form of the name.
+    pub(crate) fn knows_subject(&self, subject: &str) -> bool {
+        self.about(subject).next().is_some()
+    }
+
+    /// The facts about somebody, by slot; the name is given in its [normal](crate::predicate::normal) form.
+    pub(crate) fn about<'a>(&'a self, subject: &str) -> impl Iterator<Item = &'a Fact> {
+        let first = format!("{subject}|");
+        let slots = self.slots.range(first.clone()..).take_while(move |(slot, _)| slot.starts_with(&first));
+        slots.flat_map(|(_, ids)| ids).filter_map(|id| self.facts.get(id))
+    }
+
     /// The facts of a slot, by id.
     pub fn in_slot<'a>(&'a self, slot: &str) -> impl Iterator<Item = &'a Fact> {
         self.slots.get(slot).into_iter().flatten().filter_map(|id| self.facts.get(id))

@@ -56,11 +56,12 @@ impl Word {
     }
 }
 
-fn words(text: &str) -> Vec<Word> {
-    let mut found = Vec::new();
+/// The words of a text, read as far as they are asked for.
+fn words(text: &str) -> impl Iterator<Item = Word> + '_ {
     let mut opens = true;
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
-    for piece in text.split_inclusive(|c: char| !is_part(c)) {
+    text.split_inclusive(move |c: char| !is_part(c)).filter_map(move |piece| {
+        let mut found = None;
         let raw = piece.trim_end_matches(|c: char| !is_part(c)).trim_matches(['\'', '’']);
         if raw.contains(char::is_alphanumeric) {
             let lower = raw.to_lowercase().replace('’', "'");
@@ -70,12 +71,12 @@ fn words(text: &str) -> Vec<Word> {
                 terms += 1;
             });
             let named = !opens && raw.starts_with(char::is_uppercase) && !is_one_of(FIRST_PERSON, &lower);
-            found.push(Word { lower, term, terms, named });
+            found = Some(Word { lower, term, terms, named });
             opens = false;
         }
         opens |= piece.ends_with(['.', '!', '?', '…', '\n', ':']);
-    }
-    found
+        found
+    })
 }
 
 /// The terms of a text: what it is compared by.
@@ -92,9 +93,19 @@ pub fn terms(text: &str) -> BTreeSet<String> {
 /// It has no words to search for but those of politeness and agreement, or fewer than three without a number or a name,
 /// and says nothing of the one who speaks.
 pub fn is_backchannel(text: &str) -> bool {
-    let words = words(text);
     let is_chat = |word: &Word| is_one_of(CHAT, &word.lower);
-    let content: Vec<&Word> = words.iter().filter(|word| word.term.is_some() && !is_chat(word)).collect();
+    let is_content = |word: &Word| word.term.is_some() && !is_chat(word);
+    // Most lines say something within their first words.
+    let mut counted = 0;
+    let says = |word: Word| {
+        counted += if is_content(&word) && !word.named { word.terms } else { 0 };
+        counted >= CONTENT_WORDS_MIN
+    };
+    if words(text).any(says) {
+        return false;
+    }
+    let words: Vec<Word> = words(text).collect();
+    let content: Vec<&Word> = words.iter().filter(|word| is_content(word)).collect();
     if content.iter().all(|word| word.named) {
         let is_addressed = words.iter().any(is_chat) && !is_question(text);
         if content.is_empty() || is_addressed {
@@ -110,13 +121,11 @@ pub fn is_backchannel(text: &str) -> bool {
 
 /// True for a line of nothing but politeness: not even "yes" to a question.
 pub fn is_politeness(text: &str) -> bool {
-    let words = words(text);
-    let is_chat = words.iter().any(|word| is_one_of(CHAT, &word.lower));
-    let says = |word: &Word| match word.named {
-        true => !is_chat,
-        false => word.term.is_some() && !is_one_of(CHAT, &word.lower) || is_one_of(ANSWERS, &word.lower),
-    };
-    !words.iter().any(says)
+    let is_chat = |word: &Word| is_one_of(CHAT, &word.lower);
+    let says = |word: &Word| word.term.is_some() && !is_chat(word) || is_one_of(ANSWERS, &word.lower);
+    // A name says something unless it is addressed: "Thanks, Maria!".
+    !words(text).any(|word| !word.named && says(&word))
+        && (!words(text).any(|word| word.named) || words(text).any(|word| is_chat(&word)))
 }
 
 /// True for a line that asks something.
@@ -152,8 +161,7 @@ pub fn needs_its_question(text: &str) -> bool {
 
 /// True for a short line that speaks of "it" or "there": what is meant was said before.
 pub fn leans_on_before(text: &str) -> bool {
-    let words = words(text);
-    words.len() <= LEANING_WORDS_MAX && words.iter().any(|word| is_one_of(PRONOUNS, &word.lower))
+    words(text).nth(LEANING_WORDS_MAX).is_none() && words(text).any(|word| is_one_of(PRONOUNS, &word.lower))
 }
 
 /// True if the words of a sentence have every content word of a statement. Who "the user" is goes without saying.

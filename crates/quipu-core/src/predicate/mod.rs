@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::item::fact::FactType;
 use crate::refusal::Refusal;
 
-pub use spell::{normal, slug};
+pub use spell::{is_named_by, normal, slug};
 
 /// The predicates by name.
 #[derive(Debug, Clone)]
@@ -127,6 +127,12 @@ pub struct Predicate {
     /// Who stands in this relation to the user stands in no other one: a sister is no colleague of the same name.
     #[serde(default)]
     pub distinct: bool,
+    /// It stays true of somebody who has died.
+    #[serde(default)]
+    pub outlives: bool,
+    /// With it, everything about its subject ends that does not outlive them.
+    #[serde(default)]
+    pub ends_others: bool,
     /// Other names of the relation that say what kind it is: a sister is a sibling.
     #[serde(default)]
     pub roles: Vec<String>,
@@ -190,6 +196,8 @@ impl Predicates {
             spelling: Spelling::AsSaid,
             opposite: None,
             distinct: false,
+            outlives: false,
+            ends_others: false,
             roles: Vec::new(),
             words: Vec::new(),
             adjectives: Vec::new(),
@@ -233,24 +241,39 @@ impl Predicates {
             before.is_some_and(|before| before.is_empty() || before.ends_with([' ', '-']))
         };
         let is_adjective = known.adjectives.iter().any(ends);
-        let mut said = if is_adjective { "{s} is {o}".to_owned() } else { known.said.clone() };
+        let is_named = object.starts_with(|c: char| c.is_uppercase()) || !known.said.contains("{relation} is");
+        let mut said = if !is_named {
+            // "Three siblings" is nobody's name.
+            "{s} has {an}".to_owned()
+        } else if is_adjective {
+            "{s} is {o}".to_owned()
+        } else {
+            known.said.clone()
+        };
         for (name, value) in qualifiers {
             said = said.replace(&format!("{{{name}}}"), value);
         }
-        let subject = if subject == crate::extract::USER { "User" } else { subject };
+        let is_user = subject == crate::extract::USER;
+        let subject = if is_user { "User" } else { subject };
         // A rule stands in the user's own words.
-        let told = reads::in_third_person(object);
+        let told = reads::in_third_person(object, is_user);
         let object = if said.contains(": {o}") { object } else { &told };
         // What was not said of it is left out.
-        for (placeholder, plain) in [("{relation}", "relative"), ("{of}", "thing")] {
+        let kind = predicate.replace('_', " ");
+        for (placeholder, plain) in [("{relation}", kind.as_str()), ("{of}", "thing")] {
             said = said.replace(placeholder, plain);
         }
-        for (placeholder, reads) in [("{do}", reads::to_do as fn(&str) -> String), ("{an}", reads::with_article)] {
+        let forms = [
+            ("{do}", reads::to_do as fn(&str) -> String),
+            ("{an}", reads::with_article),
+            ("{works as}", reads::of_work),
+        ];
+        for (placeholder, reads) in forms {
             if said.contains(placeholder) {
                 said = said.replace(placeholder, &reads(object));
             }
         }
-        said.replace("{p}", &predicate.replace('_', " ")).replace("{s}", subject).replace("{o}", object)
+        said.replace("{p}", &kind).replace("{s}", subject).replace("{o}", object)
     }
 }
 

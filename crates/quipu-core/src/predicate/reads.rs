@@ -10,7 +10,13 @@ pub(super) fn to_do(object: &str) -> String {
     match first.as_str() {
         "off" | "in" | "on" | "at" | "away" | "out" | "back" => format!("to be {object}"),
         "a" | "an" | "the" | "my" | "our" | "another" => object.to_owned(),
+        "dinner" | "lunch" | "breakfast" | "brunch" | "supper" | "drinks" | "coffee" | "tea" => object.to_owned(),
+        "party" | "trip" | "holiday" | "vacation" | "wedding" | "meeting" | "appointment" | "picnic" | "barbecue"
+        | "bbq" | "concert" | "gig" | "date" | "flight" | "interview" | "exam" | "game" | "weekend" => {
+            with_article(object)
+        }
         _ if is_doing => format!("on {object}"),
+        _ if object.starts_with(char::is_uppercase) => format!("to go to {object}"),
         _ => format!("to {object}"),
     }
 }
@@ -49,14 +55,65 @@ pub(super) fn with_article(object: &str) -> String {
     format!("{article} {object}")
 }
 
+/// What somebody works as: "works as a nurse", "teaches yoga" for "teach yoga", "sells boats for a living".
+pub(super) fn of_work(object: &str) -> String {
+    const DONE: [&str; 22] = [
+        "teach",
+        "drive",
+        "repair",
+        "fix",
+        "sell",
+        "run",
+        "build",
+        "make",
+        "clean",
+        "paint",
+        "write",
+        "design",
+        "cut",
+        "bake",
+        "grow",
+        "breed",
+        "translate",
+        "install",
+        "restore",
+        "deliver",
+        "train",
+        "take",
+    ];
+    const OFFICES: [&str; 8] = ["head", "director", "chief", "president", "captain", "chair", "dean", "vice"];
+    let mut words = object.split_whitespace().map(str::to_lowercase);
+    let (one, two) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let bare = ["es", "s", ""].iter().find_map(|end| one.strip_suffix(end).filter(|bare| DONE.contains(bare)));
+    // "Drives a bus" and "repair clocks", but "train driver" and "design lead".
+    let takes = matches!(two.as_str(), "a" | "an" | "the" | "people" | "kids" | "children")
+        || (two.ends_with('s') && !two.ends_with("ss"));
+    match bare {
+        Some(bare) if one == bare && takes => {
+            let end = if bare.ends_with("ch") || bare.ends_with('x') { "es" } else { "s" };
+            return format!("{one}{end}{}", &object[one.len()..]);
+        }
+        Some(bare) if one != bare && !two.is_empty() => return object.to_owned(),
+        _ if one == "taught" || object.ends_with(" for a living") => return object.to_owned(),
+        _ => {}
+    }
+    let is_office = OFFICES.contains(&one.as_str()) && object.contains(" of ");
+    format!("works as {}", if is_office { object.to_owned() } else { with_article(object) })
+}
+
 /// Words of the first person, in lower case, and what stands for them.
 static PERSONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the table is part of the program and covered by tests")]
     toml::from_str(include_str!("../languages/en/persons.toml")).expect("the built-in table is well formed")
 });
 
+/// The same in a statement about somebody else.
+const OF_USER: [(&str, &str); 6] =
+    [("me", "User"), ("my", "User's"), ("mine", "User's"), ("i", "User"), ("i'm", "User is"), ("i've", "User has")];
+
 /// What somebody says of themselves, as others say it of them: "their second tournament" for "my second tournament".
-pub(super) fn in_third_person(object: &str) -> String {
+/// Said of somebody else, "me" is the user: "Joanne plans on moving in with User".
+pub(super) fn in_third_person(object: &str, is_of_user: bool) -> String {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
     let mut said = String::with_capacity(object.len());
     for piece in object.split_inclusive(|c: char| !is_of_word(c)) {
@@ -69,8 +126,10 @@ pub(super) fn in_third_person(object: &str) -> String {
             Some(_) => false,
             None => plain.starts_with(char::is_uppercase),
         };
-        let other = PERSONS.get(&plain.to_lowercase()).filter(|_| !is_name);
-        said.push_str(other.map_or(word, String::as_str));
+        let lower = plain.to_lowercase();
+        let user = OF_USER.iter().find(|(first, _)| !is_of_user && *first == lower).map(|(_, third)| *third);
+        let other = user.or_else(|| PERSONS.get(&lower).map(String::as_str)).filter(|_| !is_name);
+        said.push_str(other.unwrap_or(word));
         said.push_str(rest);
     }
     said
@@ -96,7 +155,14 @@ mod tests {
             ("the US army, Myanmar", "the US army, Myanmar"),
             ("grandma’s ring she gave me.", "grandma’s ring she gave them."),
         ] {
-            assert_eq!(in_third_person(said), reads);
+            assert_eq!(in_third_person(said, true), reads);
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_others_names_the_user() {
+        for (said, reads) in [("moving in with me", "moving in with User"), ("my old car", "User's old car")] {
+            assert_eq!(in_third_person(said, false), reads);
         }
     }
 
@@ -109,9 +175,35 @@ mod tests {
             ("in Rome", "to be in Rome"),
             ("away", "to be away"),
             ("a trip to Lisbon", "a trip to Lisbon"),
+            ("dinner with Tom", "dinner with Tom"),
+            ("trip to Lisbon", "a trip to Lisbon"),
+            ("Lisbon", "to go to Lisbon"),
             ("", "to "),
         ] {
             assert_eq!(to_do(plan), reads);
+        }
+    }
+
+    #[test]
+    fn work_reads_as_english() {
+        for (work, reads) in [
+            ("nurse", "works as a nurse"),
+            ("engineer on a ferry", "works as an engineer on a ferry"),
+            ("an accountant", "works as an accountant"),
+            ("teaches yoga", "teaches yoga"),
+            ("taught maths", "taught maths"),
+            ("drives a taxi", "drives a taxi"),
+            ("repair clocks", "repairs clocks"),
+            ("teach kids", "teaches kids"),
+            ("sells insurance for a living", "sells insurance for a living"),
+            ("train driver", "works as a train driver"),
+            ("design lead", "works as a design lead"),
+            ("sales assistant", "works as a sales assistant"),
+            ("head of marketing", "works as head of marketing"),
+            ("vice president of sales", "works as vice president of sales"),
+            ("CTO", "works as CTO"),
+        ] {
+            assert_eq!(of_work(work), reads);
         }
     }
 

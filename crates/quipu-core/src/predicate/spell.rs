@@ -1,5 +1,7 @@
 //! Two spellings of one value are one value.
 
+use std::collections::BTreeMap;
+
 /// The value as it is compared: lower case, without articles, punctuation at the ends and doubled spaces.
 pub fn normal(value: &str) -> String {
     let lower = value.to_lowercase();
@@ -31,6 +33,19 @@ fn each(words: &mut Vec<&str>) {
     {
         words.splice(at + 1..at + 3, [adverb]);
     }
+}
+
+/// A value and what was said of it besides.
+type Said<'a> = (&'a str, &'a BTreeMap<String, String>);
+
+/// True if the one value says only of what kind somebody or something is, and the other is a name of that kind: "a puppy" and
+/// "Biscuit", both with the qualifier `species=dog`.
+pub fn is_named_by((kind, of_kind): Said<'_>, (name, of_name): Said<'_>) -> bool {
+    let same =
+        ["species", "relation"].iter().any(|key| of_kind.get(*key).is_some_and(|is| of_name.get(*key) == Some(is)));
+    let last = kind.rsplit(' ').next().unwrap_or_default();
+    let is_one = !kind.starts_with(|c: char| c.is_numeric()) && !last.ends_with('s');
+    same && is_one && !kind.contains(char::is_uppercase) && name.starts_with(char::is_uppercase)
 }
 
 /// A word for a path or a name: lower case letters, digits and underscores.
@@ -67,6 +82,22 @@ mod tests {
         }
         for (one, other) in [("C", "C++"), ("Porto", "Portugal"), ("the", "a"), ("twice a week", "twice a day")] {
             assert_ne!(normal(one), normal(other), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_says_more_than_a_kind() {
+        let of = |species: &str| BTreeMap::from([("species".to_owned(), species.to_owned())]);
+        for (kind, name, expected) in [
+            (("puppy", "dog"), ("Biscuit", "dog"), true),
+            (("old cat", "cat"), ("Mia", "cat"), true),
+            (("puppy", "dog"), ("Mia", "cat"), false),
+            (("two dogs", "dog"), ("Biscuit", "dog"), false),
+            (("Leo", "dog"), ("Biscuit", "dog"), false),
+            (("puppy", "dog"), ("old dog", "dog"), false),
+        ] {
+            let (of_kind, of_name) = (of(kind.1), of(name.1));
+            assert_eq!(is_named_by((kind.0, &of_kind), (name.0, &of_name)), expected, "{kind:?} {name:?}");
         }
     }
 

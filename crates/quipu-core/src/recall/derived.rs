@@ -31,6 +31,8 @@ pub struct DerivedIndex {
     by_source: FxHashMap<ItemId, BTreeSet<ItemId>>,
     /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
     subjects: HashMap<String, BTreeSet<Vec<String>>>,
+    /// Who is what to the user, in lower case, by the word that stands for the relation, and by the fact that says so.
+    kin: HashMap<String, BTreeMap<ItemId, String>>,
 }
 
 /// What is kept of an item.
@@ -67,6 +69,7 @@ impl DerivedIndex {
                 self.by_source.entry(source).or_default().insert(id);
             }
             self.meet(items, id);
+            self.relate(items, id);
             let Some(text) = words(items, id) else { continue };
             let wording = normal(items.text(id).unwrap_or_default()).into();
             if let Some(entry) = self.numbers.get_mut(&id) {
@@ -79,6 +82,36 @@ impl DerivedIndex {
             self.entries.push(id);
             self.numbers.insert(id, Entry { number, terms: self.words.terms_of(&text).into(), wording });
         }
+    }
+
+    /// Keeps who is what to the user: "my mum" is Jean.
+    fn relate(&mut self, items: &Items, id: ItemId) {
+        let Some(fact) = items.fact(id).filter(|fact| fact.subject == USER) else { return };
+        let said = [fact.qualifiers.get("relation"), fact.qualifiers.get("species")];
+        let counts = fact.is_active() && !items.is_hidden(id) && fact.object.starts_with(char::is_uppercase);
+        for relation in said.into_iter().flatten() {
+            let known = self.kin.entry(tokens::plain(&relation.to_lowercase()).to_owned()).or_default();
+            if counts {
+                known.insert(id, fact.object.to_lowercase());
+            } else {
+                known.remove(&id);
+            }
+        }
+    }
+
+    /// Whom "my" and the word after it mean, if that is one person and their name does not follow.
+    fn related(&self, text: &str, words: &[Word], at: usize) -> Option<Named> {
+        let place = at + 1..at + 2;
+        let relation = words.get(place.start).filter(|_| matches!(words[at].lower.as_str(), "my" | "our"))?;
+        if words.get(place.end).is_some() && self.named_at(text, words, place.end).is_some() {
+            return None;
+        }
+        let mut known: Vec<&String> = self.kin.get(tokens::plain(&relation.lower))?.values().collect();
+        known.dedup();
+        let [name] = known[..] else { return None };
+        // Only of whom something is told.
+        let name = tokens::words(name).into_iter().map(|word| word.lower).collect::<Vec<_>>();
+        self.subjects.get(name.first()?)?.contains(&name).then(|| Named { words: place, name: name.join(" ") })
     }
 
     /// Keeps whom a fact is about. Only names count: "the garden" is nobody.
@@ -96,7 +129,7 @@ impl DerivedIndex {
         let mut found = Vec::new();
         let mut at = 0;
         while at < words.len() {
-            let one = self.named_at(text, words, at);
+            let one = self.named_at(text, words, at).or_else(|| self.related(text, words, at));
             at = one.as_ref().map_or(at + 1, |one| one.words.end);
             found.extend(one);
         }

@@ -74,6 +74,21 @@ pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     });
 }
 
+/// The word that stands for all that say the same: "mother" for "mum". Expects lower case.
+pub(crate) fn plain(word: &str) -> &str {
+    SAME.get(word).map_or(word, String::as_str)
+}
+
+/// Every word that says the same, itself included, in alphabetical order.
+pub(crate) fn spellings(word: &str) -> Vec<&str> {
+    let first = plain(word);
+    let mut all: Vec<&str> =
+        SAME.iter().filter(|(_, stands)| *stands == first).map(|(word, _)| word.as_str()).collect();
+    all.push(first);
+    all.sort_unstable();
+    all
+}
+
 /// The distinct terms of a text: what recall compares by, so that measures of texts can compare by the same.
 pub fn terms(text: &str) -> BTreeSet<String> {
     let mut terms = BTreeSet::new();

@@ -3,6 +3,8 @@
 //! Same value: heard again. New value of a relation that holds one: the old one ends, or is corrected, or — said by a source
 //! that is clearly less credible — stands contested. Older news goes into history. Never are two values active at once.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::gate::{self, Verdict};
@@ -10,15 +12,17 @@ use super::same::same_value;
 use super::{Outcome, Work, core_map, ground};
 use crate::event::Trust;
 use crate::extract::window::ModelClaim;
-use crate::extract::{FactCandidate, Stance};
+use crate::extract::{FactCandidate, Stance, USER};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Decision, Drawn, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan};
-use crate::predicate::{Cardinality, Predicate, normal};
+use crate::predicate::{Cardinality, Predicate, is_named_by, normal};
 
 /// Why a claim is contested when nothing else says why.
 const LESS_CREDIBLE: &str = "something more credible says otherwise";
 /// What a contested claim's confidence is multiplied with.
 const CONTESTED_FACTOR: f64 = 0.8;
+/// What somebody is to the user only while they live.
+const ENDED_BY_DEATH: [&str; 4] = ["partner", "pet", "friend", "colleague"];
 
 impl Work<'_> {
     pub(super) fn fact(&mut self, candidate: &FactCandidate) {
@@ -41,10 +45,30 @@ impl Work<'_> {
         let held = self.view.in_slot(&slot);
         let claim = Claim { candidate, predicate, evidence, slot, held, told: None };
         match &candidate.stance {
-            Stance::Holds | Stance::Changed | Stance::Corrects { .. } => self.claim(&claim, &verdict),
+            Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
+                self.claim(&claim, &verdict);
+                self.end_others(&claim, &verdict);
+            }
             Stance::Held => self.past(&claim, &verdict),
             Stance::Ended => self.end(&claim, &verdict, true),
             Stance::Denied => self.end(&claim, &verdict, false),
+        }
+    }
+
+    /// Somebody who has died lives nowhere, has no job and no plans, and is nobody's partner or pet.
+    fn end_others(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
+        let is_so = claim.predicate.ends_others && *verdict == Verdict::Pass && claim.candidate.subject != USER;
+        if !is_so {
+            return;
+        }
+        let subject = &claim.candidate.subject;
+        let of_user = |relation: &str| self.view.in_slot(&slot_name(USER, relation, None));
+        let theirs = |fact: &Fact| fact.is_active() && same_value(&fact.object, subject);
+        let outlives = |fact: &Fact| self.case.predicates.get(&fact.predicate).outlives;
+        let mut over: Vec<Fact> = ENDED_BY_DEATH.iter().flat_map(|relation| of_user(relation)).filter(theirs).collect();
+        over.extend(self.view.holds_of(subject).into_iter().filter(|fact| !outlives(fact)));
+        for held in over {
+            self.close(claim, &held, claim.candidate.valid_from, verdict);
         }
     }
 
@@ -197,6 +221,16 @@ impl Work<'_> {
             self.assert(fact, vec![opposite.id], false, "changed");
             return;
         }
+        let is_nameless = |held: &&Fact| {
+            held.is_active() && is_named_by((&held.object, &held.qualifiers), (&fact.object, &fact.qualifiers))
+        };
+        let mut nameless = claim.held.iter().filter(is_nameless);
+        if let (Some(one), None) = (nameless.next().cloned(), nameless.next())
+            && self.is_credible(&one, fact.confidence_base)
+        {
+            // "A puppy" has a name now.
+            return self.correct(claim, fact, &one);
+        }
         let near =
             (self.case.nearest)(claim.candidate).filter(|(_, cosine)| *cosine >= self.case.policy.novelty_cosine_max);
         if let Some(same) = near.and_then(|(id, _)| claim.held.iter().find(|held| held.id == id && held.is_active())) {
@@ -244,7 +278,13 @@ impl Work<'_> {
         let matches = |held: &&Fact| {
             held.is_active() && (candidate.object.is_empty() || same_value(&held.object, &candidate.object))
         };
-        let found: Vec<Fact> = claim.held.iter().filter(matches).cloned().collect();
+        let mut found: Vec<Fact> = claim.held.iter().filter(matches).cloned().collect();
+        if found.is_empty() {
+            // "The Fiesta" is the "2015 Ford Fiesta".
+            let mut part =
+                claim.held.iter().filter(|held| held.is_active() && is_part(&candidate.object, &held.object));
+            found.extend(part.next().filter(|_| part.next().is_none()).cloned());
+        }
         for held in &found {
             self.close(claim, held, candidate.valid_to.or(candidate.valid_from), verdict);
         }
@@ -445,6 +485,13 @@ impl Claim<'_> {
             None => None,
         }
     }
+}
+
+/// True if every word of the one stands in the other.
+fn is_part(part: &str, whole: &str) -> bool {
+    let [part, whole] = [part, whole].map(normal);
+    let words: BTreeSet<&str> = whole.split(' ').collect();
+    !part.is_empty() && part.split(' ').all(|word| words.contains(word))
 }
 
 /// True if a person is to say whether it counts.

@@ -1,4 +1,4 @@
-//! Two people of one name: what is said of "my colleague Ana" is not said of "my sister Ana".
+//! Who is meant: what is said of "my colleague Ana" is not said of "my sister Ana", and "my mom" is the mother who was named.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,51 @@ use super::same::same_value;
 use crate::extract::{FactCandidate, USER};
 use crate::id::Seq;
 use crate::item::Fact;
+use crate::predicate::{Cardinality, normal};
+use crate::recall::tokens;
+
+/// What a person without a name begins with: "user's sister".
+const OF_USER: &str = "user's ";
 
 impl Work<'_> {
-    /// The candidate, its subject told apart from somebody else of the same name: "Ana (colleague)".
+    /// The candidate, its subject told apart from somebody else of the same name: "Ana (colleague)"; a relation without a
+    /// name has the name it is known by.
     ///
     /// Who is told apart is the one who became known later. Without a word of who is meant, it is the one who was known first.
     pub(super) fn told_apart<'a>(&self, candidate: &'a FactCandidate) -> Cow<'a, FactCandidate> {
-        let subject = (candidate.subject != USER).then(|| self.by_title(candidate).or_else(|| self.by_role(candidate)));
+        let subject = (candidate.subject != USER).then(|| {
+            self.by_relation(candidate).or_else(|| self.by_title(candidate)).or_else(|| self.by_role(candidate))
+        });
         let Some(subject) = subject.flatten() else { return Cow::Borrowed(candidate) };
         Cow::Owned(FactCandidate { subject, ..candidate.clone() })
+    }
+
+    /// "My mom" is the one who was named as the user's mother, and the "mum" of whom something was told; "my other sister" and
+    /// one of two sisters are nobody in particular.
+    fn by_relation(&self, candidate: &FactCandidate) -> Option<String> {
+        let role = candidate.subject.strip_prefix(OF_USER)?;
+        let relation = self.case.predicates.of_role(&role.replace(' ', "_"))?;
+        let quote = self.case.quote(&candidate.span).to_lowercase();
+        if !["my", "our"].iter().any(|own| quote.contains(&format!("{own} {role}"))) && !quote.starts_with(role) {
+            return None;
+        }
+        let is_one = self.case.predicates.get(relation).cardinality == Cardinality::One;
+        let is_meant = |fact: &Fact| {
+            let said = [fact.qualifiers.get("relation"), fact.qualifiers.get("species")];
+            let same = |said: &String| tokens::plain(&said.replace('_', " ")) == tokens::plain(role);
+            let is_named = fact.object.starts_with(char::is_uppercase);
+            fact.is_active() && is_named && (is_one || said.into_iter().flatten().any(same))
+        };
+        let mut known = self.view.in_slot(&slot_name(USER, relation, None)).into_iter().filter(is_meant);
+        match (known.next(), known.next()) {
+            (Some(one), None) => Some(one.object),
+            (Some(_), Some(_)) => None,
+            (None, _) => {
+                let others = tokens::spellings(role).into_iter().filter(|other| *other != role);
+                let mut subjects = others.map(|other| format!("{OF_USER}{other}"));
+                subjects.find(|subject| self.view.items().knows_subject(&normal(subject)))
+            }
+        }
     }
 
     /// "Uncle Marcus" is the Marcus who is known as an uncle.

@@ -73,6 +73,10 @@ impl Work<'_> {
             return self.report.seen.push(outcome(same, "told again, and waits"));
         }
         let mut fact = self.new_fact(claim);
+        if candidate.stance == Stance::Ended && fact.valid_to.is_none() {
+            // The date of an end: "moved over from Katowice in 2005".
+            fact.valid_to = fact.valid_from.take();
+        }
         if claim.told.is_none()
             && let Some(doubt) = ground::doubt(candidate, self.case.quote(&candidate.span))
         {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::id::ItemId;
 use crate::item::{Drawn, Fact, FactStatus, Note, Task, Tenet};
 use crate::items::Items;
+use crate::predicate::normal;
 
 /// Items with the changes of an undecided event on top.
 pub(super) struct View<'a> {
@@ -54,6 +55,15 @@ impl<'a> View<'a> {
         let changed = self.facts.values().filter(|fact| fact.slot == slot);
         found.extend(changed.map(|fact| (fact.id, fact.clone())));
         found.into_values().filter(|fact| !self.items.is_hidden(fact.id)).collect()
+    }
+
+    /// The facts about somebody that hold.
+    pub(super) fn holds_of(&self, subject: &str) -> Vec<Fact> {
+        let subject = normal(subject);
+        let below = self.items.about(&subject).map(|fact| fact.slot.clone());
+        let changed = self.facts.values().filter(|fact| normal(&fact.subject) == subject).map(|fact| fact.slot.clone());
+        let slots: BTreeSet<String> = below.chain(changed).collect();
+        slots.iter().flat_map(|slot| self.in_slot(slot)).filter(Fact::is_active).collect()
     }
 
     /// Every task that is not finished.

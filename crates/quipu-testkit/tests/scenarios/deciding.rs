@@ -122,6 +122,28 @@ fn two_people_of_one_name_are_told_apart() {
             ("where does my uncle Marcus live?", "Devon"),
             &["Marcus (uncle) lives in Devon", "Marcus lives in Leeds"],
         ),
+        // the one who was named, by any word for it
+        (
+            &["My mum is called Jean.", "My mother lives in Leeds.", "My mom moved to York."],
+            ("where does my mum live?", "York"),
+            &["Jean lives in York"],
+        ),
+        (
+            &["My dad lives in Leeds.", "My father moved to York."],
+            ("where does my dad live?", "York"),
+            &["user's dad lives in York"],
+        ),
+        // one of two, and another one
+        (
+            &["My sister Ana lives in Leeds.", "My other sister lives in York."],
+            ("where does Ana live?", "Leeds"),
+            &["Ana lives in Leeds", "user's sister lives in York"],
+        ),
+        (
+            &["My sisters are called Ana and Eva.", "My sister lives in York."],
+            ("where does my sister live?", "York"),
+            &["user's sister lives in York"],
+        ),
         // the same person
         (
             &["My girlfriend Els lives in Ghent.", "My wife Els lives in Bruges."],
@@ -150,4 +172,63 @@ fn two_people_of_one_name_are_told_apart() {
         let found = recall(&engine, &me(), &RecallOptions::of(question)).unwrap().hits;
         assert!(found[0].text.contains(first), "{question}: {:?}", found[0].text);
     }
+}
+
+#[test]
+fn a_pet_has_one_name() {
+    for (texts, expected) in [
+        (&["We got a puppy.", "My dog is called Rex."][..], &["User has a pet: Rex"][..]),
+        (
+            &["My dog is called Biscuit.", "Actually, my dog is called Muffin, not Biscuit."],
+            &["User has a pet: Muffin"],
+        ),
+        (&["We have two cats.", "My cat is called Mia."], &["User has a pet: Mia", "User has a pet: two cats"]),
+    ] {
+        let engine = reading_engine();
+        for text in texts {
+            remember(&engine, &me(), &Utterance::of_user(*text), &RememberOptions::default()).unwrap();
+        }
+        let mut pets: Vec<_> =
+            facts(&engine, &me(), &FactOptions::default()).unwrap().into_iter().map(|one| one.fact.text).collect();
+        pets.sort();
+        assert_eq!(pets, expected, "{texts:?}");
+    }
+}
+
+#[test]
+fn what_ends_and_what_stays() {
+    for (texts, expected) in [
+        // what somebody was does not outlive them
+        (
+            &["My aunt Margaret lives in Harrogate.", "Margaret is a nurse.", "Margaret passed away on Monday."][..],
+            &["Margaret has died", "User's aunt is Margaret"][..],
+        ),
+        (&["My dog is called Rex.", "Rex died last week."], &["Rex has died"]),
+        // a definite reference
+        (&["I have a Ford Fiesta.", "I sold the Fiesta."], &[]),
+        (&["My partner is Rui.", "My partner Rui works as a chef."], &["Rui works as a chef", "User's partner is Rui"]),
+        (&["I moved over from Katowice in 2005."], &[]),
+        (&["I've got three siblings."], &["User has three siblings"]),
+    ] {
+        let engine = reading_engine();
+        for text in texts {
+            remember(&engine, &me(), &Utterance::of_user(*text), &RememberOptions::default()).unwrap();
+        }
+        let mut held: Vec<_> =
+            facts(&engine, &me(), &FactOptions::default()).unwrap().into_iter().map(|one| one.fact.text).collect();
+        held.sort();
+        assert_eq!(held, expected, "{texts:?}");
+    }
+}
+
+#[test]
+fn what_begins_later_does_not_end_what_holds() {
+    let engine = reading_engine();
+    let said = Some("2026-03-10T09:00:00Z".parse().unwrap());
+    for text in ["I live in Leeds.", "I'm moving to York on 1 July 2030."] {
+        let utterance = Utterance { said_at: said, ..Utterance::of_user(text) };
+        remember(&engine, &me(), &utterance, &RememberOptions::default()).unwrap();
+    }
+    let held = facts(&engine, &me(), &FactOptions::default()).unwrap();
+    assert!(held.iter().any(|one| one.fact.text == "User lives in Leeds"), "{held:?}");
 }

@@ -415,7 +415,10 @@ fn older_news_holds_without_what_it_was_older_than() {
     assert_eq!(place(&engine), json!("Lyon"));
     // without Lyon too, Rome
     let second = back(&engine, &events(told[0].clone()));
-    assert_eq!((place(&engine), held(&engine)), (json!("Rome"), vec!["User lives in Rome".into(), "User's name is Ana".into()]));
+    assert_eq!(
+        (place(&engine), held(&engine)),
+        (json!("Rome"), vec!["User lives in Rome".into(), "User's name is Ana".into()])
+    );
     for seq in [second, first] {
         back(&engine, &events(seq..=seq));
     }

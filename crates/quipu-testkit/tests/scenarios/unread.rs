@@ -181,7 +181,7 @@ fn what_was_taken_back_or_erased_is_not_read_again() {
         said(&engine, &["Hm."]);
         // then it stays away
         assert_eq!(house.read(), ["I work as a nurse.", "Hm."], "{how}");
-        assert_eq!(known(&engine), ["User lives in Lyon", "User works as nurse"], "{how}");
+        assert_eq!(known(&engine), ["User lives in Lyon", "User works as a nurse"], "{how}");
     }
 }
 

@@ -58,6 +58,8 @@ struct Events {
     /// The same, by the name they had before. Use `items`.
     #[schemars(extend("deprecated" = true))]
     events: Vec<Shown<Entry>>,
+    /// How many there are on all pages.
+    total: Seq,
     /// What to give as `after` for the next page; none if this is the last one so far.
     next: Option<Seq>,
 }
@@ -67,14 +69,17 @@ fn events(call: &Call<'_>, asked: EventsAsked) -> Result<Events, Fault> {
     let before = after.saturating_add(limit as Seq).saturating_add(2);
     let options = LogOptions { before: Some(before), limit: limit + 1, reference: None };
     // Newest first, and one more than wanted: that tells whether this is the last page.
-    let mut found = log(call.engine, &call.user()?, &options)?;
+    let user = call.user()?;
+    let newest = log(call.engine, &user, &LogOptions { before: None, limit: 1, reference: None })?;
+    let total = newest.first().map_or(0, |entry| entry.seq);
+    let mut found = log(call.engine, &user, &options)?;
     found.retain(|entry| entry.seq > after);
     found.reverse();
     let is_last = found.len() <= limit;
     found.truncate(limit);
     let next = found.last().map(|entry| entry.seq).filter(|_| !is_last);
     let items: Vec<_> = found.into_iter().map(Shown).collect();
-    Ok(Events { events: items.clone(), items, next })
+    Ok(Events { events: items.clone(), items, total, next })
 }
 
 /// Which versions.
