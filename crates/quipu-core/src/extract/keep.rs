@@ -54,7 +54,12 @@ impl Reader<'_> {
 
     /// Keeps what is not there yet.
     pub(super) fn keep(&mut self, claims: Claims) {
-        for fact in claims.facts {
+        // Cut in the middle of something else: "colleague keeps asking, how do".
+        let is_cut = |object: &str| self.rules.splitter.is_cut(object);
+        let Claims { mut facts, mut tasks } = claims;
+        facts.retain(|fact| !is_cut(&fact.object));
+        tasks.retain(|task| !is_cut(&task.title));
+        for fact in facts {
             self.out.facts.retain(|other| !is_name_of(&fact, other));
             let same = |other: &FactCandidate| {
                 // Two readings of the same words are one claim, however each takes it; elsewhere the stance tells claims apart.
@@ -80,7 +85,7 @@ impl Reader<'_> {
                 None => self.out.facts.push(fact),
             }
         }
-        for task in claims.tasks {
+        for task in tasks {
             match self.out.tasks.iter_mut().find(|other| is_told_again(other, &task)) {
                 // The sentence after an attempt tells what came of it.
                 Some(known) if matches!(known.news, TaskNews::Tried { successful: None, .. }) => known.news = task.news,

@@ -49,6 +49,8 @@ pub(super) struct Split {
     pub(super) clauses: Vec<String>,
     /// What stands between a clause and a verb without a subject of its own.
     pub(super) verbs: String,
+    /// The end of words that were cut in the middle of something else.
+    pub(super) cut: String,
     /// What follows a number with a full stop that ends no sentence.
     pub(super) ordinal: String,
     /// Words that are no clause yet: "last week my dad", before "and I …".

@@ -47,6 +47,10 @@ pub(super) struct Who {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tie {
     pub(super) owner: String,
+    /// The owner was said: "my", "Anna's".
+    pub(super) owned: bool,
+    /// Where the name stands.
+    pub(super) at: usize,
     pub(super) relation: String,
     pub(super) name: String,
 }
@@ -217,11 +221,19 @@ impl People {
         if self.place.is_match(before) {
             return None;
         }
-        let owner = self.owner(groups.name("owner").map(|owner| owner.as_str()), reading)?;
+        let said = groups.name("owner").map(|owner| owner.as_str());
+        let owned = said.is_some_and(|owner| !owner.trim().is_empty());
+        let owner = self.owner(said, reading)?;
         // "my sister Philippa's allergic"
         let name = groups.name("name")?.as_str().trim_end_matches("'s").trim_end_matches("’s");
         let relation = groups.name("relation")?.as_str().to_lowercase();
-        (self.is_name(name) && name != reading.speaker).then(|| Tie { owner, relation, name: name.to_owned() })
+        (self.is_name(name) && name != reading.speaker).then(|| Tie {
+            owner,
+            owned,
+            at: before.len(),
+            relation,
+            name: name.to_owned(),
+        })
     }
 
     /// Whom a pronoun means: the only other person met whose relation does not speak against it.

@@ -6,7 +6,7 @@ use regex::Captures;
 
 use super::claim::{Claims, Clause, Match};
 use super::language::{Mark, Reach};
-use super::persons::Who;
+use super::persons::{Tie, Who};
 use super::rules::{RuleSet, Rules};
 use super::split::{mask, trim};
 use super::verb::Marks;
@@ -31,6 +31,8 @@ pub(super) struct Reader<'a> {
     relative: bool,
     /// The last clause with a subject is about somebody else.
     about_another: bool,
+    /// The same, before this sentence.
+    another_before: bool,
 }
 
 /// What a clause inherits from the one before it in its sentence.
@@ -55,6 +57,7 @@ impl<'a> Reader<'a> {
             list: false,
             relative: false,
             about_another: false,
+            another_before: false,
         }
     }
 
@@ -79,6 +82,7 @@ impl<'a> Reader<'a> {
     }
 
     fn sentence(&mut self, text: &str, sentence: Range<usize>, before: Range<usize>) {
+        self.another_before = self.about_another;
         let mut sentence = sentence;
         if let Some(tail) = self.rules.splitter.question_tail(&text[sentence.clone()]) {
             let asked = sentence.start + tail..sentence.end;
@@ -134,7 +138,7 @@ impl<'a> Reader<'a> {
     /// What a sentence says of the people it names, whatever it says besides: "my sister Anna thinks that …".
     fn in_passing(&mut self, text: &str, sentence: &Range<usize>) {
         // "my brother (Tom)" stands in two clauses.
-        for tie in self.rules.people.ties(&text[sentence.clone()], self.reading) {
+        for tie in self.ties(&text[sentence.clone()]) {
             let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
             if !known {
                 self.tie(&tie, sentence, "", "");
@@ -142,6 +146,13 @@ impl<'a> Reader<'a> {
             }
         }
         self.whole(text, sentence, Reach::Passing);
+    }
+
+    /// Who is named by a relation, and to whom; "she's got a cat called Darcy" says nothing of the speaker.
+    fn ties(&self, words: &str) -> Vec<Tie> {
+        let mut ties = self.rules.people.ties(words, self.reading);
+        ties.retain(|tie| tie.owned || !self.rules.speaks_of_another(&words[..tie.at]));
+        ties
     }
 
     /// Why something is no claim, if it is none.
@@ -193,7 +204,7 @@ impl<'a> Reader<'a> {
             task.due = self.rules.measure(text, range, self.reading.said_at).due();
             return;
         }
-        for tie in self.rules.people.ties(words, self.reading) {
+        for tie in self.ties(words) {
             self.tie(&tie, &range, words, open);
             self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
         }
@@ -235,7 +246,12 @@ impl<'a> Reader<'a> {
             let Some(owner) = rules.people.owner(owner, self.reading) else { continue };
             let relation = groups.name("whose").map(|whose| whose.as_str());
             let unowned = relation.is_none() && groups.name("owner").is_none();
-            if unowned && reach != Reach::Before && self.is_of_another_than_speaker(&clause) {
+            let value = groups.name("object").or_else(|| groups.get(0)).map_or(0..0, |found| found.range());
+            let is_own = |words: &str| rules.own.is_match(words);
+            let goes_on = self.another_before && groups.name("relation").is_none() && !is_own(clause.text);
+            let theirs =
+                || rules.speaks_of_another(&clause.text[..value.start]) && !is_own(&clause.text[value.clone()]);
+            if unowned && reach != Reach::Before && (goes_on || theirs()) {
                 continue;
             }
             if reach == Reach::Clause
@@ -259,6 +275,10 @@ impl<'a> Reader<'a> {
             let (claims, more) = self.apply(&clause, set, at, &groups, (0, clause.text.len()), &who, &marks, open);
             let some = !claims.is_empty();
             self.keep(claims);
+            // "My dog is called Bruno. Allergic to chicken." goes on about the dog.
+            if some && reach != Reach::Passing {
+                self.about_another = groups.name("relation").is_some();
+            }
             read |= some && !more;
             if read {
                 break;
@@ -280,12 +300,6 @@ impl<'a> Reader<'a> {
         anywhere && self.rules.denies.is_match(&clause[..end])
     }
 
-    /// True if words without an owner are said of "she", "he" or "they", and not of the speaker.
-    fn is_of_another_than_speaker(&self, clause: &Clause<'_>) -> bool {
-        let words = &clause.text[self.lead_end(clause)..];
-        self.rules.another.is_match(words) && !self.rules.own.is_match(clause.text)
-    }
-
     /// True if a rule that names nobody would give the speaker what is said of somebody else.
     fn is_of_another(&self, set: &RuleSet, at: usize, groups: &Captures<'_>, clause: &Clause<'_>) -> bool {
         let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
@@ -300,7 +314,7 @@ impl<'a> Reader<'a> {
         // The "my" of "my brother" does not count, and in "Gluten's the enemy" the subject is the value.
         let value = groups.name("object").map_or(clause.text.len(), |object| object.start());
         subject().is_some_and(|(who, verb)| {
-            !who.first && (anywhere || verb <= value) && !self.rules.own.is_match(&clause.text[verb..])
+            !who.first && (anywhere || value != body) && !self.rules.own.is_match(&clause.text[verb..])
         })
     }
 
@@ -340,7 +354,7 @@ impl<'a> Reader<'a> {
             return self.joins(&words[verb..], who, before.governs, &marks).then(|| (who.clone(), body));
         }
         // "My dog is old. Allergic to chicken too." is still about the dog.
-        if !self.about_another && self.rules.elided_first.is_match(words) {
+        if !self.another_before && self.rules.elided_first.is_match(words) {
             return Some((Who { sure: 0.85, ..Who::speaker(self.reading) }, body));
         }
         let flat = before.first && self.summary && self.rules.elided_third.is_match(words);

@@ -133,7 +133,7 @@ impl Rules {
             denies: patterns.one("subject.denies", &subject.denies)?,
             own: patterns.one("subject.own", &subject.own)?,
             any_more: patterns.one("subject.any_more", &subject.any_more)?,
-            another: patterns.start("subject.another", &subject.another)?,
+            another: patterns.one("subject.another", &subject.another)?,
             formerly: patterns.one("subject.formerly", &subject.formerly)?,
             sentence_rules: set(Reach::Sentence)?,
             pair_rules: set(Reach::Before)?,
@@ -147,6 +147,12 @@ impl Rules {
             when: When::new(&language.times, &language.frequencies, numbers, &patterns)?,
             objects,
         })
+    }
+
+    /// True if the pronoun nearest to the end of these words is "she", "he" or "they".
+    pub(super) fn speaks_of_another(&self, words: &str) -> bool {
+        let last = |pattern: &Pattern| pattern.find_iter(words).last().map(|found| found.start());
+        last(&self.another).is_some_and(|other| last(&self.own).is_none_or(|own| own < other))
     }
 
     /// The dates a text names, counted from when it was said.

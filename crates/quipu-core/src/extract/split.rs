@@ -21,6 +21,7 @@ pub(super) struct Splitter {
     clauses: Vec<Pattern>,
     verbs: Pattern,
     ordinal: Pattern,
+    cut: Pattern,
     unfinished: Pattern,
     relative: Pattern,
     question_tail: Pattern,
@@ -38,6 +39,7 @@ impl Splitter {
             abbreviation: patterns.one("split.abbreviations", &format!(r"(?:^|[\s(])(?:{abbreviations}|\p{{L}})$"))?,
             clauses,
             verbs: patterns.one("split.verbs", &words.verbs)?,
+            cut: patterns.one("split.cut", &words.cut)?,
             ordinal: patterns.one("split.ordinal", &words.ordinal)?,
             unfinished: patterns.start("split.unfinished", &words.unfinished)?,
             relative: patterns.one("split.relative", &words.relative)?,
@@ -92,6 +94,11 @@ impl Splitter {
     /// Where a verb without a subject may begin within a clause: the conjunction before it.
     pub(super) fn joints(&self, clause: &str) -> Vec<Range<usize>> {
         self.verbs.find_iter(clause).map(|found| found.range()).collect()
+    }
+
+    /// True if words end where something else began.
+    pub(super) fn is_cut(&self, words: &str) -> bool {
+        self.cut.is_match(words)
     }
 
     /// True if what was cut before a clause makes it one about the end of the clause before it.

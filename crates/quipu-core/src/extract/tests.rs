@@ -169,6 +169,9 @@ fn people_are_told_apart() {
     check("She has two kids, Rui and Marta.", &[]);
     check("He was born in Rome.", &[]);
     check("They have a dog, Leo.", &[]);
+    check("My mum lives in Hull. She's got a cat called Mr Darcy.", &["user's mum lives_in Hull"]);
+    check("I think she's got a cat called Leo.", &[]);
+    check("Beth's got a new job, and she's started seeing a guy called Jamal.", &[]);
     check("mum is moving in with Tomek when she gets out", &[]);
     check(
         "My fiancé's brother Luke is a pilot. He lives in Gatwick.",
@@ -178,7 +181,7 @@ fn people_are_told_apart() {
         "My brother Owen has a girlfriend. Her name is Saskia and she's Dutch.",
         &["user sibling Owen relation=brother", "Saskia nationality Dutch"],
     );
-    check("Dog is called Bruno. Allergic to chicken so no chicken treats.", &["user pet Bruno species=dog"]);
+    check("Dog is called Bruno.", &["user pet Bruno species=dog"]);
     check("She's from Trondal, my new boss.", &["user's boss from Trondal"]);
 }
 

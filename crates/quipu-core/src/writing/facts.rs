@@ -3,8 +3,6 @@
 //! Same value: heard again. New value of a relation that holds one: the old one ends, or is corrected, or — said by a source
 //! that is clearly less credible — stands contested. Older news goes into history. Never are two values active at once.
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 
 use super::gate::{self, Verdict};
@@ -12,7 +10,7 @@ use super::same::same_value;
 use super::{Outcome, Work, core_map, ground};
 use crate::event::Trust;
 use crate::extract::window::ModelClaim;
-use crate::extract::{FactCandidate, Stance, USER};
+use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Decision, Drawn, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan};
 use crate::predicate::{Cardinality, Predicate, is_named_by, normal};
@@ -21,8 +19,6 @@ use crate::predicate::{Cardinality, Predicate, is_named_by, normal};
 const LESS_CREDIBLE: &str = "something more credible says otherwise";
 /// What a contested claim's confidence is multiplied with.
 const CONTESTED_FACTOR: f64 = 0.8;
-/// What somebody is to the user only while they live.
-const ENDED_BY_DEATH: [&str; 4] = ["partner", "pet", "friend", "colleague"];
 
 impl Work<'_> {
     pub(super) fn fact(&mut self, candidate: &FactCandidate) {
@@ -55,23 +51,6 @@ impl Work<'_> {
         }
     }
 
-    /// Somebody who has died lives nowhere, has no job and no plans, and is nobody's partner or pet.
-    fn end_others(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
-        let is_so = claim.predicate.ends_others && *verdict == Verdict::Pass && claim.candidate.subject != USER;
-        if !is_so {
-            return;
-        }
-        let subject = &claim.candidate.subject;
-        let of_user = |relation: &str| self.view.in_slot(&slot_name(USER, relation, None));
-        let theirs = |fact: &Fact| fact.is_active() && same_value(&fact.object, subject);
-        let outlives = |fact: &Fact| self.case.predicates.get(&fact.predicate).outlives;
-        let mut over: Vec<Fact> = ENDED_BY_DEATH.iter().flat_map(|relation| of_user(relation)).filter(theirs).collect();
-        over.extend(self.view.holds_of(subject).into_iter().filter(|fact| !outlives(fact)));
-        for held in over {
-            self.close(claim, &held, claim.candidate.valid_from, verdict);
-        }
-    }
-
     /// True if an earlier reading of this source has spoken on this value: reading it again says nothing new.
     fn is_decided(&self, slot: &str, candidate: &FactCandidate) -> bool {
         let source = self.case.source;
@@ -80,7 +59,7 @@ impl Work<'_> {
         })
     }
 
-    fn say(&self, candidate: &FactCandidate) -> String {
+    pub(super) fn say(&self, candidate: &FactCandidate) -> String {
         let FactCandidate { subject, predicate, object, qualifiers, .. } = candidate;
         self.case.predicates.say(subject, predicate, object, qualifiers)
     }
@@ -272,50 +251,6 @@ impl Work<'_> {
         self.assert(fact, Vec::new(), false, "corrected, and over");
     }
 
-    /// Something that holds no longer, or does not hold.
-    pub(super) fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
-        let candidate = claim.candidate;
-        let matches = |held: &&Fact| {
-            held.is_active() && (candidate.object.is_empty() || same_value(&held.object, &candidate.object))
-        };
-        let mut found: Vec<Fact> = claim.held.iter().filter(matches).cloned().collect();
-        if found.is_empty() {
-            // "The Fiesta" is the "2015 Ford Fiesta".
-            let mut part =
-                claim.held.iter().filter(|held| held.is_active() && is_part(&candidate.object, &held.object));
-            found.extend(part.next().filter(|_| part.next().is_none()).cloned());
-        }
-        for held in &found {
-            self.close(claim, held, candidate.valid_to.or(candidate.valid_from), verdict);
-        }
-        if !found.is_empty() {
-            return;
-        }
-        if held_before && !candidate.object.is_empty() {
-            return self.past(claim, verdict);
-        }
-        let said = self.say(candidate);
-        self.refuse(said, &candidate.predicate, claim.evidence, "it ends or denies something that was not known");
-    }
-
-    pub(super) fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>, verdict: &Verdict) {
-        if *verdict != Verdict::Pass || !self.is_credible(held, claim.candidate.confidence) {
-            let said = held.text.clone();
-            let reason = "a less credible source says it does not hold";
-            self.open_review(ReviewKind::Conflict, held.id, None, format!("Is this still so: {said}?"), reason);
-            return;
-        }
-        let end = Some(when.unwrap_or_else(|| self.case.said_at())).max(held.valid_from);
-        self.core.take(self.case.predicates, held);
-        self.settle(held.id, FactStatus::Superseded, end, claim.evidence);
-        self.report.ended.push(outcome(held, "holds no longer"));
-    }
-
-    fn settle(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>, evidence: Evidence) {
-        let (status, evidence) = (Some(status), Some(evidence));
-        self.draw(Drawn::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
-    }
-
     pub(super) fn assert(&mut self, mut fact: Fact, ends: Vec<ItemId>, corrects: bool, what: &str) {
         // Nothing ends before it began.
         fact.valid_to = fact.valid_to.map(|to| fact.valid_from.map_or(to, |from| to.max(from)));
@@ -385,7 +320,7 @@ impl Work<'_> {
     }
 
     /// True if this source may end what others said: it reaches as far as the best of them, and is about as credible.
-    fn is_credible(&self, held: &Fact, confidence: f64) -> bool {
+    pub(super) fn is_credible(&self, held: &Fact, confidence: f64) -> bool {
         let standing = self.case.standing;
         let sources = held.evidence.iter().filter_map(|place| self.case.memory.get(place.source));
         let (mut trust, mut reliability) = (held.trust, held.source.reliability());
@@ -485,13 +420,6 @@ impl Claim<'_> {
             None => None,
         }
     }
-}
-
-/// True if every word of the one stands in the other.
-fn is_part(part: &str, whole: &str) -> bool {
-    let [part, whole] = [part, whole].map(normal);
-    let words: BTreeSet<&str> = whole.split(' ').collect();
-    !part.is_empty() && part.split(' ').all(|word| words.contains(word))
 }
 
 /// True if a person is to say whether it counts.

@@ -7,6 +7,7 @@ mod case;
 mod core_map;
 mod correcting;
 mod editing;
+mod ending;
 mod facts;
 mod gate;
 mod ground;

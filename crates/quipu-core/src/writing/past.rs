@@ -73,7 +73,8 @@ impl Work<'_> {
             return self.report.seen.push(outcome(same, "told again, and waits"));
         }
         let mut fact = self.new_fact(claim);
-        if candidate.stance == Stance::Ended && fact.valid_to.is_none() {
+        let ended = fact.valid_from.is_some_and(|from| from <= self.case.said_at());
+        if candidate.stance == Stance::Ended && fact.valid_to.is_none() && ended {
             // The date of an end: "moved over from Katowice in 2005".
             fact.valid_to = fact.valid_from.take();
         }

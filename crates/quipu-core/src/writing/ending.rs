@@ -1,0 +1,87 @@
+//! What holds no longer: said to be over, or over because somebody has died.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use super::Work;
+use super::facts::{Claim, outcome, slot_name};
+use super::gate::Verdict;
+use super::same::same_value;
+use crate::extract::USER;
+use crate::id::ItemId;
+use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, ReviewKind};
+use crate::predicate::normal;
+
+/// What somebody is to the user only while they live.
+const ENDED_BY_DEATH: [&str; 4] = ["partner", "pet", "friend", "colleague"];
+
+impl Work<'_> {
+    /// Something that holds no longer, or does not hold.
+    pub(super) fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
+        let candidate = claim.candidate;
+        let matches = |held: &&Fact| {
+            held.is_active() && (candidate.object.is_empty() || same_value(&held.object, &candidate.object))
+        };
+        let mut found: Vec<Fact> = claim.held.iter().filter(matches).cloned().collect();
+        if found.is_empty() {
+            // "The Fiesta" is the "2015 Ford Fiesta".
+            let mut part =
+                claim.held.iter().filter(|held| held.is_active() && is_part(&candidate.object, &held.object));
+            found.extend(part.next().filter(|_| part.next().is_none()).cloned());
+        }
+        for held in &found {
+            self.close(claim, held, candidate.valid_to.or(candidate.valid_from), verdict);
+        }
+        if !found.is_empty() {
+            return;
+        }
+        if held_before && !candidate.object.is_empty() {
+            return self.past(claim, verdict);
+        }
+        let said = self.say(candidate);
+        self.refuse(said, &candidate.predicate, claim.evidence, "it ends or denies something that was not known");
+    }
+
+    pub(super) fn close(&mut self, claim: &Claim<'_>, held: &Fact, when: Option<Timestamp>, verdict: &Verdict) {
+        if *verdict != Verdict::Pass || !self.is_credible(held, claim.candidate.confidence) {
+            let said = held.text.clone();
+            let reason = "a less credible source says it does not hold";
+            self.open_review(ReviewKind::Conflict, held.id, None, format!("Is this still so: {said}?"), reason);
+            return;
+        }
+        let end = Some(when.unwrap_or_else(|| self.case.said_at())).max(held.valid_from);
+        self.core.take(self.case.predicates, held);
+        self.settle(held.id, FactStatus::Superseded, end, claim.evidence);
+        self.report.ended.push(outcome(held, "holds no longer"));
+    }
+
+    pub(super) fn settle(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>, evidence: Evidence) {
+        let (status, evidence) = (Some(status), Some(evidence));
+        self.draw(Drawn::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
+    }
+
+    /// Somebody who has died lives nowhere, has no job and no plans, and is nobody's partner or pet.
+    pub(super) fn end_others(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
+        let is_so = claim.predicate.ends_others && *verdict == Verdict::Pass && claim.candidate.subject != USER;
+        if !is_so {
+            return;
+        }
+        let subject = &claim.candidate.subject;
+        let of_user = |relation: &str| self.view.in_slot(&slot_name(USER, relation, None));
+        let theirs = |fact: &Fact| fact.is_active() && same_value(&fact.object, subject);
+        let outlives = |fact: &Fact| self.case.predicates.get(&fact.predicate).outlives;
+        let mut over: Vec<Fact> = ENDED_BY_DEATH.iter().flat_map(|relation| of_user(relation)).filter(theirs).collect();
+        over.extend(self.view.holds_of(subject).into_iter().filter(|fact| !outlives(fact)));
+        for held in over {
+            self.close(claim, &held, claim.candidate.valid_from, verdict);
+        }
+    }
+}
+
+/// True if every word of the one stands in the other.
+fn is_part(part: &str, whole: &str) -> bool {
+    let [part, whole] = [part, whole].map(normal);
+    let words: BTreeSet<&str> = whole.split(' ').collect();
+    !part.is_empty() && part.split(' ').all(|word| words.contains(word))
+}
