@@ -272,7 +272,7 @@ impl Engine {
     }
 
     /// The time, as it is recorded.
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         quipu_core::time::to_micros(self.clock.now())
     }
 }

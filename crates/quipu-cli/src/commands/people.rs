@@ -2,7 +2,7 @@
 
 use quipu_core::event::Actor;
 
-use quipu_core::item::{Decision, Fact, FactStatus, Task};
+use quipu_core::item::{Decision, FactStatus, Task};
 use quipu_core::writing::{Outcome, Understanding};
 use quipu_engine::versions::When;
 use quipu_engine::{
@@ -45,16 +45,13 @@ fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-fn span(fact: &Fact) -> String {
-    fact.times(jiff::Timestamp::now()).map_or_else(String::new, |times| format!(" · {times}"))
-}
-
-pub(super) fn fact(shown: &FactShown) -> String {
+pub(super) fn fact(shown: &FactShown, now: jiff::Timestamp) -> String {
     let fact = &shown.fact;
     let standing =
         if fact.status == FactStatus::Active { String::new() } else { format!(" · {}", word(&fact.status)) };
     let often = if fact.seen_count > 1 { format!(" · said {} times", fact.seen_count) } else { String::new() };
-    let mut text = format!("{}{}{standing}{often}  {}\n", fact.text, span(fact), fact.id);
+    let times = fact.times(now).map_or_else(String::new, |times| format!(" · {times}"));
+    let mut text = format!("{}{times}{standing}{often}  {}\n", fact.text, fact.id);
     for (source, quote) in shown.quotes.iter().take(2) {
         text.push_str(&format!("    “{}”  {source}\n", render::excerpt(quote, 90)));
     }
@@ -73,10 +70,9 @@ pub(super) fn facts(session: &Session<'_>, args: &Facts, at: Option<When>) -> Re
         predicate: args.predicate.clone(),
     };
     let found = quipu_engine::facts(&session.engine, &session.user, &options)?;
-    let form = session.printer.form();
-    session
-        .printer
-        .report(&found, |found| if form == Form::Table { table(found) } else { list(found, "no facts", fact) })
+    let (form, now) = (session.printer.form(), session.engine.now());
+    let lines = |found: &Vec<FactShown>| list(found, "no facts", |one| fact(one, now));
+    session.printer.report(&found, |found| if form == Form::Table { table(found) } else { lines(found) })
 }
 
 fn table(found: &[FactShown]) -> String {

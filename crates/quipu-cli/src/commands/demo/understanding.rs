@@ -57,7 +57,7 @@ fn say_all(engine: &Engine, user: &UserId, tell: &dyn Fn(&str) -> Result<()>) ->
 
 fn homes(engine: &Engine, user: &UserId, valid_at: Option<jiff::Timestamp>) -> Result<String> {
     let options = FactOptions { valid_at, predicate: Some("lives_in".to_owned()), ..FactOptions::default() };
-    Ok(quipu_engine::facts(engine, user, &options)?.iter().map(people::fact).collect())
+    Ok(quipu_engine::facts(engine, user, &options)?.iter().map(|one| people::fact(one, engine.now())).collect())
 }
 
 /// A tool says something else: it changes nothing, and the user is asked.
