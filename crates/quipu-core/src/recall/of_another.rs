@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::about::About;
+use super::cues;
 use super::derived::{DerivedIndex, asked_by, terms};
 use super::fold::{Group, Lead};
 use super::plan::Plan;
 use super::tokens;
 use super::trace::Term;
 use crate::episode;
+use crate::id::ItemKind;
 use crate::item::Fact;
 use crate::memory::Memory;
 use crate::source::{Role, Source};
@@ -73,6 +75,36 @@ pub(super) fn is_said_of_others(
         }
     }
     whole > 0.0 && of_anybody - of_them >= APART_FROM
+}
+
+/// True if the question asks for a kind of value, such as an age, and no sentence near the best about whom is asked about may hold
+/// one: "Tom works at Delta." does not say how old Tom is.
+pub(super) fn lacks_the_value(memory: &Memory, derived: &DerivedIndex, plan: &Plan, groups: &[Group]) -> bool {
+    let Some(kind) = cues::value_kind(&plan.text) else { return false };
+    let holds = |text: &str| kind.may_be_in(text);
+    !groups.iter().take(NEAR_THE_BEST).any(|group| {
+        let is_theirs = |fact: &Fact| plan.about.as_ref().is_none_or(|about| !about.excludes(fact));
+        let drawn = match &group.lead {
+            Lead::Derived(hit) => memory.items().text(hit.id).filter(|_| hit.id.kind != ItemKind::Fact),
+            Lead::Source(_) => None,
+        };
+        let in_words = || {
+            source_of(memory, group).is_some_and(|source| {
+                let mut before = false;
+                episode::sentences(&source.text).into_iter().any(|sentence| {
+                    let sentence = &source.text[sentence];
+                    let is_theirs = plan.about.as_ref().is_none_or(|about| {
+                        before = speaks_of(about, source, sentence, before);
+                        before
+                    });
+                    is_theirs && holds(sentence)
+                })
+            })
+        };
+        facts_of(memory, derived, group).into_iter().any(|fact| is_theirs(fact) && holds(&fact.text))
+            || drawn.is_some_and(holds)
+            || in_words()
+    })
 }
 
 /// The source an answer is, or was found by.
