@@ -14,6 +14,7 @@ mod lines;
 mod mix;
 pub mod need;
 mod session;
+mod term_table;
 mod tokens;
 mod words;
 
@@ -22,10 +23,11 @@ use serde::Serialize;
 use std::ops::Range;
 
 pub use clean::{escape_for_terminal, neutralise};
-pub use excerpt::{Excerpt, excerpt};
+pub use excerpt::{Excerpt, excerpt, excerpts};
 pub use mix::{DEFAULT_TOKENS, Section};
 pub use need::Need;
 pub use session::{LogLine, SESSION_TOKENS, SessionPack, SessionRequest, pack_session};
+pub use term_table::{TermTable, have_common};
 pub use tokens::estimate_tokens;
 pub use words::{
     is_backchannel, is_politeness, is_question, is_short_question, leans_on_before, needs_its_question, question_in,
@@ -262,7 +264,9 @@ fn stable(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
 
 /// Writes the second part.
 fn changing(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
-    let unconfirmed = match Unconfirmed::of(&request.offers) {
+    let settled = lines::settled(&request.offers);
+    let signs = Unconfirmed::of(&settled);
+    let unconfirmed = match signs {
         Unconfirmed::None => "",
         Unconfirmed::Some => UNCONFIRMED,
         Unconfirmed::All => ALL_UNCONFIRMED,
@@ -305,7 +309,7 @@ fn changing(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
         }
     }
     let left = left.saturating_sub(body.tokens);
-    let (text, tokens) = lines::found(request, count, left, made);
+    let (text, tokens) = lines::found(request, (settled, signs), count, left, made);
     body.text.push_str(&text);
     body.tokens += tokens;
     if !body.text.is_empty() || !nothing.is_empty() {

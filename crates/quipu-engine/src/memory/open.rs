@@ -56,7 +56,7 @@ pub(crate) struct SharedMemory {
     store: Arc<dyn LedgerStore>,
     /// True for the memory of a user who has none: it is empty, and nothing can be appended to it.
     is_absent: bool,
-    writer: Mutex<Writer>,
+    pub(super) writer: Mutex<Writer>,
     state: RwLock<State>,
     watched: Mutex<Watched>,
     /// Id of the first event, once it was asked for: which ledger this is.
