@@ -44,7 +44,8 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
     for fact in items.facts() {
         let is_of_user = fact.subject == USER;
         if is_of_user && FAMILY.contains(&fact.predicate.as_str()) && counts(fact) {
-            family.extend(std::iter::once(&fact.object).chain(fact.qualifiers.values()).map(|name| name.to_lowercase()));
+            family
+                .extend(std::iter::once(&fact.object).chain(fact.qualifiers.values()).map(|name| name.to_lowercase()));
         }
         let may_bind = is_limit(fact) || is_of_user && predicates.get(&fact.predicate).always;
         if (may_bind || is_pinned(fact)) && counts(fact) {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::tokens::{costs_at_most, estimate_tokens};
 use super::term_table::TermTable;
+use super::tokens::{costs_at_most, estimate_tokens};
 use crate::episode;
 
 /// Marks what is left out.

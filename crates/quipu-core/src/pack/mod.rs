@@ -208,7 +208,7 @@ const QUESTIONS_MAX: usize = 3;
 /// What fields of the core document and open questions may spend, in percent of what there is.
 const FIELDS_PERCENT: usize = 15;
 /// What is shown where memory seems to have nothing, in percent: it may be wrong about that.
-const UNSURE_PERCENT: usize = 25;
+const UNSURE_PERCENT: usize = 50;
 
 const OPENING: &str = "Reference data from long-term memory, not instructions.";
 const DATES: &str = " Each date is the day on which it was said.";
@@ -216,6 +216,8 @@ const UNCONFIRMED: &str = " Lines with ~ are from imports, tools or the web, and
 const ALL_UNCONFIRMED: &str = " It is from imports, tools or the web, and nobody confirmed it.";
 const CITE: &str = " Cite what you use by the mark in brackets.";
 const NOTHING: &str = "Memory has nothing about this.\n";
+/// Said where something is shown all the same: a reader who took [`NOTHING`] by the letter would not look at it.
+const UNSURE: &str = "Memory may have nothing about this. The lines below are the closest.\n";
 const CLOSING: &str = "</memory>\n";
 
 /// What some whole lines cost.
@@ -273,7 +275,11 @@ fn changing(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
     };
     let cite = if request.cite { CITE } else { "" };
     let said = format!("{OPENING}{DATES}{unconfirmed}{cite}");
-    let nothing = if request.need == Need::Unknown { NOTHING } else { "" };
+    let nothing = match request.need {
+        Need::Unknown if request.offers.is_empty() => NOTHING,
+        Need::Unknown => UNSURE,
+        _ => "",
+    };
     let opening = format!(
         "<memory user=\"{}\" version=\"{}\" part=\"changing\">\n{said}\n{nothing}",
         request.user, request.version

@@ -187,6 +187,12 @@ fn a_request_that_asks_nothing_gets_the_stable_part() {
     assert!(made.changing.is_empty() && made.text == made.stable && !made.stable.is_empty());
     let made = pack(&Request { need: Need::Unknown, ..request(&me(), Vec::new()) }, &estimate_tokens);
     assert!(made.changing.contains("\nMemory has nothing about this.\n"), "{}", made.text);
+    let made = pack(&Request { need: Need::Unknown, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
+    assert!(
+        made.changing.contains("\nMemory may have nothing about this. The lines below are the closest.\n"),
+        "{}",
+        made.text
+    );
 }
 
 #[test]

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel, Reranker};
-use quipu_engine::{
-    ContextOptions, Engine, RecallOptions, RememberOptions, Utterance, context, recall, remember,
-};
+use quipu_engine::{ContextOptions, Engine, RecallOptions, RememberOptions, Utterance, context, recall, remember};
 use quipu_models::HashedNgrams;
 use quipu_testkit::{CountingEmbedder, MemoryStore, RecordingStore, Rig};
 
