@@ -127,7 +127,8 @@ pub fn import_bundle(
         return Err(Error::Corrupt(format!("the bundle is not taken up: {why}")));
     }
     let user = verdict.ledger.user_id.clone();
-    receive(engine, &user, &events, RestoreOptions { dry_run, replace: false }, watch).map(|restored| (restored, verdict))
+    receive(engine, &user, &events, RestoreOptions { dry_run, replace: false }, watch)
+        .map(|restored| (restored, verdict))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -120,12 +120,7 @@ pub(crate) fn retell(engine: &Engine, open: &OpenMemory, before: &Memory, cause:
 }
 
 /// The same as events that follow on `ahead`, the memory as it will be, to be appended together with what made it so.
-pub(crate) fn retold(
-    engine: &Engine,
-    before: &Memory,
-    ahead: &mut Memory,
-    cause: EventId,
-) -> Result<Vec<SealedEvent>> {
+pub(crate) fn retold(engine: &Engine, before: &Memory, ahead: &mut Memory, cause: EventId) -> Result<Vec<SealedEvent>> {
     let (sessions, loose) = untold_again(before, ahead);
     let mut events = Vec::new();
     for session in sessions {

@@ -85,8 +85,7 @@ impl App {
             .build()
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
-        let maintenance =
-            Maintenance::new(parts.engine.clone(), options.maintenance.clone(), metrics.clone());
+        let maintenance = Maintenance::new(parts.engine.clone(), options.maintenance.clone(), metrics.clone());
         let progress = Arc::new(Progress::new(bounds, metrics.clone()));
         let queue = Queue::new(parts.engine.clone(), bounds, metrics.clone(), progress.clone());
         let together = if options.maintenance.enabled { options.maintenance.read_together } else { 1 };

@@ -160,8 +160,10 @@ pub(crate) fn reload_durable(engine: &Engine, open: &SharedMemory, writer: &mut 
 /// Durable, and not in the memory that readers see: nobody may take that for not recorded.
 fn recorded_unseen(sealed: &[SealedEvent], fault: &Error) -> Error {
     let seq = sealed.last().map_or(0, |event| event.seq);
-    let text = format!("it is recorded as event {seq}, but the memory cannot be read again now: {fault}. Do not send it \
-                        again; the next command tries to read it");
+    let text = format!(
+        "it is recorded as event {seq}, but the memory cannot be read again now: {fault}. Do not send it \
+                        again; the next command tries to read it"
+    );
     match fault {
         Error::Corrupt(_) => Error::Corrupt(text),
         _ => Error::Unavailable(text),

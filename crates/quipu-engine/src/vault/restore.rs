@@ -49,12 +49,7 @@ pub struct RestoreOptions {
 /// # Errors
 /// `NotFound` without a folder; `Corrupt` if the lines are not a whole, intact ledger of this user; `Refused` if the user
 /// has a memory and `replace` is off; `Unavailable` if it is to be replaced while other processes use the folder.
-pub fn restore(
-    engine: &Engine,
-    user: &UserId,
-    options: RestoreOptions,
-    watch: Watch<'_>,
-) -> Result<RestoredFolder> {
+pub fn restore(engine: &Engine, user: &UserId, options: RestoreOptions, watch: Watch<'_>) -> Result<RestoredFolder> {
     let mut vault = super::open(engine, user, false)?.ok_or_else(|| missing(user))?;
     let events = read_lines(vault.as_mut(), user)?;
     receive(engine, user, &events, options, watch)

@@ -58,13 +58,7 @@ pub fn serve_stdio(
     let (calls, reading) = (slots.clone(), queue.clone());
     let is_busy = move || calls.available_permits() < CALLS_MAX || !reading.is_idle();
     let (stop, stopping) = watch::channel(false);
-    let hall = Hall {
-        engine,
-        slots,
-        waits: WAITS,
-        queue: queue.clone(),
-        user_words: options.user_words,
-    };
+    let hall = Hall { engine, slots, waits: WAITS, queue: queue.clone(), user_words: options.user_words };
     let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, key_id: None, scopes, toolsets }) };
     let done = runtime.block_on(async {
         let maintaining = tokio::spawn(maintenance.run(stopping, is_busy));
