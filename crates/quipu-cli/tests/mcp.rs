@@ -247,8 +247,9 @@ fn what_is_due_is_done_while_a_client_is_there() {
     let place = Place::new("[maintenance]\ninterval_ms = 10\nquiet_ms = 1\nsession_end_ms = 1\n");
     let at = |place: &Place| -> Value {
         let status = place.run(&["status", "--json"]);
-        let status: Value = serde_json::from_slice(&status.stdout).unwrap_or_else(|error| panic!("{error}: {status:?}"));
-        status["maintained_at"].clone()
+        let status: Value =
+            serde_json::from_slice(&status.stdout).unwrap_or_else(|error| panic!("{error}: {status:?}"));
+        status["items"][0]["maintained_at"].clone()
     };
     assert!(place.run(&["add", "I live in Porto."]).status.success());
     assert_eq!(at(&place), Value::Null);

@@ -1,5 +1,6 @@
 //! What is left when a process ends, or a store fails, between two calls of one verb.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,7 +8,8 @@ use quipu_engine::ports::StoreError;
 use quipu_engine::revert::{RevertOptions, Selection, revert};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Engine, Error, FactOptions, RememberOptions, Utterance, core_at, episodes, facts, remember, status, tell_episodes, users,
+    Engine, Error, FactOptions, RememberOptions, Utterance, core_at, episodes, facts, remember, status, tell_episodes,
+    users,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, RecordingStore, Rig};
@@ -33,9 +35,8 @@ impl Failing {
 
     fn store(self: &Arc<Self>, inner: &MemoryStore) -> Box<RecordingStore> {
         let own = self.clone();
-        let takes = |one: &AtomicU64| {
-            one.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok()
-        };
+        let takes =
+            |one: &AtomicU64| one.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok();
         Box::new(RecordingStore::new(Box::new(inner.clone())).before(move |called| {
             if called == own.call && !takes(&own.after) && takes(&own.times) {
                 return Err(StoreError::Unavailable("the process ended here".to_owned()));
@@ -58,29 +59,32 @@ fn seen(engine: &Engine) -> (serde_json::Value, Vec<String>, Vec<String>) {
     (core, held, told)
 }
 
-fn reverts(engine: &Engine, events: std::ops::RangeInclusive<u64>) -> quipu_engine::Result<()> {
+fn reverts(engine: &Engine, events: RangeInclusive<u64>) -> quipu_engine::Result<()> {
     let selection = Selection::Events(events.map(EventRef::Seq).collect());
     revert(engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).map(drop)
 }
 
-/// A memory whose first event is taken back: what follows from that is recorded besides the revert.
-type Given = fn(&Engine) -> u64;
+/// A memory, and what of it is taken back: what follows from that is recorded besides the revert.
+type Given = fn(&Engine) -> RangeInclusive<u64>;
 
-fn said_twice(engine: &Engine) -> u64 {
+fn said_twice(engine: &Engine) -> RangeInclusive<u64> {
     said(engine, &["I'm allergic to peanuts."]);
     let first = status(engine, &me()).unwrap().version;
     said(engine, &["I'm allergic to peanuts.", "I live in Oslo."]);
-    first
+    1..=first
 }
 
-fn one_before_another(engine: &Engine) -> u64 {
+fn older_than_another(engine: &Engine) -> RangeInclusive<u64> {
+    let version = || status(engine, &me()).unwrap().version;
     said(engine, &["I live in Lyon."]);
-    let first = status(engine, &me()).unwrap().version;
-    said(engine, &["I moved to Oslo last week.", "I moved to Rome in 2021."]);
-    first
+    let first = version() + 1;
+    said(engine, &["I moved to Oslo last week."]);
+    let last = version();
+    said(engine, &["I moved to Rome in 2021."]);
+    first..=last
 }
 
-fn told_in_episodes(engine: &Engine) -> u64 {
+fn told_in_episodes(engine: &Engine) -> RangeInclusive<u64> {
     for text in ["We hiked up the hill near Sintra.", "It rained all the way.", "Marta lost her hat in the wind."] {
         let turn = Utterance { session: Some("walk".to_owned()), ..Utterance::of_user(text) };
         remember(engine, &me(), &turn, &RememberOptions::default()).unwrap();
@@ -89,44 +93,41 @@ fn told_in_episodes(engine: &Engine) -> u64 {
     remember(engine, &me(), &later, &RememberOptions::default()).unwrap();
     quipu_engine::end_session(engine, &me(), "walk").unwrap();
     tell_episodes(engine, &me()).unwrap();
-    1
+    1..=1
 }
 
 #[test]
 fn a_revert_and_what_follows_from_it_are_there_together_or_not_at_all() {
     for (name, given) in [
         ("a fact that was said twice", said_twice as Given),
-        ("a value before another", one_before_another),
+        ("a value older than another", older_than_another),
         ("turns that were told in one episode", told_in_episodes),
     ] {
         let made = || {
             let (store, rig) = (MemoryStore::new(), rig());
-            let first = given(&rig.engine(Box::new(store.clone())));
-            (store, rig, first)
+            let events = given(&rig.engine(Box::new(store.clone())));
+            (store, rig, events)
         };
         let whole = {
-            let (store, rig, first) = made();
+            let (store, rig, events) = made();
             let engine = rig.engine(Box::new(store));
-            let before = seen(&engine);
-            reverts(&engine, 1..=first).unwrap();
-            assert_ne!(seen(&engine), before, "{name}");
-            let repairs = status(&engine, &me()).unwrap().version;
-            (before, seen(&engine), repairs)
+            let (before, from) = (seen(&engine), status(&engine, &me()).unwrap().version);
+            reverts(&engine, events).unwrap();
+            let to = status(&engine, &me()).unwrap().version;
+            assert!(to > from + 1, "{name}: nothing follows from the revert");
+            [(before, from), (seen(&engine), to)]
         };
         for appends in 0.. {
             // Given a process that ends before an append
-            let (store, rig, first) = made();
+            let (store, rig, events) = made();
             let failing = Failing::after("append", appends, u64::MAX);
-            let outcome = reverts(&rig.engine(failing.store(&store)), 1..=first);
+            let outcome = reverts(&rig.engine(failing.store(&store)), events);
             // Then the next one finds everything, or nothing
             let next = rig.engine(Box::new(store));
-            let (now, version) = (seen(&next), status(&next, &me()).unwrap().version);
-            if now != whole.0 {
-                assert_eq!(now, whole.1, "{name}: cut after {appends} appends");
-                assert_eq!(version, whole.2, "{name}: cut after {appends} appends");
-            }
+            let now = (seen(&next), status(&next, &me()).unwrap().version);
+            let expected = &whole[usize::from(outcome.is_ok())];
+            assert_eq!(now, *expected, "{name}: cut after {appends} appends");
             if outcome.is_ok() {
-                assert_eq!(now, whole.1, "{name}");
                 break;
             }
         }
