@@ -117,7 +117,7 @@ fn a_reranker_that_fails_leaves_the_order_and_is_named() {
 fn a_recall_does_not_wait_for_whoever_appends() {
     // given a store in which the third append hangs
     let (entered, is_appending) = channel();
-    let (release, released) = channel();
+    let (release, released) = channel::<()>();
     let (appends, released) = (AtomicU64::new(0), Mutex::new(released));
     let store = RecordingStore::new(Box::new(MemoryStore::new())).before(move |called| {
         if called == "append" && appends.fetch_add(1, Ordering::SeqCst) == 2 {
