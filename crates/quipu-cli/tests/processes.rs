@@ -206,7 +206,7 @@ fn client(place: &Place, number: usize, appends: usize, said: &Said) {
         let text = format!("client {number} keeps needle {turn}");
         let added = ask(&mut running, "add_memory", json!({"user_said": text}));
         said.lock().unwrap().push(text.clone());
-        let id = added["items"][0].as_str().unwrap_or_else(|| panic!("{added}"));
+        let id = added["ids"][0].as_str().unwrap_or_else(|| panic!("{added}"));
         let seen = ask(&mut running, "get_memory", json!({"id": id}));
         assert!(seen.to_string().contains(&text), "{seen}");
     }

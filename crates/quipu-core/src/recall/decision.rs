@@ -227,7 +227,7 @@ const ODDS_WITHOUT_THE_VALUE: f64 = (0.5 / 21.0) / (13.0 / 24.0);
 /// times the likelihood ratio of that.
 pub(super) fn without_the_value(probability: f64) -> f64 {
     let odds = probability * ODDS_WITHOUT_THE_VALUE;
-    odds / (odds + 1.0 - probability)
+    odds / (odds + (1.0 - probability))
 }
 
 /// From which probabilities on what is done.
