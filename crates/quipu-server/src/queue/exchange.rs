@@ -118,7 +118,11 @@ struct Words<'a> {
 
 /// Appends what is not recorded yet; returns how much that was, and nothing if the user was deleted since the exchange began.
 fn append(engine: &Engine, metrics: &Metrics, exchange: &Exchange) -> Result<Option<usize>, Error> {
-    let known = *exchange.appended.standing();
+    let mut known = *exchange.appended.standing();
+    if known.ledger.is_none() {
+        // Kept also if the append fails: a user who is deleted before the next attempt is not made again.
+        known.ledger = erasure_epoch(engine, &exchange.user)?.map(|epoch| epoch.ledger);
+    }
     let mut appending = Appending { engine, metrics, exchange, ledger: known.ledger, count: 0 };
     let outcome = appending.all(known.has_turns);
     let (ledger, count) = (appending.ledger, appending.count);
