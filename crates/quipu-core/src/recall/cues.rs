@@ -79,8 +79,6 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 impl Patterns {
     fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let pattern =
-            |text: &str| RegexBuilder::new(text).case_insensitive(true).build().map_err(|error| error.to_string());
         Ok(Self {
             rule: pattern(&file.rule)?,
             likes: pattern(&file.likes)?,
@@ -94,6 +92,11 @@ impl Patterns {
             value_kinds: file.value_kinds.iter().map(ValueKind::parse).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// Compiles a pattern that is matched without regard to case.
+pub(super) fn pattern(text: &str) -> Result<Regex, String> {
+    RegexBuilder::new(text).case_insensitive(true).build().map_err(|error| error.to_string())
 }
 
 /// Returns the kind of value the question asks for, where its form tells.

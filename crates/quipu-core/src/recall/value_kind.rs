@@ -3,8 +3,10 @@
 //! What is found for such a question speaks of the right person, and often of nothing that could be the answer. The kinds and the
 //! patterns of their values are data: `languages/en/recall.toml`.
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use serde::Deserialize;
+
+use super::cues;
 
 /// A kind as it stands in the file.
 #[derive(Deserialize)]
@@ -25,10 +27,8 @@ impl ValueKind {
     ///
     /// # Errors
     /// The pattern that is not well formed.
-    pub(super) fn parse(pattern: &ValueKindPattern) -> Result<Self, String> {
-        let regex =
-            |text: &str| RegexBuilder::new(text).case_insensitive(true).build().map_err(|error| error.to_string());
-        Ok(Self { asked: regex(&pattern.asked)?, value: regex(&pattern.value)? })
+    pub(super) fn parse(kind: &ValueKindPattern) -> Result<Self, String> {
+        Ok(Self { asked: cues::pattern(&kind.asked)?, value: cues::pattern(&kind.value)? })
     }
 
     /// Returns true if the question asks for a value of this kind.
