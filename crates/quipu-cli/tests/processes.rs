@@ -173,9 +173,9 @@ fn serve(place: &Place, number: usize, appends: usize, addrs: &Mutex<[String; 2]
     }
 }
 
-/// Adds through `quipu mcp`, which is killed now and then.
-fn client(place: &Place, appends: usize, said: &Said) {
-    let mut dice = Dice::new(seed() ^ (2 << 32));
+/// Adds through `quipu mcp`, which is killed now and then, and reads each back.
+fn client(place: &Place, number: usize, appends: usize, said: &Said) {
+    let mut dice = Dice::new(seed() ^ ((number as u64) << 32));
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
     let start = || {
@@ -186,19 +186,29 @@ fn client(place: &Place, appends: usize, said: &Said) {
             .unwrap();
         running
     };
-    let mut running = start();
-    for turn in 0..appends {
-        if dice.once_in(12) {
-            running.kill();
-            running = start();
-        }
-        let text = format!("client keeps needle {turn}");
-        let call = json!({"name": "add_memory", "arguments": {"user_said": text}});
+    let ask = |running: &mut Running, tool: &str, arguments: Value| {
+        let call = json!({"name": tool, "arguments": arguments});
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call});
         writeln!(running.to.as_mut().unwrap(), "{message}").unwrap();
         let answer = running.line();
         assert_eq!(answer["result"]["isError"], false, "{answer}");
-        said.lock().unwrap().push(text);
+        answer["result"]["structuredContent"].clone()
+    };
+    let mut running = start();
+    let mut until_kill = 1 + dice.below(KILLED_AFTER_MAX);
+    for turn in 0..appends {
+        until_kill -= 1;
+        if until_kill == 0 {
+            until_kill = 1 + dice.below(KILLED_AFTER_MAX);
+            running.kill();
+            running = start();
+        }
+        let text = format!("client {number} keeps needle {turn}");
+        let added = ask(&mut running, "add_memory", json!({"user_said": text}));
+        said.lock().unwrap().push(text.clone());
+        let id = added["ids"][0].as_str().unwrap_or_else(|| panic!("{added}"));
+        let seen = ask(&mut running, "get_memory", json!({"id": id}));
+        assert!(seen.to_string().contains(&text), "{seen}");
     }
 }
 
@@ -216,19 +226,27 @@ fn commands(place: &Place, appends: usize, said: &Said) {
     }
 }
 
+/// Appends of each of four processes; commands beside them take as long for one as those for a hundred.
+const APPENDS: u32 = 500;
+const COMMANDS: u32 = 5;
+
 #[test]
-fn servers_a_client_and_commands_share_a_folder_and_are_killed() {
+fn servers_clients_and_commands_share_a_folder_and_are_killed() {
     let place = Place::new("");
     let (said, addrs) = (Said::default(), Mutex::default());
+    let appends = effort(APPENDS) as usize;
     std::thread::scope(|scope| {
         let workers = [
-            scope.spawn(|| serve(&place, 0, effort(150) as usize, &addrs, &said)),
-            scope.spawn(|| serve(&place, 1, effort(150) as usize, &addrs, &said)),
-            scope.spawn(|| client(&place, effort(40) as usize, &said)),
-            scope.spawn(|| commands(&place, effort(5) as usize, &said)),
+            scope.spawn(|| serve(&place, 0, appends, &addrs, &said)),
+            scope.spawn(|| serve(&place, 1, appends, &addrs, &said)),
+            scope.spawn(|| client(&place, 2, appends, &said)),
+            scope.spawn(|| client(&place, 3, appends, &said)),
+            scope.spawn(|| commands(&place, effort(COMMANDS) as usize, &said)),
         ];
         let ended: Vec<_> = workers.into_iter().map(|worker| worker.join()).collect();
         assert!(ended.iter().all(Result::is_ok), "QUIPU_SEED={}", seed());
     });
-    check(&place, &said.into_inner().unwrap());
+    let said = said.into_inner().unwrap();
+    assert_eq!(said.len(), 4 * appends + effort(COMMANDS) as usize, "QUIPU_SEED={}", seed());
+    check(&place, &said);
 }

@@ -71,9 +71,23 @@ fn said_twice(engine: &Engine) -> RangeInclusive<u64> {
     1..=first
 }
 
+fn older_than_another(engine: &Engine) -> RangeInclusive<u64> {
+    let version = || status(engine, &me()).unwrap().version;
+    said(engine, &["I live in Lyon."]);
+    let lyon = version();
+    said(engine, &["I moved to Oslo last week."]);
+    let oslo = version();
+    said(engine, &["I moved to Rome in 2021."]);
+    reverts(engine, lyon + 1..=oslo).unwrap();
+    1..=lyon
+}
+
 #[test]
 fn a_revert_and_what_follows_from_it_are_there_together_or_not_at_all() {
-    for (name, given) in [("a fact that was said twice", said_twice as Given)] {
+    for (name, given) in [
+        ("a fact that was said twice", said_twice as Given),
+        ("a value older than another", older_than_another),
+    ] {
         let made = || {
             let (store, rig) = (MemoryStore::new(), rig());
             let events = given(&rig.engine(Box::new(store.clone())));
