@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::TaskKind;
+use super::plain::PlainWords;
+use super::statement::StatementWords;
+use super::updates::UpdateText;
 
 /// All that is known of a language.
 #[derive(Debug, Deserialize)]
@@ -19,6 +22,9 @@ pub(super) struct Language {
     pub(super) lists: BTreeMap<String, Vec<String>>,
     /// Word to word: relation to predicate, verb to gerund, number word to number …
     pub(super) tables: BTreeMap<String, BTreeMap<String, String>>,
+    /// Casual spelling and how it is put right.
+    #[serde(default)]
+    pub(super) plain: PlainWords,
     pub(super) split: Split,
     pub(super) lead: Lead,
     /// What is no claim, in order.
@@ -37,6 +43,12 @@ pub(super) struct Language {
     #[serde(default)]
     pub(super) also: Vec<Also>,
     pub(super) rules: Vec<RuleText>,
+    /// Statements without a relation of their own.
+    #[serde(default)]
+    pub(super) statement: StatementWords,
+    /// News about what is known, whatever relation it has.
+    #[serde(default)]
+    pub(super) updates: Vec<UpdateText>,
 }
 
 /// Where sentences and clauses end.

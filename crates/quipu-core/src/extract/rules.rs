@@ -8,9 +8,12 @@ use super::language::{Language, Need, Reach, RuleText};
 use super::object::Objects;
 use super::pattern::{AnyOf, Pattern, Patterns, wrong};
 use super::persons::People;
+use super::plain::Plain;
 use super::reader::Reader;
 use super::settle::Corrections;
 use super::split::Splitter;
+use super::statement::Statements;
+use super::updates::Updates;
 use super::verb::BeforeVerbs;
 use super::when::{SpokenDate, When};
 use super::{Extraction, Reading};
@@ -23,6 +26,9 @@ use crate::refusal::Refusal;
 /// words that a table of the language spells otherwise ("walk" is the exercise "walking").
 #[derive(Debug)]
 pub struct Rules {
+    pub(super) plain: Plain,
+    pub(super) updates: Updates,
+    pub(super) statements: Statements,
     pub(super) splitter: Splitter,
     pub(super) lead: Pattern,
     pub(super) asides: Vec<Mark>,
@@ -120,6 +126,9 @@ impl Rules {
         let numbers = language.tables.get("numbers").cloned().unwrap_or_default();
         let subject = &language.subject;
         Ok(Self {
+            plain: Plain::new(&language, &patterns)?,
+            updates: Updates::new(&language.updates, &patterns)?,
+            statements: Statements::new(&language, &patterns)?,
             splitter: Splitter::new(&language.split, &patterns)?,
             lead: patterns.start("lead", &language.lead.pattern)?,
             asides: marks(&language, &patterns)?,
@@ -162,7 +171,17 @@ impl Rules {
 
     /// Everything the rules read in a text, and what looked like a claim and was left alone.
     pub fn read(&self, reading: &Reading<'_>) -> Extraction {
-        Reader::new(self, reading).read()
+        let plained = self.plain.of(reading.text, reading.known);
+        let plain = Reading { text: &plained.text, ..*reading };
+        let mut read = Reader::new(self, &plain, plained.casual).read();
+        plained.restore(&mut read);
+        read
+    }
+
+    /// The texts that news and statements are explained by, and what is to be read in them.
+    #[cfg(test)]
+    pub(super) fn more_examples(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.updates.examples().chain(self.statements.examples())
     }
 
     fn sets(&self) -> [&RuleSet; 6] {
