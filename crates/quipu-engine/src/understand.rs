@@ -169,10 +169,16 @@ impl Page {
 fn known(engine: &Engine, memory: &Memory) -> Vec<String> {
     let predicates = &engine.predicates;
     let relations = predicates.names().filter(|relation| !predicates.get(relation).roles.is_empty());
-    let facts = relations.flat_map(|relation| memory.items().in_slot(&format!("{USER}|{relation}|")));
-    let names =
-        facts.filter(|fact| fact.object.starts_with(char::is_uppercase)).flat_map(|fact| fact.object.split(' '));
-    names.filter(|name| name.len() > 2).take(quipu_core::limit::NAMES_KNOWN_MAX).map(str::to_owned).collect()
+    let mut known = Vec::new();
+    for relation in relations {
+        let slot = format!("{USER}|{relation}|");
+        for fact in memory.items().in_slot(&slot) {
+            let is_named = fact.object.starts_with(char::is_uppercase);
+            known.extend(fact.object.split(' ').filter(|name| is_named && name.len() > 2).map(str::to_owned));
+        }
+    }
+    known.truncate(quipu_core::limit::NAMES_KNOWN_MAX);
+    known
 }
 
 /// A source's candidates in portions that fit one event each.

@@ -22,7 +22,7 @@ pub(super) struct Language {
     pub(super) lists: BTreeMap<String, Vec<String>>,
     /// Word to word: relation to predicate, verb to gerund, number word to number …
     pub(super) tables: BTreeMap<String, BTreeMap<String, String>>,
-    /// Casual spelling and how it is put right.
+    /// Casual spelling.
     #[serde(default)]
     pub(super) plain: PlainWords,
     pub(super) split: Split,
@@ -43,10 +43,9 @@ pub(super) struct Language {
     #[serde(default)]
     pub(super) also: Vec<Also>,
     pub(super) rules: Vec<RuleText>,
-    /// Statements without a relation of their own.
     #[serde(default)]
     pub(super) statement: StatementWords,
-    /// News about what is known, whatever relation it has.
+    /// News about what is known.
     #[serde(default)]
     pub(super) updates: Vec<UpdateText>,
 }

@@ -149,7 +149,9 @@ impl Statements {
         let rest = &words[skipped(words)..];
         let [event, state] = PREDICATES;
         if let Some(be) = self.be.find(rest).filter(|_| !elided) {
-            let what = rest[be.end()..].trim();
+            // What is named `next` had to be seen, so that "Dougie's drum kit" is nothing that he is.
+            let named = self.be.captures(rest).and_then(|groups| groups.name("next"));
+            let what = rest[named.map_or(be.end(), |next| next.start())..].trim();
             let past = be.as_str().trim().starts_with('w');
             let verb = if past { "was" } else { "is" };
             return Some((if past { event } else { state }, format!("{verb} {what}")));
