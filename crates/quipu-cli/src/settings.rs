@@ -72,7 +72,7 @@ pub(crate) struct Settings {
     /// What is decided about MCP.
     pub(crate) mcp: quipu_server::McpOptions,
     /// What the server does by itself.
-    maintenance: quipu_server::MaintenanceOptions,
+    pub(crate) maintenance: quipu_server::MaintenanceOptions,
     serve: serving::Serving,
     upstream: Vec<serving::Place>,
 }

@@ -241,3 +241,33 @@ fn deciding_is_in_sight_if_the_settings_say_so() {
         assert!(text(&refused).contains(words), "{args:?}: {}", text(&refused));
     }
 }
+
+#[test]
+fn what_is_due_is_done_while_a_client_is_there() {
+    let place = Place::new("[maintenance]\ninterval_ms = 10\nquiet_ms = 1\nsession_end_ms = 1\n");
+    let at = |place: &Place| -> Value {
+        let status = place.run(&["status", "--json"]);
+        let status: Value =
+            serde_json::from_slice(&status.stdout).unwrap_or_else(|error| panic!("{error}: {status:?}"));
+        status["items"][0]["maintained_at"].clone()
+    };
+    assert!(place.run(&["add", "I live in Porto."]).status.success());
+    assert_eq!(at(&place), Value::Null);
+    let mut client = Client::start(&place, &["mcp"]);
+    client.hello("2025-11-25");
+    // Another process sees that it was done.
+    let looks = (0..600).map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        at(&place)
+    });
+    assert!(looks.into_iter().any(|at| at.is_string()), "nothing was done");
+    assert_eq!(client.end(), (Some(0), String::new()));
+    // And not where it is turned off.
+    let place = Place::new("[maintenance]\ninterval_ms = 10\nquiet_ms = 1\nenabled = false\n");
+    assert!(place.run(&["add", "I live in Porto."]).status.success());
+    let mut client = Client::start(&place, &["mcp"]);
+    client.hello("2025-11-25");
+    client.call("search_memories", json!({"query": "Where do I live?"}));
+    assert_eq!(client.end(), (Some(0), String::new()));
+    assert_eq!(at(&place), Value::Null);
+}

@@ -159,6 +159,32 @@ fn adding_waits_for_no_model_and_catching_up_asks_it() {
 }
 
 #[test]
+fn two_servers_at_one_folder_ask_a_model_once() {
+    let server = FakeServer::start(Script::making(model)).unwrap();
+    let place = Place::with(&server, &["extractor"]);
+    place.check(&["add", "--session", "s", "I live in Porto. My weekends belong to kayaking."], "", 0, &[]);
+    place.check(&["add", "--session", "s", "And what now?"], "", 0, &[]);
+    let settings = place.0.path().join(".config/quipu/config.toml");
+    let text = std::fs::read_to_string(&settings).unwrap();
+    let maintenance = "[maintenance]\ninterval_ms = 10\nquiet_ms = 1\nsession_end_ms = 1\n";
+    std::fs::write(&settings, text + maintenance).unwrap();
+    let servers = [(); 2].map(|()| place.start(&["serve", "--addr", "127.0.0.1:0"]));
+    let is_done = || {
+        std::thread::sleep(Duration::from_millis(50));
+        let status: serde_json::Value = serde_json::from_str(&place.check(&["status", "--json"], "", 0, &[])).unwrap();
+        let status = &status["items"][0];
+        status["unstudied"] == 0 && status["maintained_at"].is_string()
+    };
+    assert!((0..600).any(|_| is_done()), "nobody did what is due");
+    for mut one in servers {
+        assert!(Command::new("kill").args(["-TERM", &one.id().to_string()]).status().unwrap().success());
+        assert!(one.wait().unwrap().success());
+    }
+    assert_eq!(server.requests(), 1, "it is read twice");
+    place.check(&["facts"], "", 0, &["Porto", "kayaking"]);
+}
+
+#[test]
 fn the_doctor_says_what_answers_and_rehearses_what_fails() {
     let server = FakeServer::start(Script::making(model).with(Fault::RejectsSchema400, Times::Always)).unwrap();
     let place = Place::with(&server, &["chat", "judge"]);

@@ -137,6 +137,8 @@ pub const SNAPSHOT_EVENTS: u64 = 256;
 pub const SNAPSHOTS_KEPT: usize = 4;
 /// How often a decision is taken again after another writer was faster.
 pub const CONFLICT_RETRIES_MAX: u32 = 8;
+/// How often a memory is read again at once if that fails after something was made durable.
+pub const RELOAD_RETRIES_MAX: u32 = 3;
 /// Turns in one imported event.
 pub const IMPORT_TURNS_PER_EVENT: usize = 64;
 /// Imported events made durable in one transaction.

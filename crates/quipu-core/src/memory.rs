@@ -180,6 +180,14 @@ impl Memory {
         self.marks.get(&id).copied().unwrap_or_default()
     }
 
+    /// The sources people pinned, in their order.
+    pub fn pinned_sources(&self) -> impl Iterator<Item = &Held> {
+        let pinned = self.marks.iter().filter(|(_, marks)| marks.pinned);
+        let mut ordinals: Vec<u32> = pinned.filter_map(|(id, _)| self.find(*id)).collect();
+        ordinals.sort_unstable();
+        ordinals.into_iter().filter_map(|ordinal| self.sources.get(ordinal as usize))
+    }
+
     /// The name on the first of the user's own words, if one stands there: the user's.
     pub fn signed(&self) -> Option<&str> {
         self.signed.as_deref()

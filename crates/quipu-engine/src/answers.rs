@@ -111,15 +111,23 @@ const QUOTES_MAX: usize = 3;
 /// Longest piece of an item's text beside a score, in characters.
 const EXCERPT_CHARS: usize = 120;
 
+/// Whether the words an answer was read from are told beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quotes {
+    Told,
+    /// The reader has no use for them.
+    LeftOut,
+}
+
 /// The answer a group stands for.
-pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, group: &Group) -> Answer {
+pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, quotes: Quotes, group: &Group) -> Answer {
     let memory = sight.memory;
     let answer = match &group.lead {
         Lead::Source(hit) => Answer {
             outdated: outdated(sight, validity, memory.sources()[hit.ordinal as usize].source.id),
             ..of_source(memory, group, hit)
         },
-        Lead::Derived(hit) => of_derived(memory, group, hit),
+        Lead::Derived(hit) => of_derived(memory, quotes, group, hit),
     };
     Answer { also: group.also.clone(), ..answer }
 }
@@ -129,7 +137,7 @@ pub(crate) fn of_item(sight: &Sight<'_>, hit: &stages::DerivedHit) -> Answer {
     let standing = stages::unasked(sight.memory, hit);
     let (lead, also) = (Lead::Derived(hit.clone()), Vec::new());
     let group = Group { lead, also, cosine: 0.0, votes: 1, place: hit.score, standing };
-    of_derived(sight.memory, &group, hit)
+    of_derived(sight.memory, Quotes::LeftOut, &group, hit)
 }
 
 /// An item nobody asked for by its words: an open goal, a rule.
@@ -173,7 +181,8 @@ fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
     }
 }
 
-fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answer {
+fn of_derived(memory: &Memory, told: Quotes, group: &Group, hit: &stages::DerivedHit) -> Answer {
+    let quotes = |evidence: &[Evidence]| if told == Quotes::Told { quotes(memory, evidence) } else { Vec::new() };
     let items = memory.items();
     let witness = hit.witness.and_then(|ordinal| memory.sources().get(ordinal as usize));
     let text = items.text(hit.id).unwrap_or_default().to_owned();
@@ -208,6 +217,7 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
         ItemKind::Fact => {
             if let Some(fact) = items.fact(hit.id) {
                 fill_fact(memory, &mut answer, fact);
+                answer.evidence = quotes(&fact.evidence);
             }
         }
         ItemKind::Task => {
@@ -219,7 +229,7 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
                 answer.speaker = word(&task.kind).unwrap_or_default();
                 answer.said_at = task.updated_at.or(task.created_at);
                 answer.trust = task.trust;
-                answer.evidence = quotes(memory, &task.evidence);
+                answer.evidence = quotes(&task.evidence);
             }
         }
         ItemKind::Episode => {
@@ -233,7 +243,7 @@ fn of_derived(memory: &Memory, group: &Group, hit: &stages::DerivedHit) -> Answe
         ItemKind::Note => {
             if let Some(note) = items.note(hit.id) {
                 answer.trust = note.trust;
-                answer.evidence = quotes(memory, &note.evidence);
+                answer.evidence = quotes(&note.evidence);
             }
         }
         _ => answer.status = items.tenet(hit.id).and_then(|tenet| word(&tenet.status)),
@@ -251,7 +261,6 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
     answer.core_path = fact.core_path.clone().filter(|_| fact.is_active());
     answer.status = (fact.status != FactStatus::Active).then(|| word(&fact.status)).flatten();
     answer.trust = fact.trust;
-    answer.evidence = quotes(memory, &fact.evidence);
     // Both sides of what is contested, whichever of them was found.
     let other = |other: &&Fact| match fact.status {
         FactStatus::Contested => other.is_active() && (other.single || against(memory, fact.id) == Some(other.id)),

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::memory::Watch;
 use crate::ports::Signer;
-use crate::vault::{RestoredFolder, receive};
+use crate::vault::{RestoreOptions, RestoredFolder, receive};
 use crate::verify;
 
 /// What a bundle proves.
@@ -127,7 +127,8 @@ pub fn import_bundle(
         return Err(Error::Corrupt(format!("the bundle is not taken up: {why}")));
     }
     let user = verdict.ledger.user_id.clone();
-    receive(engine, &user, &events, dry_run, watch).map(|restored| (restored, verdict))
+    receive(engine, &user, &events, RestoreOptions { dry_run, replace: false }, watch)
+        .map(|restored| (restored, verdict))
 }
 
 fn hex(bytes: &[u8]) -> String {

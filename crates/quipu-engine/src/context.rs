@@ -14,7 +14,7 @@ use quipu_core::pack::{self, Kept, Need, Offer, Pack, estimate_tokens};
 use quipu_core::recall::{Intent, Plan, core_fields};
 use serde::Serialize;
 
-use crate::answers::Answer;
+use crate::answers::{Answer, Quotes};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::kept;
@@ -132,7 +132,7 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
     let open = engine.open(user)?;
     let (parts, report) = recall::on_version(engine, &open, options.at, &mut |at| {
         let kept = open.texts_generation();
-        let gathered = recall::find(engine, at, &asked, &mut |found| {
+        let gathered = recall::find(engine, at, (&asked, Quotes::LeftOut), &mut |found| {
             let parts = Parts::of(engine, &found, options, shown);
             Ok((parts, found.report))
         })?;
@@ -215,17 +215,17 @@ impl Parts {
         Self { intent: plan.intent, need, always, who, questions, fields, offers: all }
     }
 
-    fn request<'a>(&self, user: &'a UserId, version: Seq, options: &ContextOptions) -> pack::Request<'a> {
+    fn request<'a>(self, user: &'a UserId, version: Seq, options: &ContextOptions) -> pack::Request<'a> {
         pack::Request {
             user,
             version,
             intent: self.intent,
             need: self.need,
-            always: self.always.clone(),
-            who: self.who.clone(),
-            questions: self.questions.clone(),
-            fields: self.fields.clone(),
-            offers: self.offers.clone(),
+            always: self.always,
+            who: self.who,
+            questions: self.questions,
+            fields: self.fields,
+            offers: self.offers,
             ids: options.ids,
             cite: options.cite,
             max_tokens: options.max_tokens,

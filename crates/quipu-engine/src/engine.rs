@@ -17,7 +17,7 @@ use quipu_core::writing::{Desk, Policy};
 use crate::error::{Error, Result};
 use crate::late::Late;
 use crate::lock::{Rank, RwLock};
-use crate::memory::{Catalog, Followed, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals};
+use crate::memory::{Catalog, Followed, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals, precondition};
 use crate::ports::{
     Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault, WindowReader,
 };
@@ -186,6 +186,18 @@ impl Engine {
     }
 
     fn opened(&self, of: MemoryRef<'_>, create: bool) -> Result<OpenMemory> {
+        let Some(ledger) = of.ledger else { return self.opened_any(of, create) };
+        // One ledger is meant, so none is made.
+        let found = self.opened_any(of, false).and_then(|open| Ok((open.first_event()?, open)));
+        match found {
+            // What is open stays a memory of this ledger: should it be removed from here on, nothing can be appended to it.
+            Ok((Some(first), open)) if first == ledger => Ok(open),
+            Ok(_) | Err(Error::NotFound(_) | Error::Conflict(_)) => Err(precondition::another_ledger(of.user)),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn opened_any(&self, of: MemoryRef<'_>, create: bool) -> Result<OpenMemory> {
         for _ in 0..=limit::CONFLICT_RETRIES_MAX {
             let opened = self.memories.get_or_open(of.user, || SharedMemory::open(self, of.user, create));
             let (memory, is_new) = match opened {

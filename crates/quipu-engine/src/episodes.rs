@@ -11,6 +11,7 @@ use quipu_core::episode::{self, SegmentOptions, Turn};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::item::{Drawn, Episode};
+use quipu_core::ledger::SealedEvent;
 use quipu_core::limit;
 use quipu_core::memory::Held;
 
@@ -107,26 +108,7 @@ pub(crate) fn tell(
 /// Tells again what a revert or an erasure left untold: an event may tell several episodes, and goes as a whole with one
 /// of their turns. Episodes that were reverted themselves stay away.
 pub(crate) fn retell(engine: &Engine, open: &OpenMemory, before: &Memory, cause: EventId) -> Result<Vec<Receipt>> {
-    if before.items().episodes().next().is_none() {
-        // Where nobody tells anything, nothing is told again.
-        return Ok(Vec::new());
-    }
-    let (sessions, loose) = {
-        let state = open.read();
-        let after = &state.memory;
-        let gone = |one: &&Episode| {
-            let made_by = before.items().made_by(one.id);
-            after.items().episode(one.id).is_none() && made_by.is_some_and(|seq| !after.skipped().contains(&seq))
-        };
-        let mut loose: BTreeSet<ItemId> =
-            before.items().episodes().filter(gone).flat_map(|one| one.sources.iter().copied()).collect();
-        let back = after.sources().iter().map(|held| held.source.id).filter(|&id| before.find(id).is_none());
-        loose.extend(back);
-        let found = loose.iter().filter_map(|&id| after.get(id));
-        let sessions: BTreeSet<Option<String>> =
-            found.map(|held| held.source.session.as_deref().map(str::to_owned)).collect();
-        (sessions, loose)
-    };
+    let (sessions, loose) = untold_again(before, &open.read().memory);
     let mut receipts = Vec::new();
     for session in sessions {
         receipts.extend(commit::commit(engine, open, None, &mut |state: &State| {
@@ -135,6 +117,38 @@ pub(crate) fn retell(engine: &Engine, open: &OpenMemory, before: &Memory, cause:
         })?);
     }
     Ok(receipts)
+}
+
+/// The same as events that follow on `ahead`, the memory as it will be, to be appended together with what made it so.
+pub(crate) fn retold(engine: &Engine, before: &Memory, ahead: &mut Memory, cause: EventId) -> Result<Vec<SealedEvent>> {
+    let (sessions, loose) = untold_again(before, ahead);
+    let mut events = Vec::new();
+    for session in sessions {
+        let told = told_anew(ahead, session.as_deref(), &loose, engine.now())?;
+        for draft in drafts(session.as_deref(), told, Some(cause)) {
+            events.push(commit::seal_next(engine, None, ahead, draft)?);
+        }
+    }
+    Ok(events)
+}
+
+/// Turns that are told no longer, or are back, and their sessions.
+fn untold_again(before: &Memory, after: &Memory) -> (BTreeSet<Option<String>>, BTreeSet<ItemId>) {
+    if before.items().episodes().next().is_none() {
+        // Where nobody tells anything, nothing is told again.
+        return (BTreeSet::new(), BTreeSet::new());
+    }
+    let gone = |one: &&Episode| {
+        let made_by = before.items().made_by(one.id);
+        after.items().episode(one.id).is_none() && made_by.is_some_and(|seq| !after.skipped().contains(&seq))
+    };
+    let mut loose: BTreeSet<ItemId> =
+        before.items().episodes().filter(gone).flat_map(|one| one.sources.iter().copied()).collect();
+    let back = after.sources().iter().map(|held| held.source.id).filter(|&id| before.find(id).is_none());
+    loose.extend(back);
+    let found = loose.iter().filter_map(|&id| after.get(id));
+    let sessions = found.map(|held| held.source.session.as_deref().map(str::to_owned)).collect();
+    (sessions, loose)
 }
 
 /// The episodes of the untold stretches of a session in which one of these sources stands.

@@ -159,7 +159,7 @@ fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, rea
         open.met();
         open.forget_texts();
         // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
-        commit::reload(engine, open, &mut writer).inspect_err(|_| open.not_shown())?;
+        commit::reload_durable(engine, open, &mut writer)?;
         open.forget_texts();
         // The erasure took every projection along; how far words were read is no word.
         let kept = cursor::all(open, sealed.seq);

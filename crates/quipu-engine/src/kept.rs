@@ -36,12 +36,22 @@ const FAMILY: [&str; 4] = ["child", "partner", "parent", "sibling"];
 pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
     let items = memory.items();
     let is_limit = |fact: &Fact| fact.fact_type == FactType::Constraint;
-    let of_user = || items.facts().filter(|fact| fact.subject == USER && fact.is_active() && !items.is_hidden(fact.id));
-    let family: BTreeSet<String> = of_user()
-        .filter(|fact| FAMILY.contains(&fact.predicate.as_str()))
-        .flat_map(|fact| std::iter::once(&fact.object).chain(fact.qualifiers.values()))
-        .map(|name| name.to_lowercase())
-        .collect();
+    let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
+    let counts = |fact: &Fact| fact.is_active() && !items.is_hidden(fact.id);
+    // There may be many facts: of most of them no more is read than tells that they are not wanted.
+    let mut family: BTreeSet<String> = BTreeSet::new();
+    let mut facts: Vec<&Fact> = Vec::new();
+    for fact in items.facts() {
+        let is_of_user = fact.subject == USER;
+        if is_of_user && FAMILY.contains(&fact.predicate.as_str()) && counts(fact) {
+            family
+                .extend(std::iter::once(&fact.object).chain(fact.qualifiers.values()).map(|name| name.to_lowercase()));
+        }
+        let may_bind = is_limit(fact) || is_of_user && predicates.get(&fact.predicate).always;
+        if (may_bind || is_pinned(fact)) && counts(fact) {
+            facts.push(fact);
+        }
+    }
     // A child may have been spoken of without a name: "user's son".
     let is_family = |subject: &str| {
         let subject = subject.to_lowercase();
@@ -51,9 +61,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
         USER => is_limit(fact) || predicates.get(&fact.predicate).always,
         other => is_limit(fact) && is_family(other),
     };
-    let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
-    let wanted = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id) && (binds(fact) || is_pinned(fact));
-    let mut facts: Vec<&Fact> = items.facts().filter(wanted).collect();
+    facts.retain(|fact| binds(fact) || is_pinned(fact));
     let weight = |fact: &Fact| (!binds(fact), -fact.intrinsic_importance);
     let order = |fact: &Fact| (items.made_by(fact.id), fact.id);
     facts.sort_by(|a, b| {
@@ -66,8 +74,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
         (counts || memory.marks(tenet.id).pinned && tenet.status != TenetStatus::Outdated) && !items.is_hidden(tenet.id)
     });
     let rules = rules.map(|tenet| kept(vec![tenet.id], USER, Trust::User, tenet.text.clone()));
-    let pinned = memory.sources().iter().filter(|held| memory.marks(held.source.id).pinned);
-    let said = pinned.map(|held| {
+    let said = memory.pinned_sources().map(|held| {
         let source = &held.source;
         let text = excerpt(&source.text, &[], &BTreeSet::new(), PINNED_TOKENS).text;
         let text = format!("{}: {text}", source.speaker());
@@ -79,6 +86,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
 /// Who the user is, as the core document has it; then what they said so often that it is of the profile.
 pub(crate) fn who(memory: &Memory) -> Vec<Kept> {
     let core = memory.core();
+    let written = written(memory);
     let mut all = Vec::new();
     for (label, paths) in WHO {
         let values: Vec<String> = paths.iter().filter_map(|path| in_words(core.pointer(path)?)).collect();
@@ -88,7 +96,7 @@ pub(crate) fn who(memory: &Memory) -> Vec<Kept> {
             (!values.is_empty()).then(|| values.join(" at "))
         };
         let Some(value) = value else { continue };
-        let ids = paths.iter().flat_map(|path| written_at(memory, path)).collect();
+        let ids = paths.iter().flat_map(|path| written_at(&written, path)).collect();
         let path = paths.iter().find(|path| core.pointer(path).is_some()).map(|path| (*path).to_owned());
         all.push(Kept { path, ..kept(ids, USER, Trust::User, format!("{label}: {value}")) });
     }
@@ -109,17 +117,22 @@ fn promoted(memory: &Memory) -> impl Iterator<Item = &Fact> {
     held.filter(|fact| fact.is_active() && fact.trust == Trust::User)
 }
 
-/// The facts whose values stand at a place of the core document, in the order in which they were made.
-fn written_at(memory: &Memory, place: &str) -> Vec<ItemId> {
+/// The facts whose values stand in the core document, in the order in which they were made.
+fn written(memory: &Memory) -> Vec<&Fact> {
     let items = memory.items();
-    let is_there = |fact: &&Fact| {
+    let stands = |fact: &&Fact| fact.core_path.is_some() && fact.is_active() && !items.is_hidden(fact.id);
+    let mut facts: Vec<&Fact> = items.facts().filter(stands).collect();
+    facts.sort_by_cached_key(|fact| (items.made_by(fact.id), fact.id));
+    facts
+}
+
+/// Those of them that stand at a place.
+fn written_at(written: &[&Fact], place: &str) -> Vec<ItemId> {
+    let is_there = |fact: &&&Fact| {
         let below = fact.core_path.as_deref().and_then(|path| path.strip_prefix(place));
-        fact.is_active() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    let mut ids: Vec<ItemId> =
-        items.facts().filter(is_there).filter(|fact| !items.is_hidden(fact.id)).map(|fact| fact.id).collect();
-    ids.sort_by_key(|id| (items.made_by(*id), *id));
-    ids
+    written.iter().filter(is_there).map(|fact| fact.id).collect()
 }
 
 fn of_fact(fact: &Fact) -> Kept {

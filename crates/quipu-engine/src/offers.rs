@@ -10,7 +10,7 @@ use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
 use quipu_core::memory::Held;
-use quipu_core::pack::{self, Need, Noted, Offer, Section, Words, excerpt};
+use quipu_core::pack::{self, Need, Noted, Offer, Section, TermTable, Words, excerpts};
 use quipu_core::recall::{DerivedHit, Intent, Plan};
 use quipu_core::source::Source;
 
@@ -55,8 +55,10 @@ pub(crate) struct Wanted<'a> {
 
 /// Everything that may be shown, best first.
 pub(crate) fn offers(sight: &Sight<'_>, wanted: &Wanted<'_>, hits: &[Answer], drawn: &[DerivedHit]) -> Vec<Offer> {
-    let terms = pack::terms(&wanted.plan.text);
-    let mut desk = Desk { sight, memory: sight.memory, wanted, terms, offers: Vec::new(), of_source: BTreeMap::new() };
+    let mut table = TermTable::default();
+    let terms = table.terms(&wanted.plan.text);
+    let (offers, of_source) = (Vec::new(), BTreeMap::new());
+    let mut desk = Desk { sight, memory: sight.memory, wanted, table, terms, offers, of_source };
     let best = hits.iter().map(|hit| f64::from(hit.score)).fold(f64::MIN_POSITIVE, f64::max);
     for (place, hit) in hits.iter().enumerate() {
         let share = f64::from(hit.score) / best;
@@ -76,8 +78,9 @@ struct Desk<'a> {
     sight: &'a Sight<'a>,
     memory: &'a Memory,
     wanted: &'a Wanted<'a>,
+    table: TermTable,
     /// The terms of the question.
-    terms: BTreeSet<String>,
+    terms: Vec<u32>,
     offers: Vec<Offer>,
     /// The offer that has a source's words, and which parts of them answer.
     of_source: BTreeMap<ItemId, (usize, Vec<Range<usize>>)>,
@@ -213,13 +216,13 @@ impl<'a> Desk<'a> {
             if let Some(words) = &mut self.offers[*at].words {
                 words.remark = words.remark.take().or(remark);
                 if is_new && words.forms.len() > 1 {
-                    words.forms = forms(source, known, &self.terms);
+                    words.forms = forms(source, known, (&mut self.table, &self.terms));
                 }
             }
             return Some(*at);
         }
         let near: Vec<Range<usize>> = near.into_iter().collect();
-        let forms = forms(source, &near, &self.terms);
+        let forms = forms(source, &near, (&mut self.table, &self.terms));
         if forms.len() == 1 && self.wanted.always.contains(&source.id) {
             return None;
         }
@@ -323,7 +326,7 @@ impl<'a> Desk<'a> {
     fn side_by_side(&mut self) {
         for at in 0..self.offers.len() {
             let Some(words) = &self.offers[at].words else { continue };
-            let (id, text) = (words.id, words.forms[0].0.clone());
+            let (id, text) = (words.id, words.forms[0].0.as_str());
             if id.kind != ItemKind::Turn || self.offers[at].value <= 0.0 {
                 continue;
             }
@@ -331,21 +334,24 @@ impl<'a> Desk<'a> {
             let others =
                 |held: &&Held| self.memory.get(id).is_some_and(|own| own.source.speaker() != held.source.speaker());
             let question = before.filter(others).filter(|held| pack::is_short_question(&held.source.text));
-            let question = question.filter(|_| pack::needs_its_question(&text));
-            let leans = before.filter(|_| pack::leans_on_before(&text));
+            let question = question.filter(|_| pack::needs_its_question(text));
+            let asks = pack::is_question(text);
             // A story is told of every turn.
             let mut read = self.sight.derived.read_from(id).filter(|item| item.kind != ItemKind::Episode);
             let has_statement = !self.offers[at].noted.is_empty() || read.next().is_some();
-            let asks = pack::is_question(&text);
-            let is_empty = pack::is_backchannel(&text) && !has_statement;
-            let shares = !asks && pack::terms(&text).intersection(&self.terms).next().is_some();
             let is_alone = before.is_none() && after.is_none();
-            let replies = question.is_some() && !asks && !pack::is_politeness(&text);
-            if is_empty && !replies && !shares && !is_alone {
-                self.offers[at].value = 0.0;
-                continue;
+            // What is told anyway is not looked at further.
+            let is_empty = !has_statement && !is_alone && pack::is_backchannel(text);
+            if is_empty {
+                let replies = question.is_some() && !asks && !pack::is_politeness(text);
+                let shares = !replies && !asks && pack::have_common(&self.table.terms(text), &self.terms);
+                if !replies && !shares {
+                    self.offers[at].value = 0.0;
+                    continue;
+                }
             }
-            let reply = after.filter(others).filter(|_| asks && pack::is_short_question(&text));
+            let leans = before.filter(|_| question.is_none() && pack::leans_on_before(text));
+            let reply = after.filter(|_| asks && pack::is_short_question(text)).filter(others);
             for held in [question.or(leans), reply].into_iter().flatten() {
                 let is_new = !self.of_source.contains_key(&held.source.id);
                 let Some(other) = self.words(held, None, None) else { continue };
@@ -380,11 +386,8 @@ impl<'a> Desk<'a> {
 }
 
 /// What of a source is shown: all of it, or the sentences that answer, and more of them.
-fn forms(source: &Source, near: &[Range<usize>], terms: &BTreeSet<String>) -> Vec<(String, Range<usize>)> {
-    let text = source.searchable();
-    let short = excerpt(&text, near, terms, WHOLE_TOKENS);
-    let long = (!short.whole).then(|| excerpt(&text, near, terms, LONG_TOKENS));
-    let all = std::iter::once(short).chain(long);
+fn forms(source: &Source, near: &[Range<usize>], terms: (&mut TermTable, &[u32])) -> Vec<(String, Range<usize>)> {
+    let all = excerpts(&source.searchable(), near, terms, &[WHOLE_TOKENS, LONG_TOKENS]);
     // What a picture shows was not said.
     let added = || source.artifacts.iter().filter(|artifact| !source.text.contains(&artifact.text));
     let marked = |text: String| {
@@ -392,7 +395,7 @@ fn forms(source: &Source, near: &[Range<usize>], terms: &BTreeSet<String>) -> Ve
             text.replacen(&artifact.text, &format!("[{}: {}]", artifact.kind, artifact.text), 1)
         })
     };
-    all.map(|one| (marked(one.text), one.span)).collect()
+    all.into_iter().map(|one| (marked(one.text), one.span)).collect()
 }
 
 /// True for what a task must heed: a preference, a limit, or a plan.

@@ -14,7 +14,7 @@ use quipu_core::recall::{
 };
 use serde::Serialize;
 
-use crate::answers::{self, Answer, LeftOut};
+use crate::answers::{self, Answer, LeftOut, Quotes};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::late::Deadline;
@@ -198,7 +198,7 @@ pub(crate) fn on_version<T>(
         let waiting = index::waiting(&open.read().index);
         // A few vectors lost with a damaged or outdated index are made again; if that fails, the answer says so.
         if (1..=limit::EMBED_ON_READ_MAX).contains(&waiting) {
-            let _ = index::embed(engine, open, &mut |_| {});
+            let _ = index::embed_before_read(engine, open);
         }
         return work(&AtVersion::Now(open));
     }
@@ -216,7 +216,7 @@ fn micros(since: Instant) -> u64 {
 }
 
 pub(crate) fn recall_in(engine: &Engine, at: &AtVersion<'_>, options: &RecallOptions) -> Result<RecallReport> {
-    find(engine, at, options, &mut |found| {
+    find(engine, at, (options, Quotes::Told), &mut |found| {
         let mut report = found.report;
         // A field has neither session nor kind, so a narrowed question is not about it.
         if options.session.is_none() && options.kinds.is_empty() {
@@ -242,7 +242,7 @@ pub(crate) struct FoundIn<'a> {
 pub(crate) fn find<T>(
     engine: &Engine,
     at: &AtVersion<'_>,
-    options: &RecallOptions,
+    (options, quotes): (&RecallOptions, Quotes),
     then: &mut dyn FnMut(FoundIn<'_>) -> Result<T>,
 ) -> Result<T> {
     let start = started();
@@ -269,7 +269,7 @@ pub(crate) fn find<T>(
         let Sight { memory, index, derived } = *sight;
         let plan = if memory.seq() == planned_at { planned.clone() } else { plan(engine, sight, options)? };
         let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
-        let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, group)).collect();
+        let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, quotes, group)).collect();
         let waiting = index::waiting(index);
         let lacking = || {
             format!("{waiting} passages have no vector yet and were found by words only; `quipu rebuild` makes them")

@@ -10,12 +10,12 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Event, Header, SourceKind};
 use quipu_core::id::{EventId, ItemId, Seq};
 use quipu_core::item::{Drawn, Fact};
-use quipu_core::ledger::{self, Position};
+use quipu_core::ledger::SealedEvent;
 use quipu_core::limit;
 use quipu_core::writing::Skipped;
 
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::memory::commit;
 use crate::memory::{OpenMemory, fold};
 use crate::ports::UserLedger;
@@ -147,52 +147,32 @@ pub(crate) fn level(engine: &Engine, open: &OpenMemory, before: &Memory, cause: 
     Ok(())
 }
 
-/// Records again what the revert `cause` left without ground although it was not reverted. Returns the events that are
-/// recorded again.
-pub(crate) fn settle(engine: &Engine, open: &OpenMemory, before: &Memory, cause: EventId) -> Result<BTreeSet<Seq>> {
-    let after = open.read().memory.clone();
-    let orphans = orphaned(open.writer()?.ledger.as_mut(), before, &after)?;
-    let mut kept = BTreeSet::new();
-    for orphan in &orphans {
-        let receipts = commit::commit(engine, open, None, &mut |state| {
-            Ok(restored(engine, &state.memory, before, orphan, cause).into_iter().collect())
-        })?;
-        if !receipts.is_empty() {
-            kept.insert(orphan.event.header.seq);
-        }
-    }
-    level(engine, open, before, Some(cause))?;
-    Ok(kept)
+/// What a revert leaves behind, worked out on a copy of the memory.
+pub(crate) struct Settled {
+    /// The events that record it, each sealed upon the one before.
+    pub(crate) events: Vec<SealedEvent>,
+    /// The events that are recorded again.
+    pub(crate) kept: BTreeSet<Seq>,
 }
 
-/// Does on a copy what [`settle`] would do.
-pub(crate) fn preview(
+/// Works out what records again what the revert `cause` leaves without ground although it is not reverted. `ahead` is the memory
+/// after the revert; afterwards it is the one after these events.
+pub(crate) fn settle(
     engine: &Engine,
     ledger: &mut dyn UserLedger,
     before: &Memory,
-    after: &mut Memory,
-) -> Result<BTreeSet<Seq>> {
-    let cause = engine.new_event_id();
-    let mut kept = BTreeSet::new();
-    for orphan in &orphaned(ledger, before, after)? {
-        if let Some(draft) = restored(engine, after, before, orphan, cause) {
-            apply(engine, after, &draft)?;
-            kept.insert(orphan.event.header.seq);
+    ahead: &mut Memory,
+    cause: EventId,
+) -> Result<Settled> {
+    let mut settled = Settled { events: Vec::new(), kept: BTreeSet::new() };
+    for orphan in &orphaned(ledger, before, ahead)? {
+        if let Some(draft) = restored(engine, ahead, before, orphan, cause) {
+            settled.events.push(commit::seal_next(engine, None, ahead, draft)?);
+            settled.kept.insert(orphan.event.header.seq);
         }
     }
-    if let Some(draft) = levelled(engine, after, before, Some(cause)) {
-        apply(engine, after, &draft)?;
+    if let Some(draft) = levelled(engine, ahead, before, Some(cause)) {
+        settled.events.push(commit::seal_next(engine, None, ahead, draft)?);
     }
-    Ok(kept)
-}
-
-/// Folds a draft into a copy of a memory, as if it had been appended.
-fn apply(engine: &Engine, memory: &mut Memory, draft: &Draft) -> Result<()> {
-    let (user, prev) = (memory.user().clone(), memory.head());
-    let recorded_at = engine.now();
-    let position = Position { user, seq: memory.seq() + 1, id: engine.new_event_id(), recorded_at, prev };
-    let salts = vec![[0u8; 32]; draft.changes.len()];
-    let (sealed, _) = ledger::seal(draft, position, &salts)?;
-    memory.apply(ledger::open(&sealed).map_err(|error| Error::Bug(error.to_string()))?);
-    Ok(())
+    Ok(settled)
 }

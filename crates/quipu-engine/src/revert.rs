@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use quipu_core::difference::{Difference, difference};
 use quipu_core::event::{Actor, Change, Draft, Header, SourceKind};
 use quipu_core::id::{Seq, UserId};
+use quipu_core::ledger::SealedEvent;
 use quipu_core::limit;
 use serde::Serialize;
 
@@ -15,6 +16,7 @@ use crate::memory::MemoryRef;
 use crate::memory::{OpenMemory, State, fold};
 use crate::memory::{Receipt, commit};
 use crate::memory::{Watch, checkpoint};
+use crate::ports::UserLedger;
 use crate::recall::{self, AtVersion, RecallOptions};
 use crate::restore;
 use crate::scan;
@@ -113,25 +115,74 @@ fn take_back_events(
     besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
 ) -> Result<(Vec<Receipt>, BTreeSet<Seq>)> {
     let before = open.read().memory.clone();
-    let events = restore::with_consequences(open.writer()?.ledger.as_mut(), events)?;
     let mut restored = BTreeSet::new();
-    let receipts = commit::commit(engine, open, None, &mut |state| {
-        let mut drafts = besides(state)?;
-        if !events.is_empty() {
-            let events = decide(state, &events)?;
-            drafts.push(Draft {
-                rationale: rationale.map(str::to_owned),
-                ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events }])
-            });
-        }
-        Ok(drafts)
+    let mut decided = 0;
+    let mut receipts = commit::commit_planned(engine, open, None, &mut |ledger| {
+        let planned = plan(engine, open, ledger, events, rationale, besides)?;
+        (decided, restored) = (planned.decided, planned.restored);
+        Ok(planned.events)
     })?;
+    receipts.truncate(decided);
     if let Some(last) = receipts.last().filter(|_| !events.is_empty()) {
-        restored = restore::settle(engine, open, &before, last.event_id)?;
-        episodes::retell(engine, open, &before, last.event_id)?;
+        // What cannot be told now stays flagged, and is told like any other exchange.
         summarize::retell(engine, open, &before, &BTreeSet::new(), last.event_id)?;
     }
     Ok((receipts, restored))
+}
+
+/// What is appended to take events back.
+struct Planned {
+    events: Vec<SealedEvent>,
+    /// How many of them were decided; the others follow from these.
+    decided: usize,
+    /// The events that no longer apply and are recorded again.
+    restored: BTreeSet<Seq>,
+}
+
+/// Works out everything a revert appends, on the memory as it is now: what is decided besides, the revert, and what follows from
+/// it. It is appended together, so no end of the process leaves a revert without what mends it.
+fn plan(
+    engine: &Engine,
+    open: &OpenMemory,
+    ledger: &mut dyn UserLedger,
+    events: &[Seq],
+    rationale: Option<&str>,
+    besides: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
+) -> Result<Planned> {
+    let selected = restore::with_consequences(ledger, events)?;
+    let (drafts, reverted, before, history) = {
+        let state = open.read();
+        let drafts = besides(&state)?;
+        let reverted = if selected.is_empty() { Vec::new() } else { decide(&state, &selected)? };
+        (drafts, reverted, state.memory.clone(), state.history.clone())
+    };
+    let mut ahead = if reverted.is_empty() {
+        before.clone()
+    } else {
+        let skipped = history.skipped_with(before.seq(), &reverted);
+        fold::fold_skipping(ledger, before.user(), skipped, before.seq())?
+    };
+    let mut planned = Planned { events: Vec::new(), decided: 0, restored: BTreeSet::new() };
+    for draft in drafts {
+        planned.events.push(commit::seal_next(engine, Some(&before), &mut ahead, draft)?);
+    }
+    if !reverted.is_empty() {
+        let draft = Draft {
+            rationale: rationale.map(str::to_owned),
+            ..Draft::new(Actor::User, SourceKind::UserEdited, vec![Change::Reverted { events: reverted }])
+        };
+        let revert = commit::seal_next(engine, Some(&before), &mut ahead, draft)?;
+        let cause = revert.id;
+        planned.events.push(revert);
+        planned.decided = planned.events.len();
+        let settled = restore::settle(engine, ledger, &before, &mut ahead, cause)?;
+        planned.events.extend(settled.events);
+        planned.restored = settled.kept;
+        planned.events.extend(episodes::retold(engine, &before, &mut ahead, cause)?);
+    } else {
+        planned.decided = planned.events.len();
+    }
+    Ok(planned)
 }
 
 /// A difference without the orphans whose statements are recorded again.
@@ -161,8 +212,9 @@ pub fn preview_revert(
         let mut writer = open.writer()?;
         let skipped = history.skipped_with(before.seq(), &events);
         let mut after = fold::fold_skipping(writer.ledger.as_mut(), user, skipped, before.seq())?;
-        let restored = restore::preview(engine, writer.ledger.as_mut(), &before, &mut after)?;
-        (after, restored)
+        let cause = engine.new_event_id();
+        let settled = restore::settle(engine, writer.ledger.as_mut(), &before, &mut after, cause)?;
+        (after, settled.kept)
     };
     let difference = without(difference(&before, &after), &restored);
     let restored = restored.into_iter().collect();

@@ -45,7 +45,7 @@ pub struct Status {
     /// What is due: `quipu maintain` does it, and a server by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub due: Vec<Due>,
-    /// When this process last did what was due, if it did since the memory was opened.
+    /// When what was due was last done, by this process or another, if it ever was. To some minutes where nothing was due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maintained_at: Option<Timestamp>,
     /// The embedding model.
@@ -73,6 +73,7 @@ pub fn users(engine: &Engine) -> Result<Vec<UserId>> {
 pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
     let open = engine.open(user)?;
     let due = tend::due(engine, user)?;
+    let maintained_at = tend::last_maintained(&open)?;
     let mut writer = open.writer()?;
     let state = open.read();
     let memory = &state.memory;
@@ -94,7 +95,7 @@ pub fn status(engine: &Engine, user: &UserId) -> Result<Status> {
         passages_waiting: crate::memory::index::waiting(&state.index),
         active_index: active_index(memory),
         due,
-        maintained_at: open.maintained_at(),
+        maintained_at,
         model: engine.embedder.model().id.clone(),
         bytes_on_disk: writer.ledger.bytes()?,
         bytes_in_memory: memory.bytes() + state.index.memory_bytes() + state.derived.bytes(),

@@ -5,7 +5,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use quipu_core::growth::TakenBack;
-use quipu_core::id::UserId;
+use quipu_core::id::{Seq, UserId};
 use quipu_core::limit;
 use serde::Serialize;
 
@@ -17,8 +17,10 @@ use crate::evolve::{self, EvolveOptions};
 use crate::extract_with_model::{self, ExtractWithModelOptions};
 use crate::grow::{self, GrowOptions};
 use crate::hits;
+use crate::memory::cursor::{Cursor, Position};
 use crate::memory::lease::{self, Lease};
 use crate::memory::{OpenMemory, checkpoint};
+use crate::ports::Projection;
 use crate::reflect;
 use crate::summarize::{self, SummarizeOptions};
 use crate::unread;
@@ -28,6 +30,8 @@ use crate::vault::{self, VaultOptions};
 const MAINTAIN: &str = "maintain";
 /// How long a run goes on before it prolongs its lease: well below the time that a lease lasts.
 const PROLONG_AFTER: SignedDuration = SignedDuration::from_secs(20);
+/// How old the note of the last run is at least before a run that found nothing to do writes another.
+const NOTED_EVERY: SignedDuration = SignedDuration::from_mins(10);
 /// Messages that rules read before a run looks whether it is to stop.
 const READ_AT_ONCE: usize = 8;
 /// Why a run did nothing.
@@ -185,12 +189,53 @@ pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
     Ok(all.into_iter().filter(|due| due.count > 0).collect())
 }
 
-/// When this process last did what was due for a user, if it did since the memory was opened.
+/// When what was due for a user was last done, by this process or another, if it ever was.
 ///
 /// # Errors
 /// What the store said.
 pub fn maintained_at(engine: &Engine, user: &UserId) -> Result<Option<Timestamp>> {
-    Ok(engine.open(user)?.maintained_at())
+    last_maintained(&engine.open(user)?)
+}
+
+/// The same of an open memory.
+pub(crate) fn last_maintained(open: &OpenMemory) -> Result<Option<Timestamp>> {
+    let mut writer = open.writer()?;
+    let head = writer.ledger.head()?.seq;
+    open.maintained.refresh(writer.ledger.as_mut(), head)?;
+    let noted = open.maintained.get().0;
+    Ok(noted)
+}
+
+/// When what is due of a memory was last done. It is a cursor, so every process sees it.
+pub(crate) type Maintained = Cursor<MaintainedAt>;
+
+/// When what is due of a memory was last done.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct MaintainedAt(Option<Timestamp>);
+
+impl Position for MaintainedAt {
+    const NAME: &'static str = "maintained";
+
+    fn load(saved: Option<Projection>, _: Seq) -> Self {
+        let micros = saved.and_then(|saved| Some(i64::from_le_bytes(saved.bytes.try_into().ok()?)));
+        Self(micros.and_then(|micros| Timestamp::from_microsecond(micros).ok()))
+    }
+
+    fn stored(&self, level: Seq) -> Option<Projection> {
+        let at = self.0?.as_microsecond();
+        Some(Projection { seq: level, tag: "1".to_owned(), bytes: at.to_le_bytes().to_vec() })
+    }
+}
+
+/// Notes that everything that is due was done. One that cannot be written now is written the next time.
+fn note_maintained(engine: &Engine, open: &OpenMemory, is_done: bool) {
+    let now = engine.now();
+    let noted = open.maintained.get().0;
+    // Whoever finds nothing to do writes as seldom as that is of use.
+    let is_recent = |at: Timestamp| now.duration_since(at).abs() < NOTED_EVERY;
+    if is_done || !noted.is_some_and(is_recent) {
+        let _ = open.maintained.save(open, MaintainedAt(Some(now)));
+    }
 }
 
 fn count(engine: &Engine, open: &OpenMemory, step: TendStep, taken_back: &TakenBack) -> Result<usize> {
@@ -250,7 +295,7 @@ pub fn tend_while(
     }
     if options.dry_run || report.steps.is_empty() {
         if !options.dry_run && !open.is_absent() {
-            open.set_maintained(engine.now());
+            note_maintained(engine, &open, false);
         }
         return Ok(report);
     }
@@ -278,7 +323,7 @@ pub fn tend_while(
     match run.end {
         Some(End::Stopped) => report.stopped = true,
         Some(End::Lost) => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
-        None => open.set_maintained(engine.now()),
+        None => note_maintained(engine, &open, true),
     }
     Ok(report)
 }

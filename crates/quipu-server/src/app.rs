@@ -16,7 +16,7 @@ use crate::metrics::Metrics;
 use crate::options::Options;
 use crate::probe::Probe;
 use crate::progress::Progress;
-use crate::proxy::{Asides, ResponseChain};
+use crate::proxy::{Asides, ResponseChain, Unanswered};
 use crate::queue::Queue;
 use crate::word_caches::WordCaches;
 
@@ -59,6 +59,7 @@ pub(crate) struct App {
     pub(crate) client: reqwest::Client,
     pub(crate) asides: Asides,
     pub(crate) chain: Arc<ResponseChain>,
+    pub(crate) unanswered: Arc<Unanswered>,
     /// Every place above that keeps words of users.
     pub(crate) word_caches: WordCaches,
     pub(crate) progress: Arc<Progress>,
@@ -84,13 +85,13 @@ impl App {
             .build()
             .map_err(|error| Error::Unavailable(format!("no HTTP client can be made: {error}")))?;
         let metrics = parts.metrics;
-        let maintenance =
-            Maintenance::new(parts.engine.clone(), parts.clock.clone(), options.maintenance.clone(), metrics.clone());
+        let maintenance = Maintenance::new(parts.engine.clone(), options.maintenance.clone(), metrics.clone());
         let progress = Arc::new(Progress::new(bounds, metrics.clone()));
         let queue = Queue::new(parts.engine.clone(), bounds, metrics.clone(), progress.clone());
         let together = if options.maintenance.enabled { options.maintenance.read_together } else { 1 };
         let queue = Arc::new(queue.reading_together(together));
         let (blocks, chain) = (Arc::<Blocks>::default(), Arc::<ResponseChain>::default());
+        let unanswered = Arc::<Unanswered>::default();
         Ok(Self {
             needs_key: options.needs_key || !options.addr.ip().is_loopback(),
             engine: parts.engine.clone(),
@@ -107,7 +108,8 @@ impl App {
                 progress.clone(),
                 blocks.clone(),
             ),
-            word_caches: WordCaches::new(vec![blocks, chain.clone(), queue.clone()]),
+            word_caches: WordCaches::new(vec![blocks, chain.clone(), unanswered.clone(), queue.clone()]),
+            unanswered,
             queue,
             chain,
             maintenance: Arc::new(maintenance),

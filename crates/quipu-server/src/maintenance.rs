@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use quipu_engine::ports::Clock;
+use quipu_core::id::UserId;
 use quipu_engine::{Engine, TendOptions, TendReport, tend_while};
 use serde::Serialize;
 use tokio::sync::watch;
@@ -96,7 +96,8 @@ pub(crate) struct MaintenanceStatus {
 /// Does what is due.
 pub(crate) struct Maintenance {
     engine: Arc<Engine>,
-    clock: Arc<dyn Clock>,
+    /// Only this user's memory is looked at; none: everybody's.
+    only: Option<UserId>,
     options: MaintenanceOptions,
     metrics: Arc<Metrics>,
     policy: Mutex<Policy>,
@@ -115,15 +116,10 @@ impl Drop for StopOnDrop {
 }
 
 impl Maintenance {
-    pub(crate) fn new(
-        engine: Arc<Engine>,
-        clock: Arc<dyn Clock>,
-        options: MaintenanceOptions,
-        metrics: Arc<Metrics>,
-    ) -> Self {
+    pub(crate) fn new(engine: Arc<Engine>, options: MaintenanceOptions, metrics: Arc<Metrics>) -> Self {
         Self {
             engine,
-            clock,
+            only: None,
             policy: Mutex::new(Policy::new(options.clone())),
             options,
             metrics,
@@ -131,6 +127,11 @@ impl Maintenance {
             is_stopping: AtomicBool::new(false),
             started: Instant::now(),
         }
+    }
+
+    /// Looks at one user's memory only.
+    pub(crate) fn only(self, user: UserId) -> Self {
+        Self { only: Some(user), ..self }
     }
 
     fn policy(&self) -> MutexGuard<'_, Policy> {
@@ -180,7 +181,8 @@ impl Maintenance {
             return;
         }
         let job = {
-            let open = self.engine.open_versions();
+            let mut open = self.engine.open_versions();
+            open.retain(|(user, _)| self.only.as_ref().is_none_or(|only| only == user));
             let mut policy = self.policy();
             policy.observe(open, self.started.elapsed());
             policy.next(self.started.elapsed())
@@ -197,7 +199,7 @@ impl Maintenance {
         if !self.policy().wants_users(now) {
             return None;
         }
-        let users = match self.engine.store().users() {
+        let users = match self.only.clone().map_or_else(|| self.engine.store().users(), |user| Ok(vec![user])) {
             Ok(users) => users,
             Err(error) => {
                 tracing::warn!(%error, "the users of the store cannot be listed; maintenance lists them at the next sweep");
@@ -232,7 +234,7 @@ impl Maintenance {
         if lets_go {
             self.engine.let_go(&job.user);
         }
-        let now = self.clock.now();
+        let now = self.engine.now();
         *self.last_run_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         self.metrics.maintenance.stands(&tally, now);
     }

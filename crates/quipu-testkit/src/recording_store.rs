@@ -44,7 +44,7 @@ impl Calls {
     }
 }
 
-/// Runs before `users` and `append`, which it is given by name: may block, or fail in the store's place.
+/// Runs before `users`, `append`, `controls` and `checkpoint`, which it is given by name: may block, or fail in the store's place.
 type Before = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
 
 /// Hands every call on to another store, and counts it.
@@ -60,8 +60,8 @@ impl RecordingStore {
         Self { inner, calls: Calls::default(), before: Arc::new(|_| Ok(())) }
     }
 
-    /// The same with something that runs before each `users` and each `append`, given the name of the call. It may block, as a
-    /// store that hangs, and its error is returned in the store's place.
+    /// The same with something that runs before each `users`, `append`, `controls` and `checkpoint`, given the name of the call. It
+    /// may block, as a store that hangs, and its error is returned in the store's place.
     #[must_use]
     pub fn before(self, before: impl Fn(&'static str) -> Result<(), StoreError> + Send + Sync + 'static) -> Self {
         Self { before: Arc::new(before), ..self }
@@ -162,6 +162,7 @@ impl UserLedger for RecordingLedger {
 
     fn controls(&mut self, up_to: Seq) -> Result<Vec<SealedEvent>, StoreError> {
         self.calls.note("controls");
+        (self.before)("controls")?;
         self.inner.controls(up_to)
     }
 
@@ -202,6 +203,7 @@ impl UserLedger for RecordingLedger {
 
     fn checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         self.calls.note("checkpoint");
+        (self.before)("checkpoint")?;
         self.inner.checkpoint(checkpoint)
     }
 

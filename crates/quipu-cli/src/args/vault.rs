@@ -43,7 +43,7 @@ pub(crate) enum VaultAction {
     /// Compare the files with what the ledger says they should be
     Verify,
     /// Put the ledger back from the files; the database need not be there
-    Restore(DryRun),
+    Restore(VaultRestore),
     /// Look after the pages: what is changed on them by hand is proposed (see `quipu review`)
     Watch(Watch),
 }
@@ -56,6 +56,16 @@ pub(crate) struct Watch {
     /// Only say what would be proposed
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VaultRestore {
+    /// Only say what would be done
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Set a memory that is there aside, in the same step
+    #[arg(long)]
+    pub(crate) replace: bool,
 }
 
 #[derive(Debug, Args)]

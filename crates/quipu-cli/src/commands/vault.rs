@@ -10,7 +10,7 @@ use quipu_engine::{Error, Result, VaultOptions, VaultReport, vault};
 
 use super::Session;
 use crate::app;
-use crate::args::vault::{TopicAction, VaultAction, Watch};
+use crate::args::vault::{TopicAction, VaultAction, VaultRestore, Watch};
 use crate::output::Printer;
 use crate::settings::Settings;
 
@@ -21,7 +21,7 @@ pub(super) fn run(session: &Session<'_>, action: VaultAction) -> Result<ExitCode
     match action {
         VaultAction::Rebuild(args) => rebuild(session, args.dry_run).map(|()| ExitCode::SUCCESS),
         VaultAction::Verify => verify(session),
-        VaultAction::Restore(args) => restore(session, args.dry_run).map(|()| ExitCode::SUCCESS),
+        VaultAction::Restore(args) => restore(session, &args).map(|()| ExitCode::SUCCESS),
         VaultAction::Watch(_) => Ok(ExitCode::SUCCESS),
     }
 }
@@ -163,20 +163,23 @@ fn verify(session: &Session<'_>) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-fn restore(session: &Session<'_>, dry_run: bool) -> Result<()> {
+fn restore(session: &Session<'_>, args: &VaultRestore) -> Result<()> {
     let bar = session.printer.progress();
-    let restored = vault::restore(&session.engine, &session.user, dry_run, &mut |progress| bar.show(progress))?;
+    let options = vault::RestoreOptions { dry_run: args.dry_run, replace: args.replace };
+    let restored = vault::restore(&session.engine, &session.user, options, &mut |progress| bar.show(progress))?;
     drop(bar);
     session.printer.report(&restored, restored_text)
 }
 
 pub(super) fn restored_text(restored: &vault::RestoredFolder) -> String {
     let done = if restored.dry_run { "would be restored" } else { "restored" };
+    let aside = restored.set_aside.as_ref().map(|path| format!("; what was there is now {}", path.display()));
     format!(
-        "{}: {} events, every one verified, {done}; head {}…\n",
+        "{}: {} events, every one verified, {done}; head {}…{}\n",
         restored.user_id,
         restored.events,
-        &restored.head_hash[..12]
+        &restored.head_hash[..12],
+        aside.unwrap_or_default()
     )
 }
 

@@ -32,7 +32,7 @@ mod tests;
 
 /// The sentences of a text, in bytes, in order.
 pub fn sentences(text: &str) -> Vec<std::ops::Range<usize>> {
-    words::read(text).into_iter().map(|sentence| sentence.span).collect()
+    words::sentence_spans(text)
 }
 
 /// The stems of a text's content words: what it is compared by.

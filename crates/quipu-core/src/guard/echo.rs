@@ -217,8 +217,14 @@ pub fn strip_packs(text: &str) -> Vec<Range<usize>> {
 
 /// How many bytes at the start are lines of a pack.
 fn packlike(text: &str) -> usize {
-    const STARTS: [&str; 5] =
-        [OPENING_WORDS, "## ", "- ", "memory has nothing about this", "not shown for lack of room"];
+    const STARTS: [&str; 6] = [
+        OPENING_WORDS,
+        "## ",
+        "- ",
+        "memory has nothing about this",
+        "memory may have nothing about this",
+        "not shown for lack of room",
+    ];
     let mut length = 0;
     for line in text.split_inclusive('\n') {
         let plain = line.trim_start_matches(['>', ' ', '\t']).to_ascii_lowercase();

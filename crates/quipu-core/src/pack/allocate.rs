@@ -26,11 +26,23 @@ pub(super) struct Bid {
 /// What is decided on.
 pub(super) struct Market<'a> {
     pub(super) bids: &'a [Bid],
-    /// What each heading and date line costs.
-    pub(super) headings: &'a [usize],
+    /// How many headings and date lines there are.
+    pub(super) headings: usize,
     /// Sections that may spend so much before the others.
     pub(super) floors: &'a [(usize, usize)],
     pub(super) budget: usize,
+}
+
+/// What things cost. Counting is dear: prices are asked for as late as possible, and may be asked for again.
+pub(super) trait Prices {
+    /// What a line costs at least, in its shortest form.
+    fn least(&self, at: usize) -> usize;
+
+    /// What a line costs in a form.
+    fn line(&mut self, at: usize, form: usize) -> usize;
+
+    /// What a heading or date line costs.
+    fn heading(&mut self, at: usize) -> usize;
 }
 
 /// What was decided.
@@ -45,16 +57,15 @@ pub(super) struct Allocation {
 const ATTENTION: f64 = 24.0;
 
 /// Spends a budget. Never more than it; nothing that is worth something and would fit is left; longer forms are for what
-/// is left then. `cost` is asked once for each form that is tried.
-pub(super) fn allocate(market: &Market<'_>, cost: &mut dyn FnMut(usize, usize) -> usize) -> Allocation {
+/// is left then.
+pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocation {
     let count = market.bids.len();
     let mut desk = Desk {
         market,
-        cost,
-        costs: vec![None; count],
+        prices,
         shown: vec![None; count],
         told: BTreeSet::new(),
-        opened: vec![false; market.headings.len()],
+        opened: vec![false; market.headings],
         spent: 0,
     };
     let density = |at: usize| market.bids[at].value / (market.bids[at].weight as f64 + ATTENTION);
@@ -82,9 +93,7 @@ pub(super) fn allocate(market: &Market<'_>, cost: &mut dyn FnMut(usize, usize) -
 
 struct Desk<'a, 'b> {
     market: &'a Market<'a>,
-    cost: &'b mut dyn FnMut(usize, usize) -> usize,
-    /// What the shortest forms cost, as far as asked.
-    costs: Vec<Option<usize>>,
+    prices: &'b mut dyn Prices,
     shown: Vec<Option<usize>>,
     told: BTreeSet<ItemId>,
     opened: Vec<bool>,
@@ -109,12 +118,17 @@ impl Desk<'_, '_> {
             .flat_map(|&one| bids[one].below.iter().copied())
             .filter(|&heading| !self.opened[heading])
             .collect();
-        let mut price: usize = headings.iter().map(|&heading| self.market.headings[heading]).sum();
+        // Once little is left, most lines are too long for it at first sight.
+        let least: usize = bundle.iter().map(|&one| self.prices.least(one)).sum();
+        if self.spent + least > limit {
+            return;
+        }
+        let mut price: usize = headings.iter().map(|&heading| self.prices.heading(heading)).sum();
         for &one in &bundle {
             if self.spent + price >= limit {
                 return;
             }
-            price += *self.costs[one].get_or_insert_with(|| (self.cost)(one, 0));
+            price += self.prices.line(one, 0);
         }
         if self.spent + price > limit {
             return;
@@ -134,9 +148,9 @@ impl Desk<'_, '_> {
     /// Shows the longest form that fits in what is left.
     fn lengthen(&mut self, at: usize) {
         let Some(shown) = self.shown[at] else { return };
-        let Some(short) = self.costs[at] else { return };
         for form in (shown + 1..self.market.bids[at].forms).rev() {
-            let more = (self.cost)(at, form).saturating_sub(short);
+            let short = self.prices.line(at, shown);
+            let more = self.prices.line(at, form).saturating_sub(short);
             if self.spent + more <= self.market.budget {
                 self.spent += more;
                 self.shown[at] = Some(form);
@@ -161,9 +175,37 @@ mod tests {
         ItemId { kind: ItemKind::Turn, bits }
     }
 
+    /// A form more costs the weight more.
+    struct Weights<'a> {
+        bids: &'a [Bid],
+        headings: &'a [usize],
+        asked: BTreeSet<usize>,
+    }
+
+    impl<'a> Weights<'a> {
+        fn of(bids: &'a [Bid], headings: &'a [usize]) -> Self {
+            Self { bids, headings, asked: BTreeSet::new() }
+        }
+    }
+
+    impl Prices for Weights<'_> {
+        fn least(&self, at: usize) -> usize {
+            self.bids[at].weight.saturating_sub(2)
+        }
+
+        fn line(&mut self, at: usize, form: usize) -> usize {
+            self.asked.insert(at);
+            self.bids[at].weight * (form + 1)
+        }
+
+        fn heading(&mut self, at: usize) -> usize {
+            self.headings[at]
+        }
+    }
+
     fn shown(bids: &[Bid], headings: &[usize], floors: &[(usize, usize)], budget: usize) -> Vec<usize> {
-        let market = Market { bids, headings, floors, budget };
-        let made = allocate(&market, &mut |at, form| bids[at].weight * (form + 1));
+        let market = Market { bids, headings: headings.len(), floors, budget };
+        let made = allocate(&market, &mut Weights::of(bids, headings));
         (0..bids.len()).filter(|&at| made.shown[at].is_some()).collect()
     }
 
@@ -193,9 +235,17 @@ mod tests {
     #[test]
     fn longer_forms_are_for_what_is_left() {
         let bids = [Bid { forms: 2, ..bid(0.5, 20) }, Bid { forms: 2, ..bid(0.9, 20) }];
-        let cost = |at: usize, form: usize| bids[at].weight * (form + 1);
-        let market = Market { bids: &bids, headings: &[], floors: &[], budget: 65 };
-        assert_eq!(allocate(&market, &mut { cost }).shown, [Some(0), Some(1)]);
+        let market = Market { bids: &bids, headings: 0, floors: &[], budget: 65 };
+        assert_eq!(allocate(&market, &mut Weights::of(&bids, &[])).shown, [Some(0), Some(1)]);
+    }
+
+    #[test]
+    fn what_cannot_fit_at_first_sight_is_not_counted() {
+        let bids: Vec<Bid> = (0..50).map(|at| bid(0.9 - f64::from(at) / 100.0, 20)).collect();
+        let market = Market { bids: &bids, headings: 0, floors: &[], budget: 110 };
+        let mut prices = Weights::of(&bids, &[]);
+        assert_eq!(allocate(&market, &mut prices).spent, 100);
+        assert_eq!(prices.asked.len(), 5);
     }
 
     prop_compose! {
@@ -216,10 +266,10 @@ mod tests {
             floor in 0usize..50, budget in 0usize..300,
         ) {
             let (headings, floors) = ([3, 7, 5], [(1, floor)]);
-            let market = Market { bids: &bids, headings: &headings, floors: &floors, budget };
+            let market = Market { bids: &bids, headings: headings.len(), floors: &floors, budget };
             let cost = |at: usize, form: usize| bids[at].weight * (form + 1);
-            let made = allocate(&market, &mut { cost });
-            prop_assert_eq!(&made, &allocate(&market, &mut { cost }));
+            let made = allocate(&market, &mut Weights::of(&bids, &headings));
+            prop_assert_eq!(&made, &allocate(&market, &mut Weights::of(&bids, &headings)));
             prop_assert!(made.spent <= budget);
             // What is spent is what is shown.
             let mut opened = BTreeSet::new();

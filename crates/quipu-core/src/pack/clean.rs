@@ -9,6 +9,10 @@ fn is_treacherous(c: char) -> bool {
 /// One line of plain text for a model: no control, bidirectional or invisible characters, and no delimiter of the
 /// block (`<memory`, `</memory`), nor a line that could pass for one of its headings.
 pub fn neutralise(text: &str) -> String {
+    // Most texts have nothing to change.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'<') {
+        return text.trim().to_owned();
+    }
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

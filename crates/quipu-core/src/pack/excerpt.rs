@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::tokens::estimate_tokens;
-use super::words::terms;
+use super::term_table::TermTable;
+use super::tokens::{costs_at_most, estimate_tokens};
 use crate::episode;
 
 /// Marks what is left out.
@@ -26,40 +26,78 @@ pub struct Excerpt {
 ///
 /// A text that is short enough is whole. At least one sentence is given; one that is too long by itself is cut at a word.
 pub fn excerpt(text: &str, near: &[Range<usize>], wanted: &BTreeSet<String>, tokens_max: usize) -> Excerpt {
+    let mut table = TermTable::default();
+    let mut wanted: Vec<u32> = wanted.iter().map(|term| table.number_of_term(term)).collect();
+    wanted.sort_unstable();
+    excerpts(text, near, (&mut table, &wanted), &[tokens_max]).pop().unwrap_or_else(|| whole(text))
+}
+
+/// Excerpts of several sizes, shortest first, as far as they differ: after one that is the whole text there is no other.
+/// The text is cut into sentences once for all of them, and not at all if it is short enough.
+pub fn excerpts(
+    text: &str,
+    near: &[Range<usize>],
+    (table, wanted): (&mut TermTable, &[u32]),
+    sizes: &[usize],
+) -> Vec<Excerpt> {
+    // Sentences never cost more than the text around them.
+    if sizes.first().is_some_and(|&tokens_max| costs_at_most(text, tokens_max)) {
+        return vec![whole(text)];
+    }
     let pieces = pieces(text);
     let weights: Vec<usize> = pieces.iter().map(|piece| estimate_tokens(&text[piece.clone()])).collect();
-    if pieces.is_empty() || weights.iter().sum::<usize>() <= tokens_max {
-        return Excerpt { text: text.trim().to_owned(), span: 0..text.len(), whole: true };
+    let all: usize = weights.iter().sum();
+    let mut worth = None;
+    let mut made = Vec::with_capacity(sizes.len());
+    for &tokens_max in sizes {
+        if pieces.is_empty() || all <= tokens_max {
+            made.push(whole(text));
+            break;
+        }
+        let worth = worth.get_or_insert_with(|| {
+            let worth = |piece: &Range<usize>| {
+                let is_near = near.iter().any(|near| near.start < piece.end && piece.start < near.end);
+                let having = table.count_in(&text[piece.clone()], wanted);
+                2 * having + 2 * usize::from(is_near)
+            };
+            pieces.iter().map(worth).collect::<Vec<_>>()
+        });
+        let chosen = chosen(&weights, worth, tokens_max);
+        made.push(joined(text, &pieces, &chosen, tokens_max));
     }
-    let worth: Vec<usize> = pieces
-        .iter()
-        .map(|piece| {
-            let is_near = near.iter().any(|near| near.start < piece.end && piece.start < near.end);
-            let having = terms(&text[piece.clone()]).intersection(wanted).count();
-            2 * having + 2 * usize::from(is_near)
-        })
-        .collect();
-    let first = (0..pieces.len()).max_by_key(|&at| (worth[at], Reverse(at))).unwrap_or_default();
-    let mut chosen = BTreeSet::from([first]);
+    made
+}
+
+fn whole(text: &str) -> Excerpt {
+    Excerpt { text: text.trim().to_owned(), span: 0..text.len(), whole: true }
+}
+
+/// Which sentences are taken, for each whether it is.
+fn chosen(weights: &[usize], worth: &[usize], tokens_max: usize) -> Vec<bool> {
+    let first = (0..worth.len()).max_by_key(|&at| (worth[at], Reverse(at))).unwrap_or_default();
+    let mut chosen = vec![false; worth.len()];
+    chosen[first] = true;
     let mut left = tokens_max.saturating_sub(weights[first]);
     loop {
         // A neighbour of what is chosen is worth something by that, nearer to the first before farther.
-        let beside = |at: usize| chosen.contains(&(at + 1)) || (at > 0 && chosen.contains(&(at - 1)));
-        let open = (0..pieces.len()).filter(|at| !chosen.contains(at) && weights[*at] <= left);
+        let has = |at: usize| chosen.get(at).is_some_and(|chosen| *chosen);
+        let beside = |at: usize| has(at + 1) || (at > 0 && has(at - 1));
+        let open = (0..worth.len()).filter(|&at| !chosen[at] && weights[at] <= left);
         let worth = |at: usize| 2 * worth[at] + 3 * usize::from(beside(at));
         let order = |at: usize| (worth(at), Reverse(at.abs_diff(first)), at);
         let Some(next) = open.filter(|at| worth(*at) > 0).max_by_key(|&at| order(at)) else { break };
         left -= weights[next];
-        chosen.insert(next);
+        chosen[next] = true;
     }
-    joined(text, &pieces, &chosen, tokens_max)
+    chosen
 }
 
-fn joined(text: &str, pieces: &[Range<usize>], chosen: &BTreeSet<usize>, tokens_max: usize) -> Excerpt {
-    let (first, last) = (chosen.first().copied().unwrap_or_default(), chosen.last().copied().unwrap_or_default());
+fn joined(text: &str, pieces: &[Range<usize>], chosen: &[bool], tokens_max: usize) -> Excerpt {
+    let places: Vec<usize> = (0..chosen.len()).filter(|&at| chosen[at]).collect();
+    let (first, last) = (places.first().copied().unwrap_or_default(), places.last().copied().unwrap_or_default());
     let mut made = String::new();
     let mut before = None;
-    for &at in chosen {
+    for &at in &places {
         let gap = before.map_or(at > 0, |before: usize| at > before + 1);
         if before.is_some() {
             made.push(' ');
@@ -72,11 +110,11 @@ fn joined(text: &str, pieces: &[Range<usize>], chosen: &BTreeSet<usize>, tokens_
         before = Some(at);
     }
     let mut end = pieces[last].end;
-    if let [only] = *chosen.iter().collect::<Vec<_>>()
+    if let [only] = places[..]
         && estimate_tokens(&made) > tokens_max
     {
         made = cut_at_a_word(&made, tokens_max);
-        end = (pieces[*only].start + made.len()).min(end);
+        end = (pieces[only].start + made.len()).min(end);
         end = text.floor_char_boundary(end);
         made.push_str(LEFT_OUT);
     } else if last + 1 < pieces.len() {
@@ -130,6 +168,7 @@ fn pieces(text: &str) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::terms;
     use super::*;
 
     const LONG: &str = "We spent the whole morning at the market. The stalls were full. I bought three kinds of cheese. \

@@ -1,14 +1,18 @@
 //! From what was found to the lines that are shown: what says the same once, what belongs together side by side, in the
 //! order of time.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use rustc_hash::FxHashMap;
 
-use super::allocate::{Bid, Market, allocate};
-use super::words::{say_all_of, terms};
+use super::allocate::{Bid, Market, Prices, allocate};
+use super::term_table::{TermTable, is_subset};
 use super::{Count, Kept, Line, Noted, Offer, Pack, Packed, Request, Section, Words, estimate_tokens, mix, neutralise};
 use crate::event::Trust;
+use crate::extract::USER;
 use crate::id::ItemId;
 use crate::predicate::normal;
 
@@ -43,22 +47,33 @@ fn ids(offer: &Offer) -> Vec<ItemId> {
 }
 
 /// The sections of what was found, with what they cost.
-pub(super) fn found(request: &Request<'_>, count: Count<'_>, budget: usize, made: &mut Pack) -> (String, usize) {
-    let offers: Vec<Settled<'_>> = once(request.offers.iter().map(Settled::of).collect());
+pub(super) fn found(
+    request: &Request<'_>,
+    (settled, unconfirmed): (Vec<Settled<'_>>, Unconfirmed),
+    count: Count<'_>,
+    budget: usize,
+    made: &mut Pack,
+) -> (String, usize) {
+    let offers = once(settled);
+    let days: BTreeSet<i32> = offers.iter().filter_map(Settled::day).collect();
+    let day_at: BTreeMap<i32, usize> = days.iter().copied().zip(Section::ALL.len()..).collect();
     let mut headings: Vec<String> = Section::ALL.iter().map(|section| format!("## {}\n", section.title())).collect();
-    let days: BTreeSet<String> = offers.iter().filter_map(Settled::day).collect();
-    let day_at: BTreeMap<&String, usize> = days.iter().zip(headings.len()..).collect();
-    headings.extend(days.iter().map(|day| format!("{day}\n")));
-    let costs: Vec<usize> = headings.iter().map(|heading| count(heading)).collect();
+    let mut dates: Vec<Option<Timestamp>> = vec![None; days.len()];
+    for offer in &offers {
+        if let Some(at) = offer.day().and_then(|day| day_at.get(&day)) {
+            dates[at - Section::ALL.len()] = offer.said_at;
+        }
+    }
+    headings.extend(dates.into_iter().flatten().map(|time| format!("{}\n", time.strftime("%Y-%m-%d"))));
     let bids: Vec<Bid> = offers
         .iter()
         .map(|offer| Bid {
             value: offer.value,
-            weight: estimate_tokens(&offer.text(0)),
+            weight: estimate_tokens(offer.first()),
             forms: offer.forms(),
             section: offer.section as usize,
-            with: offer.with.clone(),
-            covers: offer.covers.clone(),
+            with: offer.with.to_vec(),
+            covers: offer.covers.to_vec(),
             below: std::iter::once(offer.section as usize)
                 .chain(offer.day().and_then(|day| day_at.get(&day).copied()))
                 .collect(),
@@ -70,17 +85,24 @@ pub(super) fn found(request: &Request<'_>, count: Count<'_>, budget: usize, made
         .collect();
     let marked = request.always.iter().chain(&request.who).filter(|kept| !kept.ids.is_empty()).count();
     // What is so of every line is said once, above them.
-    let signs = Unconfirmed::of(&request.offers) == Unconfirmed::Some;
+    let signs = unconfirmed == Unconfirmed::Some;
     let line = |at: usize, form: usize, number: usize| {
         let mark = mark(request.ids, number, offers[at].id());
         let sign = if signs && offers[at].is_unconfirmed() { "~" } else { "" };
         format!("[{mark}{sign}] {}\n", offers[at].text(form))
     };
-    let market = Market { bids: &bids, headings: &costs, floors: &floors, budget };
-    // Counting costs more than anything else here: each line is counted once, and marks of up to three digits cost the same.
-    let mut counted = BTreeMap::new();
-    let allocation =
-        allocate(&market, &mut |at, form| *counted.entry((at, form)).or_insert_with(|| count(&line(at, form, 100))));
+    let market = Market { bids: &bids, headings: headings.len(), floors: &floors, budget };
+    let mut prices = Counted {
+        count,
+        // Marks of up to three digits cost the same.
+        line: &|at, form| line(at, form, 100),
+        headings: &headings,
+        leasts: offers.iter().map(|offer| MARK_LEAST + least(offer.first())).collect(),
+        lines: BTreeMap::new(),
+        costs: vec![None; headings.len()],
+    };
+    let allocation = allocate(&market, &mut prices);
+    let Counted { lines: counted, costs, .. } = prices;
 
     let mut shown: Vec<usize> = (0..offers.len()).filter(|&at| allocation.shown[at].is_some()).collect();
     shown.sort_by_key(|&at| {
@@ -98,12 +120,12 @@ pub(super) fn found(request: &Request<'_>, count: Count<'_>, budget: usize, made
         let (spent, lines) = tokens.entry(offer.section).or_default();
         if open.insert(offer.section) {
             text.push_str(&headings[offer.section as usize]);
-            *spent += costs[offer.section as usize];
+            *spent += costs[offer.section as usize].unwrap_or_default();
         }
-        if let Some(at) = offer.day().and_then(|day| day_at.get(&day).copied()).filter(|at| day != Some(*at)) {
+        if let Some(at) = offer.day().and_then(|one| day_at.get(&one).copied()).filter(|at| day != Some(*at)) {
             day = Some(at);
             text.push_str(&headings[at]);
-            *spent += costs[at];
+            *spent += costs[at].unwrap_or_default();
         }
         number += 1;
         let written = line(at, form, number);
@@ -122,8 +144,41 @@ pub(super) fn found(request: &Request<'_>, count: Count<'_>, budget: usize, made
     (text, whole)
 }
 
+/// Nanoseconds of a day.
+const DAY_NANOSECONDS: i128 = 86_400_000_000_000;
+
+/// What stands before a line's own words: a mark in brackets is a word of its own.
+const MARK_LEAST: usize = 1;
+
+/// Prices by the tokenizer. Counting costs more than anything else here: nothing is counted before it is asked for, and
+/// everything once.
+struct Counted<'a> {
+    count: Count<'a>,
+    line: &'a dyn Fn(usize, usize) -> String,
+    headings: &'a [String],
+    /// What each line costs at least, in its shortest form.
+    leasts: Vec<usize>,
+    /// What was counted: lines by offer and form, and headings.
+    lines: BTreeMap<(usize, usize), usize>,
+    costs: Vec<Option<usize>>,
+}
+
+impl Prices for Counted<'_> {
+    fn least(&self, at: usize) -> usize {
+        self.leasts[at]
+    }
+
+    fn line(&mut self, at: usize, form: usize) -> usize {
+        *self.lines.entry((at, form)).or_insert_with(|| (self.count)(&(self.line)(at, form)))
+    }
+
+    fn heading(&mut self, at: usize) -> usize {
+        *self.costs[at].get_or_insert_with(|| (self.count)(&self.headings[at]))
+    }
+}
+
 /// An offer with what of it is told.
-struct Settled<'a> {
+pub(super) struct Settled<'a> {
     section: Section,
     words: Option<&'a Words>,
     noted: Vec<&'a Noted>,
@@ -132,22 +187,43 @@ struct Settled<'a> {
     said_at: Option<Timestamp>,
     place: u64,
     value: f64,
-    with: Vec<usize>,
-    covers: Vec<ItemId>,
+    with: &'a [usize],
+    covers: &'a [ItemId],
+    /// The line without its mark in its shortest form, once it was asked for.
+    first: OnceCell<String>,
+}
+
+/// Every offer with what of it is told.
+pub(super) fn settled(offers: &[Offer]) -> Vec<Settled<'_>> {
+    let mut table = TermTable::default();
+    offers.iter().map(|offer| Settled::of(offer, &mut table)).collect()
 }
 
 impl<'a> Settled<'a> {
     /// A statement that says nothing but what its words say is left out; words are left out where a statement has all
     /// their content, and more.
-    fn of(offer: &'a Offer) -> Self {
-        let said = offer.words.as_ref().map(|words| terms(&words.forms[0].0));
-        let adds = |noted: &&Noted| {
-            let is_said = said.as_ref().is_some_and(|said| say_all_of(said, &noted.text));
-            !is_said || noted.likely || noted.remark.is_some()
-        };
-        let noted: Vec<&Noted> = offer.noted.iter().filter(adds).collect();
-        let repeats = |noted: &&Noted| said.as_ref().is_some_and(|said| say_all_in(said, &noted.text));
-        let is_repeated = noted.iter().any(repeats) && offer.words.as_ref().is_none_or(|words| words.remark.is_none());
+    fn of(offer: &'a Offer, table: &mut TermTable) -> Self {
+        // Words without a statement beside them are compared with nothing.
+        let words = offer.words.as_ref().filter(|_| !offer.noted.is_empty());
+        let said = words.map(|words| table.terms(&words.forms[0].0));
+        // Who "the user" is goes without saying.
+        let user = said.as_ref().map(|_| table.number_of_term(USER));
+        let mut noted = Vec::with_capacity(offer.noted.len());
+        let mut is_repeated = false;
+        for one in &offer.noted {
+            let adds = if let Some(said) = &said {
+                let mut terms = table.terms(&one.text);
+                let repeats = is_subset(said, &terms);
+                terms.retain(|term| Some(*term) != user);
+                let adds = !is_subset(&terms, said) || one.likely || one.remark.is_some();
+                is_repeated |= adds && repeats;
+                adds
+            } else {
+                true
+            };
+            noted.extend(adds.then_some(one));
+        }
+        is_repeated &= offer.words.as_ref().is_none_or(|words| words.remark.is_none());
         Self {
             section: offer.section,
             words: offer.words.as_ref().filter(|_| !is_repeated),
@@ -156,8 +232,9 @@ impl<'a> Settled<'a> {
             said_at: offer.said_at,
             place: offer.place,
             value: offer.value,
-            with: offer.with.clone(),
-            covers: offer.covers.clone(),
+            with: &offer.with,
+            covers: &offer.covers,
+            first: OnceCell::new(),
         }
     }
 
@@ -176,14 +253,23 @@ impl<'a> Settled<'a> {
         self.words.map_or(1, |words| words.forms.len())
     }
 
-    /// The day it stands under.
-    fn day(&self) -> Option<String> {
+    /// The day it stands under, in days since 1970.
+    fn day(&self) -> Option<i32> {
         let time = self.said_at.filter(|_| self.section == Section::Found)?;
-        Some(time.strftime("%Y-%m-%d").to_string())
+        i32::try_from(time.as_nanosecond().div_euclid(DAY_NANOSECONDS)).ok()
+    }
+
+    /// The line without its mark, in its shortest form.
+    fn first(&self) -> &str {
+        self.first.get_or_init(|| self.written(0))
     }
 
     /// The line without its mark.
-    fn text(&self, form: usize) -> String {
+    fn text(&self, form: usize) -> Cow<'_, str> {
+        if form == 0 { Cow::Borrowed(self.first()) } else { Cow::Owned(self.written(form)) }
+    }
+
+    fn written(&self, form: usize) -> String {
         let noted = |one: &Noted, origin: &str| {
             let likely = if one.likely { "likely: " } else { "" };
             format!("{likely}{}{origin}{}", neutralise(&one.text), remark(one.remark.as_ref()))
@@ -212,15 +298,10 @@ impl<'a> Settled<'a> {
             said_at: self.said_at,
             trust: self.words.map(|words| words.trust).or(noted.map(|noted| noted.trust)).unwrap_or(Trust::Agent),
             span: said.map(|(_, span)| span.clone()),
-            text: self.text(form),
+            text: self.text(form).into_owned(),
             also: self.ids.iter().filter(|other| **other != id).copied().collect(),
         }
     }
-}
-
-/// True if a statement has every content word of the sentence.
-fn say_all_in(sentence: &BTreeSet<String>, statement: &str) -> bool {
-    sentence.is_subset(&terms(statement))
 }
 
 /// True for what neither the user nor the assistant said, and nobody vouches for.
@@ -237,8 +318,8 @@ pub(super) enum Unconfirmed {
 }
 
 impl Unconfirmed {
-    pub(super) fn of(offers: &[Offer]) -> Self {
-        match offers.iter().filter(|offer| Settled::of(offer).is_unconfirmed()).count() {
+    pub(super) fn of(offers: &[Settled<'_>]) -> Self {
+        match offers.iter().filter(|offer| offer.is_unconfirmed()).count() {
             0 => Self::None,
             all if all == offers.len() => Self::All,
             _ => Self::Some,
@@ -252,12 +333,12 @@ fn remark(remark: Option<&String>) -> String {
 
 /// Each wording once: of lines that say the same, the one worth most. The others are still shown beside what leans on them.
 fn once(mut all: Vec<Settled<'_>>) -> Vec<Settled<'_>> {
-    let mut best: BTreeMap<String, usize> = BTreeMap::new();
+    let mut best: FxHashMap<String, usize> = FxHashMap::default();
     for at in 0..all.len() {
         if all[at].value <= 0.0 {
             continue;
         }
-        let wording = normal(&all[at].text(0));
+        let wording = normal(all[at].first());
         let held = best.entry(wording).or_insert(at);
         if *held == at {
             continue;

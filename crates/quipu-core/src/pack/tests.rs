@@ -1,5 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::*;
@@ -185,6 +187,12 @@ fn a_request_that_asks_nothing_gets_the_stable_part() {
     assert!(made.changing.is_empty() && made.text == made.stable && !made.stable.is_empty());
     let made = pack(&Request { need: Need::Unknown, ..request(&me(), Vec::new()) }, &estimate_tokens);
     assert!(made.changing.contains("\nMemory has nothing about this.\n"), "{}", made.text);
+    let made = pack(&Request { need: Need::Unknown, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
+    assert!(
+        made.changing.contains("\nMemory may have nothing about this. The lines below are the closest.\n"),
+        "{}",
+        made.text
+    );
 }
 
 #[test]
@@ -206,5 +214,26 @@ fn goals_have_room_where_a_plan_is_made() {
     for (intent, expected) in [(Intent::Plan, true), (Intent::Recall, false)] {
         let made = pack(&Request { intent, max_tokens: 400, ..request(&me(), offers.clone()) }, &estimate_tokens);
         assert_eq!(made.text.contains("## Goals and open tasks\n"), expected, "{}", made.text);
+    }
+}
+
+#[test]
+fn only_what_is_shown_and_a_few_lines_more_are_counted() {
+    let words = |bits: u64| format!("{} number {bits}", "word ".repeat(18 + bits as usize % 17));
+    let offers: Vec<Offer> = (1..=100).map(|bits| said(bits, &words(bits))).collect();
+    for max_tokens in [200, 500, 1300] {
+        let counted = RefCell::new(Vec::new());
+        let count = |text: &str| {
+            counted.borrow_mut().push(text.to_owned());
+            estimate_tokens(text)
+        };
+        let made = pack(&Request { max_tokens, ..request(&me(), offers.clone()) }, &count);
+        let counted = counted.into_inner();
+        let lines = counted.iter().filter(|text| text.starts_with('[')).count();
+        assert!(lines <= made.lines.len() + 25, "{lines} lines counted for {} shown", made.lines.len());
+        // Frames and headings are few, and the same for all lines.
+        assert!(counted.len() <= lines + 12, "{counted:?}");
+        let lines: BTreeSet<&String> = counted.iter().filter(|text| text.starts_with('[')).collect();
+        assert_eq!(lines.len(), counted.iter().filter(|text| text.starts_with('[')).count(), "counted twice");
     }
 }

@@ -1,7 +1,10 @@
 //! What the words of a line say, as far as a pack has to know it: whether they say anything, and what they lean on.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashSet;
 
 use super::excerpt::{Excerpt, LEFT_OUT};
 use crate::episode::sentences;
@@ -40,43 +43,65 @@ pub(super) fn is_one_of(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }
 
-struct Word {
-    lower: String,
-    /// What it is searched by; none for a stop word.
-    term: Option<String>,
-    /// How many terms it is: in scripts without spaces each character is one.
+/// A word of a line. It is not stemmed: what a line says by itself depends on no other.
+struct Word<'a> {
+    lower: &'a str,
+    /// How many terms it is: none for a stop word; in scripts without spaces each character is one.
     terms: usize,
     /// Written like a name, and not because it opens a sentence.
     named: bool,
 }
 
-impl Word {
+impl Word<'_> {
     fn is_number(&self) -> bool {
         self.lower.contains(|c: char| c.is_ascii_digit())
     }
+
+    fn is_chat(&self) -> bool {
+        static WORDS: LazyLock<FxHashSet<&'static str>> = LazyLock::new(|| CHAT.split(' ').collect());
+        WORDS.contains(self.lower)
+    }
+
+    fn is_content(&self) -> bool {
+        self.terms > 0 && !self.is_chat()
+    }
 }
 
-/// The words of a text, read as far as they are asked for.
-fn words(text: &str) -> impl Iterator<Item = Word> + '_ {
+/// Calls `each` with the words of a text until it has seen enough.
+fn for_each_word(text: &str, each: &mut dyn FnMut(Word<'_>) -> ControlFlow<()>) {
     let mut opens = true;
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
-    text.split_inclusive(move |c: char| !is_part(c)).filter_map(move |piece| {
-        let mut found = None;
+    let mut buffer = String::new();
+    for piece in text.split_inclusive(|c: char| !is_part(c)) {
         let raw = piece.trim_end_matches(|c: char| !is_part(c)).trim_matches(['\'', '’']);
         if raw.contains(char::is_alphanumeric) {
-            let lower = raw.to_lowercase().replace('’', "'");
-            let (mut term, mut terms) = (None, 0);
-            tokens::for_each_term(&lower, |one| {
-                term = Some(one.to_owned());
-                terms += 1;
-            });
-            let named = !opens && raw.starts_with(char::is_uppercase) && !is_one_of(FIRST_PERSON, &lower);
-            found = Some(Word { lower, term, terms, named });
+            buffer.clear();
+            if raw.is_ascii() {
+                buffer.push_str(raw);
+                buffer.make_ascii_lowercase();
+            } else {
+                buffer.push_str(&raw.to_lowercase().replace('’', "'"));
+            }
+            let mut terms = 0;
+            tokens::for_each_content_word(&buffer, |_| terms += 1);
+            let named = !opens && raw.starts_with(char::is_uppercase) && !is_one_of(FIRST_PERSON, &buffer);
+            if each(Word { lower: &buffer, terms, named }).is_break() {
+                return;
+            }
             opens = false;
         }
         opens |= piece.ends_with(['.', '!', '?', '…', '\n', ':']);
-        found
-    })
+    }
+}
+
+/// True for a text with a word of this kind.
+fn has_word(text: &str, is_it: &dyn Fn(&Word<'_>) -> bool) -> bool {
+    let mut found = false;
+    for_each_word(text, &mut |word| {
+        found = is_it(&word);
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
 }
 
 /// The terms of a text: what it is compared by.
@@ -93,39 +118,40 @@ pub fn terms(text: &str) -> BTreeSet<String> {
 /// It has no words to search for but those of politeness and agreement, or fewer than three without a number or a name,
 /// and says nothing of the one who speaks.
 pub fn is_backchannel(text: &str) -> bool {
-    let is_chat = |word: &Word| is_one_of(CHAT, &word.lower);
-    let is_content = |word: &Word| word.term.is_some() && !is_chat(word);
-    // Most lines say something within their first words.
-    let mut counted = 0;
-    let says = |word: Word| {
-        counted += if is_content(&word) && !word.named { word.terms } else { 0 };
-        counted >= CONTENT_WORDS_MIN
-    };
-    if words(text).any(says) {
-        return false;
-    }
-    let words: Vec<Word> = words(text).collect();
-    let content: Vec<&Word> = words.iter().filter(|word| is_content(word)).collect();
-    if content.iter().all(|word| word.named) {
-        let is_addressed = words.iter().any(is_chat) && !is_question(text);
-        if content.is_empty() || is_addressed {
-            return true;
+    let (mut content, mut unnamed, mut terms, mut unnamed_terms) = (0, 0, 0, 0);
+    let (mut has_chat, mut tells, mut is_own) = (false, false, false);
+    for_each_word(text, &mut |word| {
+        has_chat |= word.is_chat();
+        is_own |= is_one_of(FIRST_PERSON, word.lower);
+        if word.is_content() {
+            content += 1;
+            terms += word.terms;
+            tells |= word.named || word.is_number();
+            unnamed += usize::from(!word.named);
+            unnamed_terms += if word.named { 0 } else { word.terms };
         }
-    }
-    let terms: usize = content.iter().map(|word| word.terms).sum();
-    if terms >= CONTENT_WORDS_MIN || content.iter().any(|word| word.named || word.is_number()) {
+        // Most lines say something within their first words.
+        if unnamed_terms >= CONTENT_WORDS_MIN { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if unnamed_terms >= CONTENT_WORDS_MIN {
         return false;
     }
-    is_question(text) || !words.iter().any(|word| is_one_of(FIRST_PERSON, &word.lower))
+    let asks = is_question(text);
+    if unnamed == 0 && (content == 0 || has_chat && !asks) {
+        return true;
+    }
+    if terms >= CONTENT_WORDS_MIN || tells {
+        return false;
+    }
+    asks || !is_own
 }
 
 /// True for a line of nothing but politeness: not even "yes" to a question.
 pub fn is_politeness(text: &str) -> bool {
-    let is_chat = |word: &Word| is_one_of(CHAT, &word.lower);
-    let says = |word: &Word| word.term.is_some() && !is_chat(word) || is_one_of(ANSWERS, &word.lower);
+    let says = |word: &Word<'_>| word.is_content() || is_one_of(ANSWERS, word.lower);
     // A name says something unless it is addressed: "Thanks, Maria!".
-    !words(text).any(|word| !word.named && says(&word))
-        && (!words(text).any(|word| word.named) || words(text).any(|word| is_chat(&word)))
+    !has_word(text, &|word| !word.named && says(word))
+        && (!has_word(text, &|word| word.named) || has_word(text, &|word| word.is_chat()))
 }
 
 /// True for a line that asks something.
@@ -161,12 +187,13 @@ pub fn needs_its_question(text: &str) -> bool {
 
 /// True for a short line that speaks of "it" or "there": what is meant was said before.
 pub fn leans_on_before(text: &str) -> bool {
-    words(text).nth(LEANING_WORDS_MAX).is_none() && words(text).any(|word| is_one_of(PRONOUNS, &word.lower))
-}
-
-/// True if the words of a sentence have every content word of a statement. Who "the user" is goes without saying.
-pub(super) fn say_all_of(sentence: &BTreeSet<String>, statement: &str) -> bool {
-    terms(statement).iter().all(|term| term == "user" || sentence.contains(term))
+    let (mut words, mut leans) = (0, false);
+    for_each_word(text, &mut |word| {
+        words += 1;
+        leans |= is_one_of(PRONOUNS, word.lower);
+        if words > LEANING_WORDS_MAX { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    leans && words <= LEANING_WORDS_MAX
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
 use super::tokens;
+use super::value_kind::{ValueKind, ValueKindPattern};
 
 /// The user tells the assistant how to behave.
 pub(super) const RULE: u8 = 1 << 3;
@@ -54,6 +55,7 @@ struct File {
     asks_number: String,
     asks_name: String,
     asks_order: String,
+    value_kinds: Vec<ValueKindPattern>,
 }
 
 struct Patterns {
@@ -66,6 +68,7 @@ struct Patterns {
     asks_number: Regex,
     asks_name: Regex,
     asks_order: Regex,
+    value_kinds: Vec<ValueKind>,
 }
 
 static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
@@ -76,8 +79,6 @@ static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
 impl Patterns {
     fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let pattern =
-            |text: &str| RegexBuilder::new(text).case_insensitive(true).build().map_err(|error| error.to_string());
         Ok(Self {
             rule: pattern(&file.rule)?,
             likes: pattern(&file.likes)?,
@@ -88,8 +89,19 @@ impl Patterns {
             asks_number: pattern(&file.asks_number)?,
             asks_name: pattern(&file.asks_name)?,
             asks_order: pattern(&file.asks_order)?,
+            value_kinds: file.value_kinds.iter().map(ValueKind::parse).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// Compiles a pattern that is matched without regard to case.
+pub(super) fn pattern(text: &str) -> Result<Regex, String> {
+    RegexBuilder::new(text).case_insensitive(true).build().map_err(|error| error.to_string())
+}
+
+/// Returns the kind of value the question asks for, where its form tells.
+pub(super) fn value_kind(question: &str) -> Option<&'static ValueKind> {
+    PATTERNS.value_kinds.iter().find(|kind| kind.is_asked_by(question))
 }
 
 /// The marks of a passage, added up. Rules and preferences are the user's: in a reply they are not marked.

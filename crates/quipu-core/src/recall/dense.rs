@@ -145,6 +145,20 @@ impl DenseRows {
         dots.into_iter().zip(others).map(|(dot, &other)| dot as f32 * own.scale * scale(other)).collect()
     }
 
+    /// Whether a passage's cosine with each of others is at least so much, and the other's with it: the two may differ in their last
+    /// bit.
+    pub(super) fn agreements(&self, passage: u32, others: &[u32], least: f32) -> Vec<[bool; 2]> {
+        let Some(own) = self.get(passage) else { return vec![[false; 2]; others.len()] };
+        let mut dots = Vec::new();
+        scan::dots_at(own.steps, &self.steps, others, &mut dots);
+        let both = |(dot, &other): (i32, &u32)| {
+            let scale = if self.is_present(other) { self.scales[other as usize] } else { 0.0 };
+            let dot = dot as f32;
+            [dot * own.scale * scale >= least, dot * scale * own.scale >= least]
+        };
+        dots.into_iter().zip(others).map(both).collect()
+    }
+
     /// Cosines of the query with every passage; 0 where a vector is missing.
     pub(super) fn cosines(&self, query: &QueryVector) -> Vec<f32> {
         let mut dots = Vec::new();

@@ -38,6 +38,7 @@ mod talk;
 pub(crate) mod tokens;
 mod trace;
 mod validity;
+mod value_kind;
 mod when;
 mod words;
 
@@ -215,6 +216,8 @@ fn search(
         _ => &profile.calibration_of_assistant,
     };
     let probability = calibration.probability(&signals);
+    let lacks_value = !among_people && of_another::lacks_the_value(memory, derived, plan, &groups);
+    let probability = if lacks_value { decision::without_the_value(probability) } else { probability };
     let of_another = of_another::is_of_another(memory, derived, plan, &groups);
     // Two people who talk speak of each other by "you", and leave names out.
     let may_be_of_another = !among_people && of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);

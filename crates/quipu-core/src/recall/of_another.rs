@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use super::about::About;
+use super::cues;
 use super::derived::{DerivedIndex, asked_by, terms};
 use super::fold::{Group, Lead};
 use super::plan::Plan;
 use super::tokens;
 use super::trace::Term;
 use crate::episode;
+use crate::id::ItemKind;
 use crate::item::Fact;
 use crate::memory::Memory;
 use crate::source::{Role, Source};
@@ -64,15 +66,30 @@ pub(super) fn is_said_of_others(
             note(is_theirs, &|term| relation.contains(term) || own.iter().any(|one| one == term));
         }
         let Some(source) = source_of(memory, group) else { continue };
-        let mut is_theirs = false;
-        for sentence in episode::sentences(&source.text) {
-            let sentence = &source.text[sentence];
-            is_theirs = speaks_of(about, source, sentence, is_theirs);
+        for (sentence, is_theirs) in sentences(source, Some(about)) {
             let own = terms(sentence);
             note(is_theirs, &|term| own.iter().any(|one| one == term));
         }
     }
     whole > 0.0 && of_anybody - of_them >= APART_FROM
+}
+
+/// True if the question asks for a kind of value, such as an age, and no sentence near the best about whom is asked about may hold
+/// one: "Tom works at Delta." does not say how old Tom is.
+pub(super) fn lacks_the_value(memory: &Memory, derived: &DerivedIndex, plan: &Plan, groups: &[Group]) -> bool {
+    let Some(kind) = cues::value_kind(&plan.text) else { return false };
+    let about = plan.about.as_ref();
+    let is_theirs = |fact: &Fact| about.is_none_or(|about| !about.excludes(fact));
+    !groups.iter().take(NEAR_THE_BEST).any(|group| {
+        let drawn = match &group.lead {
+            Lead::Derived(hit) if hit.id.kind != ItemKind::Fact => memory.items().text(hit.id),
+            _ => None,
+        };
+        let facts = facts_of(memory, derived, group).into_iter().filter(|fact| is_theirs(fact));
+        let said = source_of(memory, group).into_iter().flat_map(|source| sentences(source, about));
+        let theirs = said.filter(|(_, is_theirs)| *is_theirs).map(|(sentence, _)| sentence);
+        facts.map(|fact| fact.text.as_str()).chain(drawn).chain(theirs).any(|text| kind.may_be_in(text))
+    })
 }
 
 /// The source an answer is, or was found by.
@@ -92,6 +109,16 @@ fn facts_of<'a>(memory: &'a Memory, derived: &DerivedIndex, group: &Group) -> Ve
     };
     let read = source.into_iter().flat_map(|source| derived.read_from(source.id));
     read.chain(drawn).chain(group.also.iter().copied()).filter_map(|id| memory.items().fact(id)).collect()
+}
+
+/// The sentences of a source, each with whether it is by or about whom is asked about; of nobody in particular all are.
+fn sentences<'a>(source: &'a Source, about: Option<&About>) -> impl Iterator<Item = (&'a str, bool)> {
+    let mut is_theirs = false;
+    episode::sentences(&source.text).into_iter().map(move |sentence| {
+        let sentence = &source.text[sentence];
+        is_theirs = about.is_none_or(|about| speaks_of(about, source, sentence, is_theirs));
+        (sentence, is_theirs)
+    })
 }
 
 /// True for words by or about somebody; `before` says so of the sentence before.

@@ -103,10 +103,10 @@ impl Desk<'_> {
     /// Gives every answer its standing and puts them in order, the best `k` left.
     pub(super) fn rank(&self, groups: &mut Vec<Group>, k: usize) {
         let passages: Vec<Option<u32>> = groups.iter().map(|group| passage(self.index, &group.lead)).collect();
-        let among: Vec<u32> = passages.iter().flatten().copied().take(limit::NOMINEES_PER_ARM).collect();
+        let by_priority = self.profile.order == Order::Priority;
+        let agreement = Agreement::new(self.index, &passages, if by_priority { passages.len() } else { k });
         let goal = self.goals();
         let feels = self.feeling(self.question);
-        let by_priority = self.profile.order == Order::Priority;
         for (group, passage) in groups.iter_mut().zip(&passages) {
             let made_of = match &group.lead {
                 Lead::Source(hit) => &hit.contributions,
@@ -114,7 +114,7 @@ impl Desk<'_> {
             };
             group.cosine = if self.cosine_weight > 0.0 { made_of.x / self.cosine_weight } else { 0.0 };
             if by_priority {
-                group.votes = passage.map_or(0, |own| self.agreeing(own, &among));
+                group.votes = agreement.with(*passage);
             }
             group.standing = self.standing(group, *passage, &goal, feels);
         }
@@ -135,7 +135,7 @@ impl Desk<'_> {
         if !by_priority {
             // Votes changed nothing in the order: only what is returned needs them.
             for (group, &at) in groups.iter_mut().zip(&order) {
-                group.votes = passages[at].map_or(0, |own| self.agreeing(own, &among));
+                group.votes = agreement.with(passages[at]);
                 group.standing = self.standing(group, passages[at], &goal, feels);
             }
         }
@@ -217,13 +217,6 @@ impl Desk<'_> {
         goals.iter().map(|goal| f64::from(cosine(goal, vector.steps).clamp(0.0, 1.0))).fold(0.0, f64::max)
     }
 
-    /// Passages that say about the same, `own` counted once.
-    fn agreeing(&self, own: u32, among: &[u32]) -> u32 {
-        let cosines = self.index.dense.cosines_with(own, among);
-        let agrees = |&(other, cosine): &(&u32, f32)| *other != own && cosine >= AGREES_COSINE;
-        1 + among.iter().zip(cosines).filter(agrees).count() as u32
-    }
-
     /// Takes each time what is relevant and unlike what was taken: `λ · relevance − (1 − λ) · greatest cosine`.
     fn diverse(&self, order: &[usize], values: &[f64], passages: &[Option<u32>], k: usize) -> Vec<usize> {
         let lambda = self.profile.diversity;
@@ -266,6 +259,51 @@ impl Desk<'_> {
             Lead::Derived(hit) => about_item(self.memory, hit.id, hit.witness),
         }
     }
+}
+
+/// How many of the best passages say about the same.
+struct Agreement<'a> {
+    index: &'a Index,
+    among: Vec<u32>,
+    /// By place in `among`, if most of them are asked for.
+    votes: Option<Vec<u32>>,
+}
+
+impl<'a> Agreement<'a> {
+    /// Among the passages of the answers, of which so many are asked for.
+    fn new(index: &'a Index, passages: &[Option<u32>], asked: usize) -> Self {
+        let among: Vec<u32> = passages.iter().flatten().copied().take(limit::NOMINEES_PER_ARM).collect();
+        let votes = (2 * asked >= among.len()).then(|| among_themselves(index, &among));
+        Self { index, among, votes }
+    }
+
+    /// Passages that say about the same as this one, itself counted once.
+    fn with(&self, own: Option<u32>) -> u32 {
+        let Some(own) = own else { return 0 };
+        let known = self.votes.as_ref().zip(self.among.iter().position(|&other| other == own));
+        known.map_or_else(
+            || {
+                let cosines = self.among.iter().zip(self.index.dense.cosines_with(own, &self.among));
+                let agrees = |&(other, cosine): &(&u32, f32)| *other != own && cosine >= AGREES_COSINE;
+                1 + cosines.filter(agrees).count() as u32
+            },
+            |(votes, at)| votes[at],
+        )
+    }
+}
+
+/// For each of some passages how many of them say about the same, itself counted once. Each pair is looked at once.
+fn among_themselves(index: &Index, among: &[u32]) -> Vec<u32> {
+    let mut votes = vec![1; among.len()];
+    for (at, &own) in among.iter().enumerate() {
+        for (other, agree) in (at + 1..).zip(index.dense.agreements(own, &among[at + 1..], AGREES_COSINE)) {
+            if among[other] != own {
+                votes[at] += u32::from(agree[0]);
+                votes[other] += u32::from(agree[1]);
+            }
+        }
+    }
+    votes
 }
 
 /// How sure an item is that nobody asked for.

@@ -1,5 +1,7 @@
 //! The features of a passage and their weighted sum.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
 use super::candidates::Evidence;
@@ -70,9 +72,21 @@ pub type Contributions = Features;
 
 impl Features {
     /// How many there are.
-    const COUNT: usize = 24;
+    pub(super) const COUNT: usize = 24;
 
-    fn array(&self) -> [f32; Self::COUNT] {
+    /// Which of them speak for a passage, see [`Self::score`], in the order of [`Self::array`].
+    pub(super) const SPEAKS: [bool; Self::COUNT] = {
+        let mut speaks = [false; Self::COUNT];
+        let places = [0, 1, 2, 3, 4, 5, 7, 9, 10];
+        let mut at = 0;
+        while at < places.len() {
+            speaks[places[at]] = true;
+            at += 1;
+        }
+        speaks
+    };
+
+    pub(super) fn array(&self) -> [f32; Self::COUNT] {
         let Self {
             n,
             n_prev,
@@ -284,6 +298,12 @@ const TOLD_WITH_ITS_TIME: f32 = 0.2;
 /// A text of so many terms is not concise: `e⁶`.
 const LONG_TEXT_LN: f32 = 6.0;
 
+/// `1 − ln(1 + terms) / 6` by the number of terms, as far as it is more than 0.
+static CONCISE: LazyLock<Vec<f32>> = LazyLock::new(|| {
+    let concise = |terms: u32| (1.0 - (1.0 + terms as f32).ln() / LONG_TEXT_LN).max(0.0);
+    (0..).map(concise).take_while(|concise| *concise > 0.0).collect()
+});
+
 /// The features of one passage, its tokens left out. `cosine` is the question's with the passage, `near` with the one beside it, see
 /// [`Features::x_near`].
 pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32, near: f32) -> Features {
@@ -313,7 +333,7 @@ pub(super) fn features(evidence: &Evidence<'_>, passage: u32, cosine: f32, near:
         x_near: near,
         own: one(!is(REPLY)) * if asked.order { 2.0 } else { 1.0 },
         reply: one(is(REPLY) && asked.of_reply),
-        concise: (1.0 - (1.0 + terms as f32).ln() / LONG_TEXT_LN).max(0.0),
+        concise: CONCISE.get(terms as usize).copied().unwrap_or(0.0),
         brief: one(is(BRIEF)),
         rule: one(is(RULE)) * if asked.request { 2.0 } else { 1.0 },
         likes: one(is(LIKES) && asked.request),

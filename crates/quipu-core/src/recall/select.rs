@@ -1,6 +1,5 @@
 //! From scored passages to the best items.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::candidates::{Arms, Candidates, Evidence};
@@ -56,21 +55,51 @@ pub(super) fn score(evidence: &Evidence<'_>, candidates: &Candidates, weights: &
     let all = candidates.passages.len() == evidence.index.passage_count();
     let near = evidence.near(&candidates.passages, all.then_some(&cosines));
     let ordinals = &evidence.index.passages.ordinal;
-    let mut best: Vec<Scored> = Vec::with_capacity(candidates.passages.len());
     let both = cosines.into_iter().zip(near);
-    for ((&passage, &arms), (cosine, near)) in candidates.passages.iter().zip(&candidates.arms).zip(both) {
-        let features = features(evidence, passage, cosine, near);
-        let scored = Scored { passage, score: features.weighed(weights).score(), features, arms };
-        match best.last_mut() {
-            Some(last) if ordinals[last.passage as usize] == ordinals[passage as usize] => {
-                if scored.score > last.score {
-                    *last = scored;
+    let row = |((&passage, &arms), (cosine, near)): ((&u32, &Arms), (f32, f32))| Scored {
+        passage,
+        score: 0.0,
+        features: features(evidence, passage, cosine, near),
+        arms,
+    };
+    let mut best: Vec<Scored> = candidates.passages.iter().zip(&candidates.arms).zip(both).map(row).collect();
+    score_all(&mut best, weights);
+    best.dedup_by(|later, kept| {
+        let same = ordinals[kept.passage as usize] == ordinals[later.passage as usize];
+        if same && later.score > kept.score {
+            *kept = *later;
+        }
+        same
+    });
+    best
+}
+
+/// How many passages are scored at a time: their sums do not wait for each other.
+const SCORED_AT_ONCE: usize = 8;
+
+/// Gives each passage the score of [`Features::score`] under these weights.
+fn score_all(scored: &mut [Scored], weights: &Features) {
+    let factors = weights.array();
+    let (blocks, rest) = scored.as_chunks_mut::<SCORED_AT_ONCE>();
+    for block in blocks {
+        let mut rows = [[0.0f32; Features::COUNT]; SCORED_AT_ONCE];
+        rows.iter_mut().zip(&*block).for_each(|(row, one)| *row = one.features.array());
+        let mut sums = [-0.0f32; SCORED_AT_ONCE];
+        let mut most = [0.0f32; SCORED_AT_ONCE];
+        for (feature, factor) in factors.iter().enumerate() {
+            for at in 0..SCORED_AT_ONCE {
+                let part = rows[at][feature] * factor;
+                sums[at] += part;
+                if Features::SPEAKS[feature] {
+                    most[at] = most[at].max(part);
                 }
             }
-            _ => best.push(scored),
+        }
+        for (at, one) in block.iter_mut().enumerate() {
+            one.score = if most[at] > 0.0 { sums[at] } else { sums[at].min(0.0) };
         }
     }
-    best
+    rest.iter_mut().for_each(|one| one.score = one.features.weighed(weights).score());
 }
 
 /// Compares the tokens of the best with the question's, and scores all anew.
@@ -88,16 +117,15 @@ pub(super) fn rescore(index: &Index, query: &QueryTokens, scored: &mut [Scored],
         let at = at as usize;
         (scored[at].features.late, scored[at].features.late_near) = coverage.of(scored[at].passage);
     }
-    for one in scored {
-        one.score = one.features.weighed(weights).score();
-    }
+    score_all(scored, weights);
     compared.len()
 }
 
 /// Of what is not compared yet, those with most of the question's words: what is the same word for word may be far in meaning.
 fn by_words(scored: &[Scored], compared: &[u32]) -> Vec<u32> {
-    let compared: BTreeSet<u32> = compared.iter().copied().collect();
-    let words = scored.iter().zip(0u32..).filter(|(one, at)| one.features.n > 0.0 && !compared.contains(at));
+    let mut is_compared = vec![false; scored.len()];
+    compared.iter().for_each(|&at| is_compared[at as usize] = true);
+    let words = scored.iter().zip(0u32..).filter(|(one, at)| one.features.n > 0.0 && !is_compared[*at as usize]);
     let mut best: Vec<(f32, u32)> = words.map(|(one, at)| (one.features.n, at)).collect();
     let count = limit::LATE_PASSAGES / 8;
     if best.len() > count {
@@ -147,5 +175,51 @@ pub(super) fn select(index: &Index, scored: &[Scored], k: usize, weights: &Featu
     Selected {
         hits: scored[..found].iter().copied().map(hit).collect(),
         left_out: rest.iter().copied().take(LEFT_OUT_MAX).map(left_out).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::recall::score::Weights;
+
+    fn features(values: &[f32]) -> Features {
+        let of = |at: usize| values[at];
+        Features {
+            n: of(0),
+            n_prev: of(1),
+            n_sess: of(2),
+            spk: of(3),
+            isq: of(4),
+            x: of(5),
+            when: of(6),
+            late: of(7),
+            late_near: of(8),
+            own: of(9),
+            brief: of(10),
+            code: of(11),
+            ..Features::default()
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn many_at_once_score_as_each_alone(
+            rows in prop::collection::vec(prop::collection::vec(prop_oneof![Just(0.0f32), -1.0f32..2.0], 12), 0..30),
+        ) {
+            let Weights { first, late, .. } = Weights::default();
+            for weights in [first, late.unwrap_or(first)] {
+                let row = |values: &Vec<f32>| {
+                    Scored { passage: 0, score: 7.0, features: features(values), arms: Arms::default() }
+                };
+                let mut scored: Vec<Scored> = rows.iter().map(row).collect();
+                score_all(&mut scored, &weights);
+                for one in scored {
+                    prop_assert_eq!(one.score.to_bits(), one.features.weighed(&weights).score().to_bits());
+                }
+            }
+        }
     }
 }

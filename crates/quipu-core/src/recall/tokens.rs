@@ -1,9 +1,11 @@
 //! From a text to the terms it is found by.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 
 /// A longer run of letters is cut: nobody searches for the tail of a base64 blob.
@@ -14,7 +16,7 @@ const MORE_STOP_WORDS: [&str; 7] = ["would", "could", "might", "may", "must", "s
 
 /// The NLTK list, completed. The longer ISO list loses two points of recall at 10 on LoCoMo: it drops words people ask
 /// for.
-static STOP_WORDS: LazyLock<HashSet<&'static str>> =
+static STOP_WORDS: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| stop_words::lookup("en").unwrap_or_default().iter().copied().chain(MORE_STOP_WORDS).collect());
 
 #[derive(Deserialize)]
@@ -24,7 +26,7 @@ struct Synonyms {
 }
 
 /// Words with the one that stands for them.
-static SAME: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+static SAME: LazyLock<FxHashMap<String, String>> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the list is part of the program and a test reads it")]
     let Synonyms { same } = toml::from_str(include_str!("../languages/en/synonyms.toml")).expect("a well-formed list");
     let pairs = |line: Vec<String>| {
@@ -64,14 +66,22 @@ impl Word {
 ///
 /// A word is a run of letters and digits of any script. Scripts written without spaces give one term a character.
 pub(crate) fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
-    let mut lower = String::new();
-    for_each_word(text, &mut lower, |lower, _| {
-        if is_stop_word(lower) {
-            return;
+    for_each_content_word(text, |lower| each(&term(lower)));
+}
+
+/// Calls `each` with every word in lower case that is no stop word, as it is written: what [`term`] makes a term of.
+pub(crate) fn for_each_content_word(text: &str, mut each: impl FnMut(&str)) {
+    for_each_word(text, &mut String::new(), |lower, _| {
+        if !is_stop_word(lower) {
+            each(lower);
         }
-        let lower = SAME.get(lower).map_or(lower, String::as_str);
-        if lower.is_ascii() { each(&STEMMER.stem(lower)) } else { each(lower) }
     });
+}
+
+/// The term of a word in lower case that is no stop word.
+pub(crate) fn term(lower: &str) -> Cow<'_, str> {
+    let lower = SAME.get(lower).map_or(lower, String::as_str);
+    if lower.is_ascii() { STEMMER.stem(lower) } else { Cow::Borrowed(lower) }
 }
 
 /// The word that stands for all that say the same: "mother" for "mum". Expects lower case.

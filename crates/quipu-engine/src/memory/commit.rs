@@ -1,6 +1,5 @@
 //! Appending: decide on what is there, seal, make durable, fold in. The only way into a ledger.
 
-use quipu_core::Refusal;
 use quipu_core::event::{Change, Draft, Hash, Idempotency};
 use quipu_core::guard;
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
@@ -9,6 +8,7 @@ use quipu_core::limit;
 use quipu_core::recall::{self, DerivedIndex};
 use quipu_core::session::Summarized;
 use quipu_core::writing::Understanding;
+use quipu_core::{Memory, Refusal};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::memory::index;
 use crate::memory::precondition;
 use crate::memory::{MemoryRef, OpenMemory, SharedMemory, State, Writer, fold};
-use crate::ports::StoreError;
+use crate::ports::{StoreError, UserLedger};
 
 /// How many times its stored size an event takes in memory, about.
 const GROWN_BY: usize = 4;
@@ -90,6 +90,26 @@ pub(crate) fn commit(
     request: Option<&Idempotency>,
     decide: &mut dyn FnMut(&State) -> Result<Vec<Draft>>,
 ) -> Result<Vec<Receipt>> {
+    commit_planned(engine, open, request, &mut |_| {
+        let mut drafts = decide(&open.read())?;
+        if let Some(first) = drafts.first_mut() {
+            first.idempotency = request.cloned();
+        }
+        drafts.iter_mut().try_for_each(scrub)?;
+        let state = open.read();
+        drafts.iter().try_for_each(|draft| check(&state.memory, draft))?;
+        seal_all(engine, &state, &drafts)
+    })
+}
+
+/// The same for events that are sealed already, one upon the other: some of them follow from others that are not appended yet.
+/// `plan` is given the ledger, and seals with [`seal_next`].
+pub(crate) fn commit_planned(
+    engine: &Engine,
+    open: &OpenMemory,
+    request: Option<&Idempotency>,
+    plan: &mut dyn FnMut(&mut dyn UserLedger) -> Result<Vec<SealedEvent>>,
+) -> Result<Vec<Receipt>> {
     let mut writer = open.writer()?;
     for _ in 0..=limit::CONFLICT_RETRIES_MAX {
         // A request answered before is not judged again: it may no longer fit the memory, and need not.
@@ -98,24 +118,15 @@ pub(crate) fn commit(
             return Ok(vec![receipt]);
         }
         precondition::check(open.expected(), open.read().memory.seq())?;
-        let mut drafts = decide(&open.read())?;
-        if let Some(first) = drafts.first_mut() {
-            first.idempotency = request.cloned();
-        }
-        if drafts.is_empty() {
+        let sealed = plan(writer.ledger.as_mut())?;
+        if sealed.is_empty() {
             return Ok(Vec::new());
         }
-        drafts.iter_mut().try_for_each(scrub)?;
-        let sealed = {
-            let state = open.read();
-            drafts.iter().try_for_each(|draft| check(&state, draft))?;
-            seal_all(engine, &state, &drafts)?
-        };
         match writer.ledger.append(sealed.first().map_or(0, |event| event.seq - 1), &sealed) {
             Ok(()) => {
                 open.note_appended(sealed.last().map_or(0, |event| event.seq));
                 open.met();
-                fold_in(engine, open, &mut writer, &sealed).inspect_err(|_| open.not_shown())?;
+                show(engine, open, &mut writer, &sealed)?;
                 return sealed.iter().map(|event| Receipt::of(event, false)).collect();
             }
             Err(StoreError::Conflict { .. }) => open.catch_up(engine, &mut writer)?,
@@ -123,6 +134,40 @@ pub(crate) fn commit(
         }
     }
     Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
+}
+
+/// Lets readers see what was appended.
+fn show(engine: &Engine, open: &SharedMemory, writer: &mut Writer, sealed: &[SealedEvent]) -> Result<()> {
+    if fold_in(engine, open, writer, sealed).is_ok() {
+        return Ok(());
+    }
+    reload_durable(engine, open, writer).map_err(|fault| recorded_unseen(sealed, &fault))
+}
+
+/// Reads the memory again after something was made durable. What fails is tried again, a bounded number of times; after that
+/// the next operation follows the ledger, whoever asks for it.
+pub(crate) fn reload_durable(engine: &Engine, open: &SharedMemory, writer: &mut Writer) -> Result<()> {
+    let mut outcome = reload(engine, open, writer);
+    for _ in 0..limit::RELOAD_RETRIES_MAX {
+        if outcome.is_ok() {
+            return outcome;
+        }
+        outcome = reload(engine, open, writer);
+    }
+    outcome.inspect_err(|_| open.not_shown())
+}
+
+/// Durable, and not in the memory that readers see: nobody may take that for not recorded.
+fn recorded_unseen(sealed: &[SealedEvent], fault: &Error) -> Error {
+    let seq = sealed.last().map_or(0, |event| event.seq);
+    let text = format!(
+        "it is recorded as event {seq}, but the memory cannot be read again now: {fault}. Do not send it \
+                        again; the next command tries to read it"
+    );
+    match fault {
+        Error::Corrupt(_) => Error::Corrupt(text),
+        _ => Error::Unavailable(text),
+    }
 }
 
 /// Opens a user's memory for writing. If there is none yet, the command is tried on an empty one first: a command that
@@ -139,7 +184,7 @@ pub(crate) fn open_or_create(
     {
         let empty = open.read();
         precondition::check(of.version, 0)?;
-        check(&empty, &decide(&empty)?)?;
+        check(&empty.memory, &decide(&empty)?)?;
     }
     engine.open_or_create(of)
 }
@@ -189,14 +234,14 @@ fn answered_before(writer: &mut Writer, request: Option<&Idempotency>) -> Result
 }
 
 /// Everything that is checked before an event may become durable.
-fn check(state: &State, draft: &Draft) -> Result<()> {
+fn check(memory: &Memory, draft: &Draft) -> Result<()> {
     ledger::check_draft(draft)?;
     for change in &draft.changes {
         if let Change::SourceRecorded(source) = change {
             source.check()?;
         }
     }
-    state.memory.check(draft.changes.iter()).map_err(|refusal| match refusal {
+    memory.check(draft.changes.iter()).map_err(|refusal| match refusal {
         Refusal::Refused(text) => Error::Refused(text),
         other => other.into(),
     })
@@ -326,11 +371,26 @@ fn scrubbed(mut value: Value) -> Option<Value> {
     walk(&mut value).then_some(value)
 }
 
-/// Seals one checked draft as the next event, for a store call that appends it together with something else.
+/// Checks one draft and seals it as the next event, for a store call that appends it together with something else.
 pub(crate) fn seal_checked(engine: &Engine, open: &OpenMemory, draft: &Draft) -> Result<SealedEvent> {
     let state = open.read();
     precondition::check(open.expected(), state.memory.seq())?;
-    check(&state, draft)?;
+    check(&state.memory, draft)?;
     let mut sealed = seal_all(engine, &state, std::slice::from_ref(draft))?;
     sealed.pop().ok_or_else(|| Error::Bug("sealing one draft gave no event".to_owned()))
+}
+
+/// Checks a draft on the memory `judged` and seals it as the event that follows on `ahead`, to which it is then applied. `ahead`
+/// is the memory as it will be with the events that are appended together; without `judged` the draft is checked on it.
+pub(crate) fn seal_next(
+    engine: &Engine,
+    judged: Option<&Memory>,
+    ahead: &mut Memory,
+    mut draft: Draft,
+) -> Result<SealedEvent> {
+    scrub(&mut draft)?;
+    check(judged.unwrap_or(ahead), &draft)?;
+    let sealed = seal_at(engine, &ahead.user().clone(), ahead.seq(), ahead.head(), &draft)?;
+    ahead.apply(ledger::open(&sealed)?);
+    Ok(sealed)
 }

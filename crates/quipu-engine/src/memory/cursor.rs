@@ -88,6 +88,7 @@ pub(crate) fn all(memory: &SharedMemory, level: Seq) -> Checkpoint {
         memory.studied.stored(level),
         memory.shown_items.stored(level),
         memory.reflected.stored(level),
+        memory.maintained.stored(level),
     ];
     Checkpoint { projections: stored.into_iter().flatten().collect(), level: ANY_LEVEL, ..Checkpoint::default() }
 }

@@ -13,7 +13,7 @@ use quipu_core::recall::{EmbeddingInput, IMAGE_TAG, Index, StoredVector, TokenCo
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::lock::before_slow_call;
-use crate::meaning;
+use crate::meaning::{self, Understood};
 use crate::memory::progress::{Progress, Watch};
 use crate::memory::{OpenMemory, SharedMemory, State, Writer};
 use crate::ports::{Projection, StoreError, UserLedger, VectorKey};
@@ -154,25 +154,62 @@ pub(crate) fn embed(engine: &Engine, open: &OpenMemory, watch: Watch<'_>) -> Res
         from = last + 1;
         before_slow_call("the embedder");
         let understood = meaning::of_passages(engine.embedder.as_ref(), &batch)?;
-        let mut writer = open.writer()?;
-        let (level, saved): (Seq, Vec<_>) = {
-            let State { memory, index, .. } = &mut *open.write();
-            for ((passage, input), (vector, codes)) in batch.iter().zip(&understood) {
-                // Another command may have changed what stands here while the model worked.
-                if index.embedding_input(memory.sources(), *passage).as_ref() == Some(input) {
-                    index.set_vector(*passage, &input.text, vector, codes);
-                }
-            }
-            (memory.seq(), batch.iter().filter_map(|(passage, _)| single_vector(index, *passage)).collect())
-        };
-        match writer.ledger.put_vectors(level, &tag(engine), &saved) {
-            // Another process has erased or reverted something meanwhile: what is left is embedded when that is known here.
-            Err(StoreError::Conflict { .. }) => open.catch_up(engine, &mut writer)?,
-            outcome => outcome?,
-        }
+        save(engine, open, &batch, &understood)?;
         done += batch.len() as u64;
         watch(Progress::Embedded(done, total.max(done)));
     }
+}
+
+/// Embeds the passages that have no vector now, before a recall. Those that are appended meanwhile are not waited for, and
+/// neither is whoever appends them: while somebody does, the vectors are kept in memory, and saved with the next image of
+/// the index. Until then a process that opens the memory embeds these passages again.
+///
+/// # Errors
+/// As [`embed`].
+pub(crate) fn embed_before_read(engine: &Engine, open: &OpenMemory) -> Result<()> {
+    let until = open.read().index.passage_count() as u32;
+    let mut from = 0;
+    loop {
+        let mut batch = next_batch(&open.read(), from);
+        batch.retain(|(passage, _)| *passage < until);
+        let Some((last, _)) = batch.last() else { return Ok(()) };
+        from = last + 1;
+        before_slow_call("the embedder");
+        let understood = meaning::of_passages(engine.embedder.as_ref(), &batch)?;
+        // Whoever appends holds the lock until it is on the disk.
+        if open.writer.try_lock().is_none() {
+            set_vectors(&mut open.write(), &batch, &understood);
+        } else {
+            save(engine, open, &batch, &understood)?;
+        }
+    }
+}
+
+/// Puts the vectors of passages in their places, unless another command has changed what stands there while the model worked.
+fn set_vectors(state: &mut State, batch: &[(u32, EmbeddingInput)], understood: &[Understood]) {
+    let State { memory, index, .. } = state;
+    for ((passage, input), (vector, codes)) in batch.iter().zip(understood) {
+        if index.embedding_input(memory.sources(), *passage).as_ref() == Some(input) {
+            index.set_vector(*passage, &input.text, vector, codes);
+        }
+    }
+}
+
+/// The same, and keeps them in the store until the next image of the index.
+fn save(engine: &Engine, open: &OpenMemory, batch: &[(u32, EmbeddingInput)], understood: &[Understood]) -> Result<()> {
+    let mut writer = open.writer()?;
+    let (level, saved): (Seq, Vec<_>) = {
+        let state = &mut *open.write();
+        set_vectors(state, batch, understood);
+        let saved = batch.iter().filter_map(|(passage, _)| single_vector(&state.index, *passage)).collect();
+        (state.memory.seq(), saved)
+    };
+    match writer.ledger.put_vectors(level, &tag(engine), &saved) {
+        // Another process has erased or reverted something meanwhile: what is left is embedded when that is known here.
+        Err(StoreError::Conflict { .. }) => open.catch_up(engine, &mut writer)?,
+        outcome => outcome?,
+    }
+    Ok(())
 }
 
 /// The next passages to embed, from passage `from` on, with their texts.

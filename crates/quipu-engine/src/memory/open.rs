@@ -3,10 +3,9 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use jiff::Timestamp;
 use quipu_core::event::{Change, Event};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, Seq, UserId};
@@ -28,6 +27,7 @@ use crate::origins::Origins;
 use crate::ports::{Head, LedgerStore, Look, StoreError};
 use crate::reflect::Reflected;
 use crate::summarize::Desk;
+use crate::tend::Maintained;
 use crate::unread::Unread;
 use crate::vault::Glanced;
 
@@ -56,7 +56,7 @@ pub(crate) struct SharedMemory {
     store: Arc<dyn LedgerStore>,
     /// True for the memory of a user who has none: it is empty, and nothing can be appended to it.
     is_absent: bool,
-    writer: Mutex<Writer>,
+    pub(super) writer: Mutex<Writer>,
     state: RwLock<State>,
     watched: Mutex<Watched>,
     /// Id of the first event, once it was asked for: which ledger this is.
@@ -91,8 +91,8 @@ pub(crate) struct SharedMemory {
     pub(crate) files: Mutex<()>,
     /// Held by whoever asks a model about this memory.
     pub(crate) turns: Turns,
-    /// When this process last did what was due, in microseconds since 1970; 0 if it never did.
-    maintained_at: AtomicI64,
+    /// When what was due was last done.
+    pub(crate) maintained: Maintained,
 }
 
 /// One thread at a time asks a model for each of these, and does everything that is due.
@@ -167,6 +167,7 @@ impl SharedMemory {
             studied: Studied::load(ledger.as_mut(), head)?,
             shown_items: Shown::load(ledger.as_mut(), head)?,
             reflected: Reflected::load(ledger.as_mut(), head)?,
+            maintained: Maintained::load(ledger.as_mut(), head)?,
         };
         let state = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
         let writer = Writer { ledger, snapshot_seq };
@@ -210,7 +211,7 @@ impl SharedMemory {
             glanced: Glanced::default(),
             files: Mutex::new(Rank::Files, ()),
             turns: Turns::default(),
-            maintained_at: AtomicI64::new(0),
+            maintained: details.maintained,
         }
     }
 
@@ -221,17 +222,6 @@ impl SharedMemory {
     /// The version readers see.
     pub(crate) fn level(&self) -> Seq {
         self.level.load(Ordering::Acquire)
-    }
-
-    /// When this process last did what was due.
-    pub(crate) fn maintained_at(&self) -> Option<Timestamp> {
-        let micros = self.maintained_at.load(Ordering::Relaxed);
-        Timestamp::from_microsecond(micros).ok().filter(|_| micros != 0)
-    }
-
-    /// This process has done what was due.
-    pub(crate) fn set_maintained(&self, at: Timestamp) {
-        self.maintained_at.store(at.as_microsecond(), Ordering::Relaxed);
     }
 
     /// True for the memory of a user who has none.
@@ -487,6 +477,7 @@ struct Details {
     studied: Studied,
     shown_items: Shown,
     reflected: Reflected,
+    maintained: Maintained,
 }
 
 /// True if an event records something that may have to be read.

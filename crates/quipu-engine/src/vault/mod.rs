@@ -16,7 +16,7 @@ pub use glance::{Glance, glance};
 pub use level::{VaultOptions, level, rebuild, verify};
 pub use pages::{rebuild_global, rebuild_pages};
 pub use report::{Taken, VaultReport};
-pub use restore::{RestoredFolder, restore};
+pub use restore::{RestoreOptions, RestoredFolder, restore};
 
 pub(crate) use glance::Glanced;
 pub(crate) use level::{after_erasure, before_erasure, lags, remove_all};

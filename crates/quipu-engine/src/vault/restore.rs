@@ -1,5 +1,7 @@
 //! Restore: a ledger from the lines in a folder, or from lines that came another way.
 
+use std::path::PathBuf;
+
 use quipu_core::artifact::folder_of;
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
@@ -26,17 +28,31 @@ pub struct RestoredFolder {
     pub head_hash: String,
     /// True if it was only tried.
     pub dry_run: bool,
+    /// Where the ledger that was there before is now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub set_aside: Option<PathBuf>,
 }
 
-/// Puts a user's ledger back from the lines in the user's folder; the database need not be there.
+/// How to restore.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RestoreOptions {
+    /// Only try it.
+    pub dry_run: bool,
+    /// A memory that is there is set aside, in the same step in which the restored one takes its place; without this, a user who
+    /// has one is refused.
+    pub replace: bool,
+}
+
+/// Puts a user's ledger back from the lines in the user's folder; the database need not be there. The ledger is built where nobody
+/// sees it and then takes its place in one step: at every moment the user has the old memory, or the restored one.
 ///
 /// # Errors
 /// `NotFound` without a folder; `Corrupt` if the lines are not a whole, intact ledger of this user; `Refused` if the user
-/// has a memory.
-pub fn restore(engine: &Engine, user: &UserId, dry_run: bool, watch: Watch<'_>) -> Result<RestoredFolder> {
+/// has a memory and `replace` is off; `Unavailable` if it is to be replaced while other processes use the folder.
+pub fn restore(engine: &Engine, user: &UserId, options: RestoreOptions, watch: Watch<'_>) -> Result<RestoredFolder> {
     let mut vault = super::open(engine, user, false)?.ok_or_else(|| missing(user))?;
     let events = read_lines(vault.as_mut(), user)?;
-    receive(engine, user, &events, dry_run, watch)
+    receive(engine, user, &events, options, watch)
 }
 
 /// The events in a folder, in order.
@@ -62,12 +78,12 @@ fn read_lines(vault: &mut dyn UserVault, user: &UserId) -> Result<Vec<SealedEven
 /// Makes a new ledger of these events, byte for byte, once every one of them has proved intact.
 ///
 /// # Errors
-/// `Refused` if the user has a memory already; `Corrupt` if the events are not a whole, intact ledger of this user.
+/// `Refused` if the user has a memory already that is not to be replaced; `Corrupt` if the events are not a whole, intact ledger of this user.
 pub(crate) fn receive(
     engine: &Engine,
     user: &UserId,
     events: &[SealedEvent],
-    dry_run: bool,
+    options: RestoreOptions,
     watch: Watch<'_>,
 ) -> Result<RestoredFolder> {
     let verdict = verify::verify_events(user, events.iter(), &[]);
@@ -76,20 +92,26 @@ pub(crate) fn receive(
         let why = first.map(|damage| format!("event {}: {}", damage.seq, damage.reason)).unwrap_or_default();
         return Err(Error::Corrupt(format!("these are not the whole ledger of {user}, nothing was restored: {why}")));
     }
-    let taken = || Error::Refused(format!("user {user} has a memory here; only one that has none is restored"));
-    if !engine.open(user)?.is_absent() {
+    let taken = || {
+        let text = format!("user {user} has a memory here; it is replaced only if that is asked for (`--replace`)");
+        Error::Refused(text)
+    };
+    // A memory that is to be replaced may be one that cannot be read.
+    if !options.replace && !engine.open(user)?.is_absent() {
         return Err(taken());
     }
-    let restored = RestoredFolder {
+    let mut restored = RestoredFolder {
         user_id: user.clone(),
         events: verdict.head_seq,
         head_hash: verdict.head_hash.clone(),
-        dry_run,
+        dry_run: options.dry_run,
+        set_aside: None,
     };
-    if dry_run {
+    if options.dry_run {
         return Ok(restored);
     }
-    let built = engine.store.build(user, false, &mut |ledger| {
+    engine.forget_open(user);
+    let built = engine.store.build(user, options.replace, &mut |ledger| {
         let mut done: Seq = 0;
         for batch in events.chunks(BATCH) {
             ledger.append(done, batch)?;
@@ -100,8 +122,8 @@ pub(crate) fn receive(
     });
     match built {
         Err(StoreError::Exists(_)) => return Err(taken()),
-        outcome => outcome?,
-    };
+        outcome => restored.set_aside = outcome?,
+    }
     // Folds it once, so that a ledger that cannot be read is noticed now.
     engine.forget_open(user);
     engine.open_existing(user)?;

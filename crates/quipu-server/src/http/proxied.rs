@@ -10,7 +10,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use bytes::Bytes;
-use quipu_core::id::UserId;
+use quipu_core::id::{EventId, UserId};
 use quipu_engine::ports::Scope;
 use tokio::time::Instant;
 use tracing::{Instrument, field};
@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::memory::{Recalled, Wanted};
 use crate::options::Upstream;
 use crate::proxy::{
-    self, Ask, Dialect, Ended, Hold, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_blocks,
+    self, Ask, Dialect, Ended, Hold, Messages, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_blocks,
 };
 use crate::queue::{Appended, Durability, Exchange, Place};
 
@@ -61,6 +61,8 @@ struct Task {
     session: String,
     /// What the user just said; never empty.
     turns: Vec<SaidTurn>,
+    /// Everything the user says in the request.
+    messages: Messages,
 }
 
 async fn answer(
@@ -94,18 +96,26 @@ async fn answer(
     let mut kept = None;
     if let Some(task) = task {
         let within = app.options.recall_within;
-        let (recalled, place) =
-            tokio::join!(async { if ask.mode.reads() { Some(recall(app, &ask, &task).await) } else { None } }, async {
-                if ask.mode.writes() { app.queue.place(within).await } else { None }
-            },);
+        let (recalled, place, ledger) = tokio::join!(
+            async { if ask.mode.reads() { Some(recall(app, &ask, &task).await) } else { None } },
+            async { if ask.mode.writes() { app.queue.place(within).await } else { None } },
+            // Should the user be deleted from here on, what was said before is not recorded.
+            async { if ask.mode.writes() { app.memory.ledger(&task.user, within).await } else { None } },
+        );
         told.status = "ok";
         if let Some(with_memory) = put_in(&body, &task, upstream, recalled, &mut told) {
             outgoing = with_memory;
         }
-        let exchange = exchange(app, &ask, task, upstream, model.as_deref(), request_id);
         if ask.mode.writes() {
+            let messages = task.messages.clone();
+            let note = format!(
+                "through the proxy: {request_id} to {} ({})",
+                upstream.name,
+                model.as_deref().unwrap_or("no model").chars().take(100).collect::<String>()
+            );
+            let exchange = exchange(app, &ask, task, ledger, note);
             // After the recall: what is asked now is not part of what is known before.
-            kept = say(app, exchange, place, &mut told).await;
+            kept = say(app, exchange, messages, place, &mut told).await;
         }
     }
     told.latency_ms = start.elapsed().as_secs_f64() * 1e3;
@@ -157,9 +167,13 @@ async fn task(
         let ledger = app.memory.ledger(&user, app.options.recall_within).await;
         request.sessions.extend(app.chain.session(&user, reply, ledger));
     }
-    let Some(session) = proxy::session(headers, &request) else { return Ok(None) };
-    let turns = proxy::turns(&session, before.as_deref(), &request.messages);
-    Ok((!turns.is_empty()).then_some(Task { request, user, session, turns }))
+    let Some(mut session) = proxy::session(headers, &request) else { return Ok(None) };
+    let mut turns = proxy::turns(&session, before.as_deref(), &request.messages);
+    let messages = Messages::of(&request.messages);
+    if let Some(earlier) = app.unanswered.take_up(&user, &session, &messages, &mut turns) {
+        session = earlier;
+    }
+    Ok((!turns.is_empty()).then_some(Task { request, user, session, turns, messages }))
 }
 
 fn note(task: Option<&Task>, upstream: &Upstream, model: Option<&str>) {
@@ -227,9 +241,8 @@ fn put_in(
     Some(Bytes::from(made))
 }
 
-fn exchange(app: &App, ask: &Ask, task: Task, upstream: &Upstream, model: Option<&str>, request_id: &str) -> Exchange {
+fn exchange(app: &App, ask: &Ask, task: Task, ledger: Option<EventId>, note: String) -> Exchange {
     let Task { user, session, turns, .. } = task;
-    let model: String = model.unwrap_or("no model").chars().take(100).collect();
     Exchange {
         user,
         session,
@@ -238,13 +251,19 @@ fn exchange(app: &App, ask: &Ask, task: Task, upstream: &Upstream, model: Option
         reply: String::new(),
         partial: None,
         agent: ask.agent.clone(),
-        note: format!("through the proxy: {request_id} to {} ({model})", upstream.name),
-        appended: Appended::default(),
+        note,
+        appended: Appended::nothing(ledger),
     }
 }
 
 /// Appends what the user said, before anybody else is told. Says in `told` if it is not durable; the request goes on all the same.
-async fn say(app: &Arc<App>, exchange: Exchange, place: Option<Place>, told: &mut Told) -> Option<Kept> {
+async fn say(
+    app: &Arc<App>,
+    exchange: Exchange,
+    messages: Messages,
+    place: Option<Place>,
+    told: &mut Told,
+) -> Option<Kept> {
     let degrade = |told: &mut Told| told.status = if told.status == "error" { "error" } else { "degraded" };
     let Some(place) = place else {
         degrade(told);
@@ -252,7 +271,7 @@ async fn say(app: &Arc<App>, exchange: Exchange, place: Option<Place>, told: &mu
         tracing::warn!("too many turns wait to be recorded: this one is not remembered");
         return None;
     };
-    let kept = Kept { app: app.clone(), exchange, place, replied: None, is_over: false };
+    let kept = Kept { app: app.clone(), exchange, messages, place, replied: None, is_over: false };
     let pending = app.queue.push(kept.exchange.clone(), kept.place.clone(), false);
     match pending.settled().await {
         Durability::Durable => {}
@@ -271,6 +290,7 @@ async fn say(app: &Arc<App>, exchange: Exchange, place: Option<Place>, told: &mu
 struct Kept {
     app: Arc<App>,
     exchange: Exchange,
+    messages: Messages,
     place: Place,
     /// The reply that was kept already.
     replied: Option<String>,
@@ -278,9 +298,20 @@ struct Kept {
 }
 
 impl Kept {
+    /// The client may ask again.
+    fn note_unanswered(&self) {
+        let Exchange { user, session, turns, .. } = &self.exchange;
+        self.app.unanswered.note(user, session, self.messages.clone(), turns);
+    }
+
     /// Keeps what was replied. The bytes that tell the client of the end wait until it is durable.
     fn reply(&mut self, reply: Reply, ended: Ended) -> Hold {
         self.is_over = ended != Ended::Said;
+        if !reply.words.is_empty() || reply.is_whole {
+            self.app.unanswered.answered(&self.exchange.user, &self.exchange.session);
+        } else if self.is_over {
+            self.note_unanswered();
+        }
         if self.replied.as_ref() == Some(&reply.words) {
             return Box::pin(std::future::ready(()));
         }
@@ -312,6 +343,7 @@ impl Kept {
 impl Drop for Kept {
     fn drop(&mut self) {
         if !self.is_over && self.replied.is_none() {
+            self.note_unanswered();
             // Nobody waits for this one.
             let _ = self.app.queue.push(self.exchange.clone(), self.place.clone(), true);
         }

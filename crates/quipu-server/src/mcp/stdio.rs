@@ -8,11 +8,12 @@ use quipu_engine::ports::Scope;
 use quipu_engine::{Engine, Error, Result};
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use super::call::Hall;
 use super::guest::{Guest, McpOptions, Toolset};
 use super::peer::Peer;
+use crate::maintenance::{Maintenance, MaintenanceOptions};
 use crate::metrics::Metrics;
 use crate::options::Bounds;
 use crate::progress::Progress;
@@ -21,14 +22,21 @@ use crate::queue::Queue;
 /// Calls at work at a time: of one person's client there are few.
 const CALLS_MAX: usize = 4;
 const WAITS: Duration = Duration::from_secs(30);
-/// How long readings that have begun may go on after the client is gone; what is left is due at the next command.
+/// How long readings and maintenance that have begun may go on after the client is gone; what is left is due at the next command.
 const READS_ON: Duration = Duration::from_secs(10);
 
-/// Answers on standard output what a client asks on standard input, until that ends. Nothing else may be written there.
+/// Answers on standard output what a client asks on standard input, until that ends. Nothing else may be written there. Meanwhile
+/// it does what is due of the user's memory, as `maintenance` says, while no call is being worked on.
 ///
 /// # Errors
 /// `Unavailable` if the client does not speak the protocol, or the process can have no threads.
-pub fn serve_stdio(engine: Arc<Engine>, user: UserId, toolsets: Vec<Toolset>, options: &McpOptions) -> Result<()> {
+pub fn serve_stdio(
+    engine: Arc<Engine>,
+    user: UserId,
+    toolsets: Vec<Toolset>,
+    options: &McpOptions,
+    maintenance: MaintenanceOptions,
+) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -38,21 +46,22 @@ pub fn serve_stdio(engine: Arc<Engine>, user: UserId, toolsets: Vec<Toolset>, op
     if options.review {
         scopes.push(Scope::Review);
     }
+    let metrics = Arc::new(Metrics::new());
     let queue = {
         let _inside = runtime.enter();
-        let (bounds, metrics) = (Bounds::default(), Arc::new(Metrics::new()));
+        let bounds = Bounds::default();
         let progress = Arc::new(Progress::new(&bounds, metrics.clone()));
-        Arc::new(Queue::new(engine.clone(), &bounds, metrics, progress))
+        Arc::new(Queue::new(engine.clone(), &bounds, metrics.clone(), progress))
     };
-    let hall = Hall {
-        engine,
-        slots: Arc::new(Semaphore::new(CALLS_MAX)),
-        waits: WAITS,
-        queue: queue.clone(),
-        user_words: options.user_words,
-    };
+    let maintenance = Arc::new(Maintenance::new(engine.clone(), maintenance, metrics).only(user.clone()));
+    let slots = Arc::new(Semaphore::new(CALLS_MAX));
+    let (calls, reading) = (slots.clone(), queue.clone());
+    let is_busy = move || calls.available_permits() < CALLS_MAX || !reading.is_idle();
+    let (stop, stopping) = watch::channel(false);
+    let hall = Hall { engine, slots, waits: WAITS, queue: queue.clone(), user_words: options.user_words };
     let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, key_id: None, scopes, toolsets }) };
     let done = runtime.block_on(async {
+        let maintaining = tokio::spawn(maintenance.run(stopping, is_busy));
         let running = match peer.serve(rmcp::transport::stdio()).await {
             Ok(running) => running,
             // Whoever only asked what this is has been answered.
@@ -60,7 +69,9 @@ pub fn serve_stdio(engine: Arc<Engine>, user: UserId, toolsets: Vec<Toolset>, op
             Err(error) => return Err(Error::Unavailable(format!("the client does not speak MCP: {error}"))),
         };
         let ended = running.waiting().await.map(drop);
-        queue.drain(READS_ON).await;
+        stop.send_replace(true);
+        // It ends after the piece it is at.
+        let (_, _) = tokio::join!(queue.drain(READS_ON), tokio::time::timeout(READS_ON, maintaining));
         ended.map_err(|error| Error::Bug(format!("the conversation broke off: {error}")))
     });
     // The thread that reads standard input may wait for a line that never comes.

@@ -4,6 +4,7 @@ use axum::http::HeaderMap;
 use quipu_core::id::{UserId, check_name};
 use serde_json::Value;
 
+use super::unanswered::UNNAMED;
 use super::wire::{Request, Speaker};
 
 /// Headers that name the user, after Quipu's own.
@@ -56,7 +57,7 @@ pub(crate) fn session(headers: &HeaderMap, request: &Request) -> Option<String> 
         return Some(if fits { name } else { format!("session-{}", short_hash(&[&name])) });
     }
     let first = request.messages.iter().find(|said| said.speaker == Speaker::User && !said.words.is_empty())?;
-    Some(format!("auto-{}", short_hash(&[&first.words])))
+    Some(format!("{UNNAMED}{}", short_hash(&[&first.words])))
 }
 
 fn plain<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

@@ -12,6 +12,7 @@ mod reply;
 mod response_chain;
 mod tee;
 mod turns;
+mod unanswered;
 mod upstream;
 mod wire;
 
@@ -24,5 +25,6 @@ pub(crate) use reply::{Reader, Reply};
 pub(crate) use response_chain::ResponseChain;
 pub(crate) use tee::{Ended, Hold, Tee};
 pub(crate) use turns::{SaidTurn, reply_key, turns};
+pub(crate) use unanswered::{Messages, Unanswered};
 pub(crate) use upstream::{Key, address, choose, key_to_send};
 pub(crate) use wire::{Dialect, Request, Speaker, read, with_blocks};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use quipu_core::id::{EventId, UserId};
 use quipu_core::limit;
 use quipu_core::source::Role;
-use quipu_engine::{Engine, Error, RememberOptions, Utterance, erasure_epoch, recorded_at, remember};
+use quipu_engine::{Engine, Error, MemoryRef, RememberOptions, Utterance, erasure_epoch, recorded_at, remember};
 use tokio::time::Instant;
 
 use crate::metrics::Metrics;
@@ -43,6 +43,12 @@ struct Standing {
 }
 
 impl Appended {
+    /// Nothing is appended yet. With the first event of a ledger, the exchange belongs to that one: should its user be deleted before
+    /// it is appended, it is not recorded. Without one the user has no ledger yet, or it is not known.
+    pub(crate) fn nothing(ledger: Option<EventId>) -> Self {
+        Self(Arc::new(Mutex::new(Standing { has_turns: false, ledger })))
+    }
+
     fn standing(&self) -> MutexGuard<'_, Standing> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -87,7 +93,7 @@ pub(super) fn attempt(engine: &Engine, metrics: &Metrics, exchange: &Exchange, i
             Attempt::GivenUp
         }
         // What was appended before the fault is known by its name at the next attempt.
-        Err(Error::Unavailable(why)) if !is_last => {
+        Err(Error::Unavailable(why) | Error::Conflict(why)) if !is_last => {
             tracing::warn!(why, "memory cannot be written; it is tried again");
             Attempt::Unavailable
         }
@@ -112,75 +118,104 @@ struct Words<'a> {
 
 /// Appends what is not recorded yet; returns how much that was, and nothing if the user was deleted since the exchange began.
 fn append(engine: &Engine, metrics: &Metrics, exchange: &Exchange) -> Result<Option<usize>, Error> {
-    let known = *exchange.appended.standing();
-    let ledger = erasure_epoch(engine, &exchange.user)?.map(|epoch| epoch.ledger);
-    if known.ledger.is_some() && known.ledger != ledger {
-        return Ok(None);
+    let mut known = *exchange.appended.standing();
+    if known.ledger.is_none() {
+        // Kept also if the append fails: a user who is deleted before the next attempt is not made again.
+        known.ledger = erasure_epoch(engine, &exchange.user)?.map(|epoch| epoch.ledger);
     }
-    exchange.appended.standing().ledger = ledger;
-    let mut count = 0;
-    if !known.has_turns {
-        for turn in &exchange.turns {
-            count += append_words(engine, metrics, exchange, turn, Role::User)?;
-        }
+    let mut appending = Appending { engine, metrics, exchange, ledger: known.ledger, count: 0 };
+    let outcome = appending.all(known.has_turns);
+    let (ledger, count) = (appending.ledger, appending.count);
+    {
+        let mut standing = exchange.appended.standing();
+        standing.ledger = ledger;
+        standing.has_turns |= outcome.is_ok();
     }
-    if ledger.is_none() {
-        // The first words of a new user have just made the ledger.
-        exchange.appended.standing().ledger = erasure_epoch(engine, &exchange.user)?.map(|epoch| epoch.ledger);
+    match outcome {
+        Ok(()) => Ok(Some(count)),
+        Err(Error::Stale(_)) => Ok(None),
+        Err(other) => Err(other),
     }
-    exchange.appended.standing().has_turns = true;
-    if let Some(last) = exchange.turns.last().filter(|_| !exchange.reply.is_empty()) {
-        let reply = SaidTurn { key: reply_key(&last.key, &exchange.reply), words: exchange.reply.clone() };
-        count += append_words(engine, metrics, exchange, &reply, Role::Assistant)?;
-    }
-    Ok(Some(count))
 }
 
-/// Appends the words of one turn, in several pieces if they are long; returns how many pieces were new.
-fn append_words(
-    engine: &Engine,
-    metrics: &Metrics,
-    exchange: &Exchange,
-    turn: &SaidTurn,
-    role: Role,
-) -> Result<usize, Error> {
-    let mut count = 0;
-    for (number, text) in pieces(&turn.words).into_iter().enumerate() {
-        let key = if number == 0 { turn.key.clone() } else { format!("{}:{number}", turn.key) };
-        if recorded_at(engine, &exchange.user, &key)?.is_some() {
-            metrics.turn("known");
-            continue;
-        }
-        append_piece(engine, exchange, Words { key, text, role })?;
-        let is_partial = role == Role::Assistant && exchange.partial.is_some();
-        metrics.turn(if is_partial { "partial" } else { "recorded" });
-        count += 1;
-    }
-    Ok(count)
+/// An exchange on its way into one ledger.
+struct Appending<'a> {
+    engine: &'a Engine,
+    metrics: &'a Metrics,
+    exchange: &'a Exchange,
+    /// The first event of the ledger, once it is known.
+    ledger: Option<EventId>,
+    /// Pieces that were new.
+    count: usize,
 }
 
-fn append_piece(engine: &Engine, exchange: &Exchange, words: Words<'_>) -> Result<(), Error> {
-    let is_reply = words.role == Role::Assistant;
-    let said = Utterance {
-        text: words.text.replace('\0', "\u{fffd}"),
-        role: words.role,
-        author: exchange.agent.clone().filter(|_| is_reply),
-        session: Some(exchange.session.clone()),
-        topic: None,
-        said_at: (!is_reply).then_some(exchange.said_at),
-        artifacts: Vec::new(),
-    };
-    let options = RememberOptions {
-        idempotency_key: Some(words.key),
-        rationale: Some(match exchange.partial.filter(|_| is_reply) {
-            Some(why) => format!("{}; partial: {why}", exchange.note),
-            None => exchange.note.clone(),
-        }),
-        // Reading, telling and embedding are background work: `Queue::process`.
-        durable_only: true,
-        ..RememberOptions::default()
-    };
-    remember(engine, &exchange.user, &said, &options).map(drop)
+impl Appending<'_> {
+    /// Fails with `Stale` if the user was deleted.
+    fn all(&mut self, has_turns: bool) -> Result<(), Error> {
+        let exchange = self.exchange;
+        if !has_turns {
+            for turn in &exchange.turns {
+                self.words(turn, Role::User)?;
+            }
+        }
+        if let Some(last) = exchange.turns.last().filter(|_| !exchange.reply.is_empty()) {
+            let reply = SaidTurn { key: reply_key(&last.key, &exchange.reply), words: exchange.reply.clone() };
+            self.words(&reply, Role::Assistant)?;
+        }
+        Ok(())
+    }
+
+    /// Appends the words of one turn, in several pieces if they are long.
+    fn words(&mut self, turn: &SaidTurn, role: Role) -> Result<(), Error> {
+        for (number, text) in pieces(&turn.words).into_iter().enumerate() {
+            let key = if number == 0 { turn.key.clone() } else { format!("{}:{number}", turn.key) };
+            if recorded_at(self.engine, &self.exchange.user, &key)?.is_some() {
+                self.metrics.turn("known");
+            } else {
+                self.piece(Words { key, text, role })?;
+                let is_partial = role == Role::Assistant && self.exchange.partial.is_some();
+                self.metrics.turn(if is_partial { "partial" } else { "recorded" });
+                self.count += 1;
+            }
+            if self.ledger.is_none() {
+                // What follows belongs to the ledger that these words are in. If that is gone already, so is the user.
+                self.ledger = erasure_epoch(self.engine, &self.exchange.user)?.map(|epoch| epoch.ledger);
+                if self.ledger.is_none() {
+                    return Err(Error::Stale("the user was deleted just now".to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn piece(&mut self, words: Words<'_>) -> Result<(), Error> {
+        let exchange = self.exchange;
+        let is_reply = words.role == Role::Assistant;
+        let said = Utterance {
+            text: words.text.replace('\0', "\u{fffd}"),
+            role: words.role,
+            author: exchange.agent.clone().filter(|_| is_reply),
+            session: Some(exchange.session.clone()),
+            topic: None,
+            said_at: (!is_reply).then_some(exchange.said_at),
+            artifacts: Vec::new(),
+        };
+        let options = RememberOptions {
+            idempotency_key: Some(words.key),
+            rationale: Some(match exchange.partial.filter(|_| is_reply) {
+                Some(why) => format!("{}; partial: {why}", exchange.note),
+                None => exchange.note.clone(),
+            }),
+            // Reading, telling and embedding are background work: `Queue::process`.
+            durable_only: true,
+            ..RememberOptions::default()
+        };
+        let receipt = remember(self.engine, MemoryRef::of(&exchange.user).in_ledger(self.ledger), &said, &options)?;
+        if receipt.seq == 1 {
+            self.ledger = Some(receipt.event_id);
+        }
+        Ok(())
+    }
 }
 
 /// A text in pieces that may be recorded.

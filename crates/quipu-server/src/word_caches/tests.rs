@@ -9,7 +9,7 @@ use quipu_engine::{Aids, Engine, ErasureEpoch, Parts, RememberOptions, Rules, Ut
 use quipu_models::HashedNgrams;
 use quipu_testkit::{FixedClock, MemoryStore, RecordingStore, SeededEntropy};
 
-use super::{Gone, WordCaches};
+use super::{Gone, WordCache, WordCaches};
 use crate::memory::{Block, Blocks};
 use crate::metrics::Metrics;
 use crate::options::Bounds;
@@ -19,7 +19,11 @@ use crate::queue::{Appended, Durability, Exchange, Queue};
 
 /// An engine whose appends wait for a lock, and fail as often as a number says.
 fn engine(shut: Arc<Mutex<()>>, failing: Arc<AtomicU32>) -> Arc<Engine> {
-    let store = RecordingStore::new(Box::new(MemoryStore::new())).before(move |call| {
+    engine_over(&MemoryStore::new(), shut, failing)
+}
+
+fn engine_over(store: &MemoryStore, shut: Arc<Mutex<()>>, failing: Arc<AtomicU32>) -> Arc<Engine> {
+    let store = RecordingStore::new(Box::new(store.clone())).before(move |call| {
         if call == "append" {
             drop(shut.lock().unwrap());
             if failing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_ok() {
@@ -51,6 +55,10 @@ fn user(name: &str) -> UserId {
 }
 
 fn exchange(whose: &str, words: &str) -> Exchange {
+    exchange_in(None, whose, words)
+}
+
+fn exchange_in(ledger: Option<EventId>, whose: &str, words: &str) -> Exchange {
     Exchange {
         user: user(whose),
         session: "s".to_owned(),
@@ -60,7 +68,7 @@ fn exchange(whose: &str, words: &str) -> Exchange {
         partial: None,
         agent: None,
         note: "a test".to_owned(),
-        appended: Appended::default(),
+        appended: Appended::nothing(ledger),
     }
 }
 
@@ -138,4 +146,32 @@ async fn words_that_wait_are_not_recorded_for_a_user_who_was_deleted_meanwhile()
     assert_ne!(erasure_epoch(&engine, &ines).unwrap().unwrap().ledger, before.ledger);
     assert_eq!(queue.drain(Duration::from_secs(20)).await, 0);
     assert_eq!(quipu_engine::versions::version(&engine, &ines).unwrap(), 1, "only what was said since");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::await_holding_lock, reason = "the appends that wait for it are on other threads, which is the test")]
+async fn words_that_wait_do_not_make_a_user_again_whom_another_process_deleted() {
+    let (store, shut) = (MemoryStore::new(), Arc::new(Mutex::new(())));
+    let engine = engine_over(&store, shut.clone(), Arc::default());
+    let elsewhere = engine_over(&store, Arc::default(), Arc::default());
+    let queue = queue(&engine);
+    let ines = user("ines");
+    let options = RememberOptions { durable_only: true, ..RememberOptions::default() };
+    remember(&engine, &ines, &Utterance::of_user("I live in Porto."), &options).unwrap();
+    let ledger = erasure_epoch(&engine, &ines).unwrap().map(|epoch| epoch.ledger);
+    // Given words that are being appended and hang, and others that wait behind them
+    let guard = shut.lock().unwrap();
+    for words in ["I moved.", "I moved again."] {
+        let place = queue.place(Duration::from_secs(20)).await.unwrap();
+        drop(queue.push(exchange_in(ledger, "ines", words), place, true));
+    }
+    while queue.held(&ines) != 1 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // When another process deletes the user
+    delete_user(&elsewhere, &ines).unwrap();
+    drop(guard);
+    assert_eq!(queue.drain(Duration::from_secs(20)).await, 0);
+    // Then nobody is there again
+    assert_eq!(quipu_engine::users(&elsewhere).unwrap(), []);
 }

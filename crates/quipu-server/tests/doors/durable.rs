@@ -72,7 +72,12 @@ impl WindowReader for GatedReader {
 
 /// An engine whose appends, or whose lists of users, wait at a gate.
 fn gated_store(call: &'static str, gate: Arc<Gate>) -> Arc<Engine> {
-    let store = RecordingStore::new(Box::new(MemoryStore::new())).before(move |called| {
+    gated(&MemoryStore::new(), call, gate)
+}
+
+/// The same over a store that others have, too.
+fn gated(store: &MemoryStore, call: &'static str, gate: Arc<Gate>) -> Arc<Engine> {
+    let store = RecordingStore::new(Box::new(store.clone())).before(move |called| {
         if called == call {
             gate.pass();
         }
@@ -324,4 +329,30 @@ async fn a_conversation_that_has_not_begun_is_empty_and_the_version_is_that_of_t
     let body = json!({"messages": [{"role": "user", "content": "I like tea."}]});
     let said = rig.ask("POST", "/memory/ines/turns", &[("if-match", &format!("\"{version}\""))], Some(&body)).await;
     assert!(said.status < 300, "{}", said.json());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn turns_that_wait_do_not_make_a_user_again_whom_another_process_deleted() {
+    let (gate, store) = (Arc::new(Gate::default()), MemoryStore::new());
+    let _opens = Opens(gate.clone());
+    let rig = Rig::over(gated(&store, "append", gate.clone()), Script::saying(REPLY), |options| {
+        options.bounds.append_within = Duration::from_millis(50);
+    })
+    .await;
+    rig.say("ines", "s", "I live in Porto.").await;
+    gate.shut(true);
+    for number in 0..3 {
+        let body = json!({"model": "m", "messages": [{"role": "user", "content": format!("thing {number}")}]});
+        let answer = Answer::of(rig.post("/v1/chat/completions", &INES, body.to_string()).await).await;
+        assert_eq!((answer.status, answer.header("x-memory-status")), (200, "degraded"));
+    }
+    until(async || gate.has_waited.load(Ordering::SeqCst)).await;
+    let elsewhere = engine_of(Box::new(store.clone()), Arc::new(HashedNgrams::new()), None);
+    quipu_engine::erase::delete_user(&elsewhere, &UserId::parse("ines").unwrap()).unwrap();
+    gate.shut(false);
+    rig.settled().await;
+    assert_eq!(quipu_engine::users(&elsewhere).unwrap(), []);
+    // What is said from here on is said to a new memory.
+    rig.say("ines", "s", "Hello again.").await;
+    assert_eq!(rig.kept("ines", "s"), said(&[(User, "Hello again."), (Assistant, REPLY)]));
 }

@@ -289,3 +289,41 @@ async fn the_end_waits_for_what_is_still_said_and_kept() {
     assert_eq!(drained.lost, 0);
     assert_eq!(crate::rig::kept(&engine, "ines", "s"), said(&[(User, "where do I live?"), (Assistant, words)]));
 }
+
+#[tokio::test]
+async fn a_request_that_failed_is_recorded_once_however_much_of_it_is_sent_again() {
+    let long = json!([
+        {"role": "user", "content": "I moved."}, {"role": "assistant", "content": "Nice."},
+        {"role": "user", "content": "To Porto."}, {"role": "assistant", "content": "I see."},
+        {"role": "user", "content": "I keep bees."},
+    ]);
+    let shorter = json!([
+        {"role": "user", "content": "To Porto."}, {"role": "assistant", "content": "I see."},
+        {"role": "user", "content": "I keep bees."},
+    ]);
+    let folded = json!([
+        {"role": "user", "content": "So far: I moved to Porto."}, {"role": "assistant", "content": "I see."},
+        {"role": "user", "content": "I keep bees."},
+    ]);
+    for fault in [Fault::Unavailable500, Fault::TooLong400, Fault::ResetAtOnce] {
+        // A conversation with a name, and one that has none: its name follows from what is said first.
+        for (session, again) in [(Some("s"), &shorter), (Some("s"), &folded), (Some("s"), &long), (None, &shorter)] {
+            let script = Script::saying("How many?").with(fault, Times::First(1));
+            let rig = Rig::new(script).await;
+            let mut headers = vec![("x-memory-user", "ines")];
+            headers.extend(session.map(|session| ("x-memory-session", session)));
+            let failed = rig.chat(&headers, &json!({"model": "m", "messages": long})).await;
+            assert!(failed.status >= 400, "{fault:?}: {}", failed.status);
+            let answer = rig.chat(&headers, &json!({"model": "m", "messages": again})).await;
+            assert_eq!(answer.status, 200, "{fault:?}");
+            let texts = rig.texts("ines");
+            assert_eq!(texts, ["I keep bees.", "How many?"], "{fault:?} {session:?} {again}");
+            // What is said anew is recorded anew.
+            let mut longer = again.as_array().unwrap().clone();
+            longer.push(json!({"role": "assistant", "content": "How many?"}));
+            longer.push(json!({"role": "user", "content": "I keep bees."}));
+            rig.chat(&headers, &json!({"model": "m", "messages": longer})).await;
+            assert_eq!(rig.texts("ines").len(), 4, "{fault:?} {session:?}");
+        }
+    }
+}

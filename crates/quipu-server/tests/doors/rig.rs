@@ -217,6 +217,13 @@ impl Rig {
         kept(&self.engine, user, session_id)
     }
 
+    /// Everything a user said or was replied, in any conversation, in order.
+    pub(crate) fn texts(&self, user: &str) -> Vec<String> {
+        let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: 10_000 };
+        let page = list(&self.engine, &UserId::parse(user).unwrap(), &options).unwrap();
+        page.items.into_iter().map(|item| item.text).collect()
+    }
+
     /// Why each event of a user was recorded, oldest first.
     pub(crate) fn reasons(&self, user: &str) -> Vec<String> {
         let user = UserId::parse(user).unwrap();

@@ -182,7 +182,7 @@ async fn many_clients_of_every_kind_are_all_answered_and_the_end_is_graceful() {
     let run = Arc::new(Run {
         rig,
         seed,
-        left: AtomicUsize::new(effort(3_000) as usize),
+        left: AtomicUsize::new(effort(20_000) as usize),
         answered: AtomicU64::new(0),
         is_over: AtomicBool::new(false),
         said: Mutex::default(),

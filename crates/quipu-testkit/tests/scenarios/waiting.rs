@@ -1,13 +1,14 @@
 //! Deadlines, and the models that may miss them.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel, Reranker};
-use quipu_engine::{ContextOptions, Engine, RecallOptions, context, recall};
+use quipu_engine::{ContextOptions, Engine, RecallOptions, RememberOptions, Utterance, context, recall, remember};
 use quipu_models::HashedNgrams;
-use quipu_testkit::{CountingEmbedder, MemoryStore, Rig};
+use quipu_testkit::{CountingEmbedder, MemoryStore, RecordingStore, Rig};
 
 use crate::{me, said};
 
@@ -110,4 +111,45 @@ fn a_reranker_that_fails_leaves_the_order_and_is_named() {
         let said = report.degraded.unwrap();
         assert!(said.contains("the reranker judge") && said.contains(why), "{said}");
     }
+}
+
+#[test]
+fn a_recall_does_not_wait_for_whoever_appends() {
+    // given a store in which the third append hangs
+    let (entered, is_appending) = channel();
+    let (release, released) = channel::<()>();
+    let (appends, released) = (AtomicU64::new(0), Mutex::new(released));
+    let store = RecordingStore::new(Box::new(MemoryStore::new())).before(move |called| {
+        if called == "append" && appends.fetch_add(1, Ordering::SeqCst) == 2 {
+            entered.send(()).unwrap();
+            // Both a message and the end of the test let it go.
+            let _ = released.lock().unwrap().recv();
+        }
+        Ok(())
+    });
+    let calls = store.calls();
+    let rig = Rig::new(1);
+    let engine = rig.engine(Box::new(store));
+    let haste = RememberOptions { durable_only: true, ..RememberOptions::default() };
+    let say = |text: &str| remember(&engine, &me(), &Utterance::of_user(text), &haste).map(|_| ());
+    // and words that are durable and have no vector yet
+    say("Ana plays the violin.").unwrap();
+    say("I bake bread.").unwrap();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| say("The bus was late."));
+        is_appending.recv().unwrap();
+        let embedded = rig.embedder.texts();
+        // when something is asked meanwhile
+        let report = recall(&engine, &me(), &RecallOptions::of(QUESTION)).unwrap();
+        // then both are found by meaning, nothing is written for it, and the next question embeds itself only
+        assert!(report.degraded.is_none() && report.hits[0].contributions.x > 0.0, "{report:#?}");
+        assert_eq!((rig.embedder.texts() - embedded, calls.of("put_vectors")), (3, 0));
+        recall(&engine, &me(), &RecallOptions::of(QUESTION)).unwrap();
+        assert_eq!(rig.embedder.texts() - embedded, 4);
+        drop(release);
+        writer.join().unwrap().unwrap();
+    });
+    // and what nobody appends to any more is written as ever
+    recall(&engine, &me(), &RecallOptions::of(QUESTION)).unwrap();
+    assert_eq!(calls.of("put_vectors"), 1);
 }

@@ -88,23 +88,31 @@ fn restores(w: &mut Worker<'_>) -> Result<()> {
     let done = backup(w.engine, std::slice::from_ref(&user), &folder)
         .and_then(|_| restore(w.engine, &folder, None, w.dice.once_in(2)));
     let _ = fs::remove_dir_all(folder);
-    match done {
-        // Who puts a ledger in another's place needs the folder alone.
-        Err(Error::Unavailable(why)) if w.world.engines.len() > 1 && why.contains("cannot replace a ledger") => {
-            Err(Error::Refused(why))
-        }
-        done => done.map(drop),
-    }
+    alone(w, done.map(drop))
 }
 
-/// The plain files are put aside, the user is deleted, and the ledger comes back from the files.
+/// A ledger comes back from its plain files: over the one that is there, or after the user was deleted and the files put aside.
 fn restores_files(w: &mut Worker<'_>) -> Result<()> {
     let user = user(&format!("filed-{}", w.number));
     say(w, &user)?;
     vault::level(w.engine, &user, VaultOptions::default())?;
+    if w.dice.once_in(2) {
+        let options = vault::RestoreOptions { replace: true, ..vault::RestoreOptions::default() };
+        return alone(w, vault::restore(w.engine, &user, options, &mut |_| {}).map(drop));
+    }
     let (place, aside) = (w.world.path("data/vault").join(user.as_str()), w.world.path(&w.word()));
     fs::rename(&place, &aside).expect("the files are there");
     gone(delete_user(w.engine, &user))?;
     fs::rename(&aside, &place).expect("the files went with the user");
-    vault::restore(w.engine, &user, false, &mut |_| {}).map(drop)
+    vault::restore(w.engine, &user, vault::RestoreOptions::default(), &mut |_| {}).map(drop)
+}
+
+/// Who puts a ledger in another's place needs the folder alone.
+fn alone(w: &Worker<'_>, done: Result<()>) -> Result<()> {
+    match done {
+        Err(Error::Unavailable(why)) if w.world.engines.len() > 1 && why.contains("cannot replace a ledger") => {
+            Err(Error::Refused(why))
+        }
+        done => done,
+    }
 }

@@ -27,7 +27,7 @@ use world::World;
 #[test]
 fn every_verb_from_eight_threads_leaves_sound_ledgers() {
     let world = World::new("one engine", 1);
-    world.run(8, effort(3_000) as usize);
+    world.run(8, effort(20_000) as usize);
     world.expect_every_verb(8);
     audit::check(world);
 }

@@ -28,7 +28,7 @@ const TOLD_MAX: usize = 24;
 /// After so many faults a run ends.
 const FAULTS_MAX: usize = 6;
 /// How many memories an engine keeps in hand, and with an open ledger: less than there are threads.
-pub(crate) const LIMITS: OpenLimits = OpenLimits { memories_max: 5, bytes_max: 1 << 30, ledgers_max: 3 };
+pub(crate) const LIMITS: OpenLimits = OpenLimits { memories_max: 5, bytes_max: 1 << 30, ledgers_max: 4 };
 
 /// How the outcomes of a verb are spread.
 type Outcomes = BTreeMap<&'static str, BTreeMap<&'static str, u64>>;

@@ -90,7 +90,7 @@ fn files_are_the_same_whichever_way_they_came_to_be() {
         assert!(added == fresh.files(), "seed {} case {case}", seed());
 
         let bare = house.rig.engine(Box::new(MemoryStore::new()));
-        vault::restore(&bare, &me(), false, &mut |_| {}).unwrap();
+        vault::restore(&bare, &me(), vault::RestoreOptions::default(), &mut |_| {}).unwrap();
         let again = vault::rebuild(&bare, &me(), VaultOptions::default()).unwrap();
         assert!(again.is_level(), "seed {} case {case}: {again:?}", seed());
     }

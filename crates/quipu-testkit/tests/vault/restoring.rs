@@ -1,9 +1,13 @@
 //! The ledger from the files, and the files from the ledger.
 
-use quipu_engine::{Error, rebuild, vault, verify};
+use quipu_engine::vault::RestoreOptions;
+use quipu_engine::{Error, rebuild, status, vault, verify};
 use quipu_testkit::MemoryStore;
 
 use crate::{House, me};
+
+const TRIAL: RestoreOptions = RestoreOptions { dry_run: true, replace: false };
+const REPLACE: RestoreOptions = RestoreOptions { dry_run: false, replace: true };
 
 #[test]
 fn a_ledger_is_restored_from_the_folder_alone() {
@@ -15,15 +19,15 @@ fn a_ledger_is_restored_from_the_folder_alone() {
     house.level();
     let files = house.files();
     let memory = rebuild(&house.engine, &me(), &mut |_| {}).unwrap().memory_hash;
-    let refused = vault::restore(&house.engine, &me(), false, &mut |_| {});
+    let refused = vault::restore(&house.engine, &me(), RestoreOptions::default(), &mut |_| {});
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
 
     let mut bare = house.rig.clone();
     bare.vault = house.rig.vault.clone();
     let engine = bare.engine(Box::new(MemoryStore::new()));
-    assert!(vault::restore(&engine, &me(), true, &mut |_| {}).unwrap().dry_run);
+    assert!(vault::restore(&engine, &me(), TRIAL, &mut |_| {}).unwrap().dry_run);
     assert!(quipu_engine::users(&engine).unwrap().is_empty(), "a trial makes nothing");
-    let restored = vault::restore(&engine, &me(), false, &mut |_| {}).unwrap();
+    let restored = vault::restore(&engine, &me(), RestoreOptions::default(), &mut |_| {}).unwrap();
     assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
     assert_eq!(rebuild(&engine, &me(), &mut |_| {}).unwrap().memory_hash, memory);
     assert!(vault::rebuild(&engine, &me(), quipu_engine::VaultOptions::default()).unwrap().is_level());
@@ -44,7 +48,38 @@ fn lines_that_were_changed_restore_nothing() {
     let forged = house.page("index/ledger/0000000001.jsonl").replace("Lyon", "Rome");
     std::fs::write(&lines, forged).unwrap();
     let engine = house.rig.engine(Box::new(MemoryStore::new()));
-    let refused = vault::restore(&engine, &me(), false, &mut |_| {});
+    let refused = vault::restore(&engine, &me(), RestoreOptions::default(), &mut |_| {});
     assert!(matches!(refused, Err(Error::Corrupt(_))), "{refused:?}");
     assert!(quipu_engine::users(&engine).unwrap().is_empty());
+}
+
+#[test]
+fn a_memory_is_replaced_in_one_step() {
+    // Given plain files that are older than the memory
+    let store = MemoryStore::new();
+    let house = House::over(store.clone(), 1);
+    house.says("I live in Lyon");
+    house.level();
+    let old = status(&house.engine, &me()).unwrap();
+    house.says("I moved to Porto");
+    let new = status(&house.engine, &me()).unwrap();
+    // When the ledger is put back from them, without a word that it may be replaced, nothing happens
+    let refused = vault::restore(&house.engine, &me(), RestoreOptions::default(), &mut |_| {});
+    let Err(Error::Refused(why)) = refused else { panic!("{refused:?}") };
+    assert!(why.contains("--replace"), "{why}");
+    // And with it, everybody sees the memory there was until the restored one is there
+    let beside = house.rig.engine(Box::new(store));
+    let mut looks = 0;
+    let restored = vault::restore(&house.engine, &me(), REPLACE, &mut |_| {
+        assert_eq!(status(&beside, &me()).unwrap().head, new.head);
+        looks += 1;
+    })
+    .unwrap();
+    assert!(looks > 0);
+    assert_eq!((&restored.head_hash, restored.events), (&old.head, old.version));
+    assert!(restored.set_aside.is_some_and(|path| path.is_file()), "what was there is kept");
+    for engine in [&house.engine, &beside] {
+        assert_eq!(status(engine, &me()).unwrap().head, old.head);
+        assert!(verify(engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
+    }
 }

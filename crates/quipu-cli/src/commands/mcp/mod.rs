@@ -22,7 +22,7 @@ pub(super) fn run(settings: &Settings, args: Mcp) -> Result<ExitCode> {
     }
     let _telemetry = telemetry::start(LevelFilter::WARN, None)?;
     let engine = Arc::new(app::open(settings)?);
-    serve_stdio(engine, settings.user.clone(), args.toolsets, &settings.mcp)?;
+    serve_stdio(engine, settings.user.clone(), args.toolsets, &settings.mcp, settings.maintenance.clone())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -100,7 +100,7 @@ shape! {
 }
 shape! {
     /// A place in the core document, or an item.
-    Thing = json_schema!({"type": "string", "anyOf": [{"pattern": "^/"}, ItemName::json_schema(&mut SchemaGenerator::default())]})
+    Thing = json_schema!({"type": "string", "anyOf": [{"pattern": "^(/.*)?$"}, ItemName::json_schema(&mut SchemaGenerator::default())]})
 }
 shape! {
     /// What tokens are counted by.

@@ -1,0 +1,49 @@
+//! When what was due was last done, as every process sees it.
+
+use std::sync::Arc;
+
+use quipu_engine::erase::{EraseTarget, erase};
+use quipu_engine::{TendOptions, maintained_at, status, tend};
+use quipu_models::RuleExtractor;
+use quipu_testkit::{MemoryStore, RecordingStore, Rig};
+
+use crate::{me, said};
+
+#[test]
+fn another_process_sees_when_what_was_due_was_done() {
+    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) };
+    let store = MemoryStore::new();
+    let (server, command) = (rig.engine(Box::new(store.clone())), rig.engine(Box::new(store.clone())));
+    said(&server, &["I live in Porto.", "I like tea."]);
+    // Given a command that has looked at the memory already
+    assert_eq!(status(&command, &me()).unwrap().maintained_at, None);
+    // When a server does what is due
+    tend(&server, &me(), &TendOptions::default()).unwrap();
+    let done = maintained_at(&server, &me()).unwrap().unwrap();
+    // Then the command sees it, and so does whoever comes later
+    assert_eq!(status(&command, &me()).unwrap().maintained_at, Some(done));
+    assert_eq!(maintained_at(&rig.engine(Box::new(store.clone())), &me()).unwrap(), Some(done));
+    // And an erasure, which takes everything that is kept beside the ledger along, leaves it
+    erase(&server, &me(), &[EraseTarget::Event(1)], "asked to", &mut |_| {}).unwrap();
+    assert_eq!(status(&command, &me()).unwrap().maintained_at, Some(done));
+}
+
+#[test]
+fn whoever_finds_nothing_to_do_writes_seldom() {
+    let rig = Rig::new(1);
+    let store = RecordingStore::new(Box::new(MemoryStore::new()));
+    let calls = store.calls();
+    let engine = rig.engine(Box::new(store));
+    said(&engine, &["I live in Porto."]);
+    tend(&engine, &me(), &TendOptions::default()).unwrap();
+    calls.reset();
+    for _ in 0..10 {
+        assert!(tend(&engine, &me(), &TendOptions::default()).unwrap().steps.is_empty());
+    }
+    assert_eq!(calls.of("checkpoint"), 0);
+    // An hour later it is worth a note.
+    let now = quipu_core::time::to_micros(engine.now()).as_microsecond();
+    rig.clock.put(now + 3_600_000_000);
+    tend(&engine, &me(), &TendOptions::default()).unwrap();
+    assert_eq!(calls.of("checkpoint"), 1);
+}
