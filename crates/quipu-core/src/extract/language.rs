@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::TaskKind;
 use super::plain::PlainWords;
+use super::standing::StandingText;
 use super::statement::StatementWords;
 use super::updates::UpdateText;
 
@@ -48,6 +49,9 @@ pub(super) struct Language {
     /// News about what is known.
     #[serde(default)]
     pub(super) updates: Vec<UpdateText>,
+    /// What must never be forgotten.
+    #[serde(default)]
+    pub(super) standing: Vec<StandingText>,
 }
 
 /// Where sentences and clauses end.

@@ -18,6 +18,7 @@ mod plain;
 mod reader;
 mod settle;
 mod split;
+mod standing;
 mod statement;
 mod updates;
 mod verb;

@@ -9,6 +9,7 @@ use super::language::{Mark, Reach};
 use super::persons::Who;
 use super::rules::{RuleSet, Rules};
 use super::split::{mask, trim};
+use super::standing::settle;
 use super::verb::Marks;
 use super::{Extraction, FactCandidate, PassedOver, Reading, TaskKind, USER};
 
@@ -80,19 +81,22 @@ impl<'a> Reader<'a> {
             self.sentence(&text, sentence.clone(), before);
             before = sentence;
         }
+        settle(&mut self.out.facts);
         self.out.passed_over.sort_by_key(|passed| (passed.span.start, passed.span.end));
         self.out
     }
 
     fn sentence(&mut self, text: &str, sentence: Range<usize>, before: Range<usize>) {
         self.another_before = self.about_another;
-        let mut sentence = sentence;
+        let (whole, mut sentence) = (sentence.clone(), sentence);
         if let Some(tail) = self.rules.splitter.question_tail(&text[sentence.clone()]) {
             let asked = sentence.start + tail..sentence.end;
             self.pass(trim(text, asked), "question");
             sentence = trim(text, sentence.start..sentence.start + tail);
         }
-        if let Some((reason, over)) = self.aside(&text[sentence.clone()], &[Reach::Sentence, Reach::Before]) {
+        let aside = self.aside(&text[sentence.clone()], &[Reach::Sentence, Reach::Before]);
+        self.standing(text, &whole, aside.as_ref().map(|(reason, _)| reason.as_str()));
+        if let Some((reason, over)) = aside {
             if over == Reach::Before {
                 self.take_back(&before, &reason);
             }

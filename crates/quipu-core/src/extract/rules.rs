@@ -12,6 +12,7 @@ use super::plain::Plain;
 use super::reader::Reader;
 use super::settle::Corrections;
 use super::split::Splitter;
+use super::standing::Standing;
 use super::statement::Statements;
 use super::updates::Updates;
 use super::verb::BeforeVerbs;
@@ -29,6 +30,7 @@ pub struct Rules {
     pub(super) plain: Plain,
     pub(super) updates: Updates,
     pub(super) statements: Statements,
+    pub(super) standing: Standing,
     pub(super) splitter: Splitter,
     pub(super) lead: Pattern,
     pub(super) asides: Vec<Mark>,
@@ -129,6 +131,7 @@ impl Rules {
             plain: Plain::new(&language, &patterns)?,
             updates: Updates::new(&language.updates, &patterns)?,
             statements: Statements::new(&language, &patterns)?,
+            standing: Standing::new(&language.standing, &patterns)?,
             splitter: Splitter::new(&language.split, &patterns)?,
             lead: patterns.start("lead", &language.lead.pattern)?,
             asides: marks(&language, &patterns)?,
@@ -181,7 +184,7 @@ impl Rules {
     /// The texts that news and statements are explained by, and what is to be read in them.
     #[cfg(test)]
     pub(super) fn more_examples(&self) -> impl Iterator<Item = (&str, &[String])> {
-        self.updates.examples().chain(self.statements.examples())
+        self.updates.examples().chain(self.statements.examples()).chain(self.standing.examples())
     }
 
     fn sets(&self) -> [&RuleSet; 6] {
@@ -197,7 +200,7 @@ impl Rules {
             let others = [Some(rule.negated.as_str()), rule.ended.as_deref(), Some(rule.predicate.as_str())];
             others.into_iter().flatten().chain(rule.by_list.values().map(String::as_str))
         });
-        let also = self.also.iter().map(|also| also.predicate.as_str());
+        let also = self.also.iter().map(|also| also.predicate.as_str()).chain(self.standing.predicates());
         let none = ["", "none", "denied", "{relation}"];
         named.chain(also).filter(|name| !none.contains(name)).collect()
     }
