@@ -144,8 +144,8 @@ impl Reader<'_> {
     }
 }
 
-/// Drops what is said twice: a restriction in the user's words where each substance in it is a claim of its own, and a shorter
-/// reading of a wish.
+/// Drops what is said twice: a restriction in the user's words where each substance in it is a claim of its own, and a wish that
+/// another rule has read.
 pub(super) fn settle(facts: &mut Vec<FactCandidate>) {
     let lower: Vec<String> = facts.iter().map(|fact| fact.object.to_lowercase()).collect();
     let overlaps = |a: &FactCandidate, b: &FactCandidate| a.span.start < b.span.end && b.span.start < a.span.end;
@@ -162,9 +162,9 @@ pub(super) fn settle(facts: &mut Vec<FactCandidate>) {
             }),
             "constraint" => others().any(|other| {
                 let says = &facts[other];
-                let longer =
-                    lower[other].len() > lower[at].len() || lower[other].len() == lower[at].len() && other < at;
-                says.predicate == fact.predicate && overlaps(says, fact) && longer && lower[other].contains(&lower[at])
+                // What other rules read comes after what stands in the same sentence, and is cut more closely.
+                let same = lower[other].contains(&lower[at]) || lower[at].contains(&lower[other]);
+                says.predicate == fact.predicate && overlaps(says, fact) && same && other > at
             }),
             _ => false,
         }

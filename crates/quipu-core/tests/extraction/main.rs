@@ -39,8 +39,8 @@ fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
     figures
 }
 
-/// Statements without a relation of their own.
-const OPEN: [&str; 2] = ["event", "state"];
+/// Statements in the words of the speaker, without a relation that a label names.
+const OPEN: [&str; 3] = ["event", "state", "restriction"];
 
 /// What the rules that come with Quipu make of a file.
 fn measure_rules(file: &str) -> Figures {
