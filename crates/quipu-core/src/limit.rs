@@ -28,6 +28,8 @@ pub const ARTIFACTS_MAX: usize = 64;
 pub const EVIDENCE_PER_ITEM_MAX: usize = 16;
 /// Turns looked at when episodes are told; older ones that nobody told stay untold.
 pub const TURNS_UNTOLD_MAX: usize = 4096;
+/// Names of people that a reader is told of.
+pub const NAMES_KNOWN_MAX: usize = 128;
 /// Known values a new one is compared with in meaning.
 pub const VALUES_COMPARED_MAX: usize = 256;
 /// Vectors of values kept in memory per user.

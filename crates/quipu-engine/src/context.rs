@@ -11,7 +11,7 @@ use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::need::{Known, need};
 use quipu_core::pack::{self, Kept, Need, Offer, Pack, estimate_tokens};
-use quipu_core::recall::{Intent, Plan, core_fields};
+use quipu_core::recall::{Intent, Plan, Verdict, core_fields};
 use serde::Serialize;
 
 use crate::answers::{Answer, Quotes};
@@ -170,6 +170,7 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
 struct Parts {
     intent: Intent,
     need: Need,
+    narrow: bool,
     always: Vec<Kept>,
     who: Vec<Kept>,
     questions: Vec<(ItemId, String)>,
@@ -181,11 +182,15 @@ impl Parts {
     fn of(engine: &Engine, found: &FoundIn<'_>, options: &ContextOptions, shown: &BTreeSet<ItemId>) -> Self {
         let FoundIn { sight, report, plan, drawn } = found;
         let memory = sight.memory;
+        let decision = &report.decision;
         let known = Known {
             intent: plan.intent,
             person: names_somebody(plan, &report.hits),
-            probability: report.decision.probability,
+            probability: decision.probability,
+            // Two people who talk leave out much of what they speak about, so that recall abstains more often than it should.
+            abstains: decision.verdict == Verdict::Abstain && !decision.among_people,
         };
+        let narrow = known.abstains || decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
         let need = match need(&options.query, known) {
             // Who says what it is for wants something.
             Need::Nothing if options.intent.is_some() => Need::Memory,
@@ -212,7 +217,7 @@ impl Parts {
             let found = core_fields(memory, plan).into_iter().filter(|field| !told(&field.path));
             fields = found.map(|field| (field.path, field.value.to_string())).collect();
         }
-        Self { intent: plan.intent, need, always, who, questions, fields, offers: all }
+        Self { intent: plan.intent, need, narrow, always, who, questions, fields, offers: all }
     }
 
     fn request<'a>(self, user: &'a UserId, version: Seq, options: &ContextOptions) -> pack::Request<'a> {
@@ -221,6 +226,7 @@ impl Parts {
             version,
             intent: self.intent,
             need: self.need,
+            narrow: self.narrow,
             always: self.always,
             who: self.who,
             questions: self.questions,

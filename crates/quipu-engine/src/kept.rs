@@ -16,8 +16,9 @@ use serde_json::Value;
 const PINNED_TOKENS: usize = 100;
 
 /// What tells who the user is, in this order: what it is called, and where it stands in the core document.
-const WHO: [(&str, &[&str]); 9] = [
+const WHO: [(&str, &[&str]); 10] = [
     ("Name", &["/identity/name"]),
+    ("Called", &["/identity/nicknames"]),
     ("Pronouns", &["/identity/pronouns"]),
     ("Home", &["/location/current"]),
     ("Work", &["/work/role", "/work/employer"]),

@@ -146,7 +146,7 @@ fn tried(
     let Some(held) = memory.get(source.id).cloned() else {
         return Err(Error::Bug("a source that was just taken in is not there".to_owned()));
     };
-    let found = understand::read(extractor, memory, &held)?;
+    let found = understand::read(engine, extractor, memory, &held)?;
     let values = Values::default();
     for candidate in &found.facts {
         novelty::nearest(engine, &values, memory, candidate);

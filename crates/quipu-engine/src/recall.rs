@@ -98,6 +98,9 @@ pub struct Decision {
     pub of_another: bool,
     /// What the probability follows from.
     pub signals: Signals,
+    /// The memory holds conversations of people with each other, not with an assistant.
+    #[serde(skip)]
+    pub(crate) among_people: bool,
 }
 
 /// What was found.
@@ -345,6 +348,6 @@ fn decision(memory: &Memory, hits: &[Answer], found: &Found, thresholds: &Thresh
     let asked =
         || sides().find_map(|side| memory.items().waiting_about(side).find(|review| !review.question.is_empty()));
     let question = (verdict == Verdict::Clarify).then(asked).flatten().map(|review| review.question.clone());
-    let Found { probability, of_another, signals, .. } = *found;
-    Decision { verdict, probability, reason, question, of_another, signals }
+    let Found { probability, of_another, signals, among_people, .. } = *found;
+    Decision { verdict, probability, reason, question, of_another, signals, among_people }
 }

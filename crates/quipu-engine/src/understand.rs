@@ -53,7 +53,9 @@ pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cau
     let page = {
         let state = open.read();
         match state.memory.get(source) {
-            Some(held) if is_read(held) && !state.memory.items().is_hidden(source) => Page::of(&state.memory, held),
+            Some(held) if is_read(held) && !state.memory.items().is_hidden(source) => {
+                Page::of(engine, &state.memory, held)
+            }
             _ => return Ok(nothing),
         }
     };
@@ -127,8 +129,8 @@ fn is_recorded(open: &OpenMemory, request: Option<&Idempotency>) -> Result<bool>
 }
 
 /// What an extractor finds in a source.
-pub(crate) fn read(extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
-    let page = Page::of(memory, held);
+pub(crate) fn read(engine: &Engine, extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
+    let page = Page::of(engine, memory, held);
     extractor.read(&page.reading()).map_err(|error| Error::Unavailable(error.to_string()))
 }
 
@@ -138,15 +140,17 @@ pub(crate) struct Page {
     speaker: String,
     addressee: Option<String>,
     said_at: Option<Timestamp>,
+    known: Vec<String>,
 }
 
 impl Page {
-    pub(crate) fn of(memory: &Memory, held: &Held) -> Self {
+    pub(crate) fn of(engine: &Engine, memory: &Memory, held: &Held) -> Self {
         Self {
             text: own_words(&held.source.text),
             speaker: speaker(memory, held).to_owned(),
             addressee: addressee(memory, held),
             said_at: held.source.said_at,
+            known: known(engine, memory),
         }
     }
 
@@ -156,8 +160,25 @@ impl Page {
             speaker: &self.speaker,
             addressee: self.addressee.as_deref(),
             said_at: self.said_at,
+            known: &self.known,
         }
     }
+}
+
+/// The names of people and pets the user has spoken of by what they are to them.
+fn known(engine: &Engine, memory: &Memory) -> Vec<String> {
+    let predicates = &engine.predicates;
+    let relations = predicates.names().filter(|relation| !predicates.get(relation).roles.is_empty());
+    let mut known = Vec::new();
+    for relation in relations {
+        let slot = format!("{USER}|{relation}|");
+        for fact in memory.items().in_slot(&slot) {
+            let is_named = fact.object.starts_with(char::is_uppercase);
+            known.extend(fact.object.split(' ').filter(|name| is_named && name.len() > 2).map(str::to_owned));
+        }
+    }
+    known.truncate(quipu_core::limit::NAMES_KNOWN_MAX);
+    known
 }
 
 /// A source's candidates in portions that fit one event each.
@@ -168,6 +189,7 @@ fn parts(mut found: Extraction) -> Vec<Extraction> {
             facts: first(&mut found.facts),
             tasks: first(&mut found.tasks),
             notes: first(&mut found.notes),
+            updates: first(&mut found.updates),
             tenets: first(&mut found.tenets),
             claims: first(&mut found.claims),
             task_claims: first(&mut found.task_claims),
@@ -202,7 +224,13 @@ pub(crate) fn decide(
         registry: &engine.registry,
         policy: &engine.policy,
         source: held.source.id,
-        reading: Reading { text, speaker: speaker(memory, held), addressee: None, said_at: held.source.said_at },
+        reading: Reading {
+            text,
+            speaker: speaker(memory, held),
+            addressee: None,
+            said_at: held.source.said_at,
+            known: &[],
+        },
         standing: Standing { kind: held.from, trust: held.trust },
         now: engine.now(),
         shown: &shown,

@@ -24,6 +24,8 @@ pub struct Reading<'a> {
     pub addressee: Option<&'a str>,
     /// When it was said; dates in the text resolve against this and against nothing else.
     pub said_at: Option<Timestamp>,
+    /// People and pets that are known by name: a casual text may leave their capitals out.
+    pub known: &'a [String],
 }
 
 /// Everything read in one source.
@@ -33,6 +35,9 @@ pub struct Extraction {
     pub facts: Vec<FactCandidate>,
     /// Tasks, goals and problems opened, tried at, finished or dropped.
     pub tasks: Vec<TaskCandidate>,
+    /// News about something known, which only the memory can tell: "the flight is cancelled", "it's the 19th now".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub updates: Vec<UpdateCandidate>,
     /// Insights about what works for this person.
     pub notes: Vec<NoteCandidate>,
     /// Lines of the self-model.
@@ -117,6 +122,39 @@ pub enum Stance {
     Corrects {
         /// The wrong value, if it was named.
         not: Option<String>,
+    },
+}
+
+/// News about something that is named as known: by its head noun, by a pronoun, or not at all.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UpdateCandidate {
+    /// The words that name it: "flight", "cargo bike"; empty for what was spoken of last.
+    pub what: String,
+    /// What is told of it.
+    pub news: UpdateNews,
+    /// Where it stands in the source, in bytes.
+    pub span: Range<usize>,
+    /// The day it is put to, or the day it ended on.
+    pub day: Option<Timestamp>,
+    /// How sure the reader is, 0 to 1.
+    pub confidence: f64,
+}
+
+/// What is told of something known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UpdateNews {
+    /// It is over, gone, given up.
+    Over,
+    /// What was to happen is put to another day.
+    Moved,
+    /// A part of it was wrong, or is another now.
+    Instead {
+        /// The words that are no longer right.
+        not: String,
+        /// What stands for them.
+        is: String,
+        /// It was never right.
+        corrects: bool,
     },
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Clause<'a> {
     pub(super) said_at: Option<Timestamp>,
     pub(super) times: Vec<Named>,
     pub(super) often: Option<Often>,
+    /// The lack of a capital says nothing.
+    pub(super) casual: bool,
 }
 
 /// A match of a rule in a clause.
@@ -85,6 +87,11 @@ impl Clause<'_> {
         }
     }
 
+    /// The day a clause names, of something that lies ahead or of something that is over.
+    pub(super) fn named_day(&self, ahead: bool) -> Option<Timestamp> {
+        self.time(&[Role::At, Role::Until, Role::By, Role::Since], ahead).map(|(_, time)| time)
+    }
+
     /// By when something is to be done.
     pub(super) fn due(&self) -> Option<Timestamp> {
         self.time(&[Role::By, Role::At, Role::Until], true).map(|(_, time)| time)
@@ -99,7 +106,13 @@ impl Clause<'_> {
 
 impl Rules {
     /// The clause with the times and the frequency it names.
-    pub(super) fn measure<'t>(&self, text: &'t str, span: Range<usize>, said_at: Option<Timestamp>) -> Clause<'t> {
+    pub(super) fn measure<'t>(
+        &self,
+        text: &'t str,
+        span: Range<usize>,
+        said_at: Option<Timestamp>,
+        casual: bool,
+    ) -> Clause<'t> {
         let words = &text[span.clone()];
         let (times, often) = (self.when.times(words), self.when.often(words));
         let times = match &often {
@@ -107,7 +120,7 @@ impl Rules {
             Some(often) => times.into_iter().filter(|named| !often.range.contains(&(named.range.end - 1))).collect(),
             None => times,
         };
-        Clause { text: words, span, said_at, times, often }
+        Clause { text: words, span, said_at, times, often, casual }
     }
 
     /// The candidates of a match; none if the rule's conditions do not hold.
@@ -172,7 +185,7 @@ impl Rules {
         }
         let Some(object) = found.groups.name("object") else { return Vec::new() };
         let range = object.start() + found.offset..(object.end() + found.offset).min(found.end);
-        self.objects.read(&rule.object, clause.text, range, &clause.others(found.offset))
+        self.objects.read(&rule.object, clause.text, range, &clause.others(found.offset), clause.casual)
     }
 
     /// The relation and how it is claimed.

@@ -4,8 +4,10 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 use super::claim::{Claims, Clause};
+use super::language::Reach;
 use super::persons::{Tie, Who};
 use super::reader::Reader;
+use super::statement::is_said_by;
 use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
 use crate::predicate::is_named_by;
 
@@ -34,6 +36,26 @@ impl Reader<'_> {
         })
     }
 
+    /// What a sentence says of the people it names, whatever it says besides: "my sister Anna thinks that …".
+    pub(super) fn in_passing(&mut self, text: &str, sentence: &Range<usize>) {
+        // "my brother (Tom)" stands in two clauses.
+        for tie in self.ties(&text[sentence.clone()]) {
+            let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
+            if !known {
+                self.tie(&tie, sentence, "", "");
+                self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
+            }
+        }
+        self.whole(text, sentence, Reach::Passing);
+    }
+
+    /// Who is named by a relation, and to whom; "she's got a cat called Darcy" says nothing of the speaker.
+    pub(super) fn ties(&self, words: &str) -> Vec<Tie> {
+        let mut ties = self.rules.people.ties(words, self.reading);
+        ties.retain(|tie| tie.owned || !self.rules.speaks_of_another(&words[..tie.at]));
+        ties
+    }
+
     pub(super) fn tie(&mut self, tie: &Tie, span: &Range<usize>, words: &str, open: &str) {
         let Some(predicate) = self.rules.objects.told(&self.rules.relations, &tie.relation) else { return };
         let mut fact = FactCandidate {
@@ -52,6 +74,12 @@ impl Reader<'_> {
         self.keep(Claims { facts: vec![fact], ..Claims::default() });
     }
 
+    /// News about something known that a clause tells.
+    pub(super) fn update(&mut self, text: &str, range: &Range<usize>) {
+        let clause = self.rules.measure(text, range.clone(), self.reading.said_at, false);
+        self.out.updates.extend(self.rules.updates.read(&clause));
+    }
+
     /// Keeps what is not there yet.
     pub(super) fn keep(&mut self, claims: Claims) {
         // Cut in the middle of something else: "colleague keeps asking, how do".
@@ -60,7 +88,7 @@ impl Reader<'_> {
         facts.retain(|fact| !is_cut(&fact.object));
         tasks.retain(|task| !is_cut(&task.title));
         for fact in facts {
-            self.out.facts.retain(|other| !is_name_of(&fact, other));
+            self.out.facts.retain(|other| !is_name_of(&fact, other) && !is_said_by(&fact, other));
             let same = |other: &FactCandidate| {
                 // Two readings of the same words are one claim, however each takes it; elsewhere the stance tells claims apart.
                 let words = other.span == fact.span && says_more(&other.object, &fact.object);

@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::TaskKind;
+use super::plain::PlainWords;
+use super::standing::StandingText;
+use super::statement::StatementWords;
+use super::updates::UpdateText;
 
 /// All that is known of a language.
 #[derive(Debug, Deserialize)]
@@ -19,6 +23,9 @@ pub(super) struct Language {
     pub(super) lists: BTreeMap<String, Vec<String>>,
     /// Word to word: relation to predicate, verb to gerund, number word to number …
     pub(super) tables: BTreeMap<String, BTreeMap<String, String>>,
+    /// Casual spelling.
+    #[serde(default)]
+    pub(super) plain: PlainWords,
     pub(super) split: Split,
     pub(super) lead: Lead,
     /// What is no claim, in order.
@@ -37,6 +44,14 @@ pub(super) struct Language {
     #[serde(default)]
     pub(super) also: Vec<Also>,
     pub(super) rules: Vec<RuleText>,
+    #[serde(default)]
+    pub(super) statement: StatementWords,
+    /// News about what is known.
+    #[serde(default)]
+    pub(super) updates: Vec<UpdateText>,
+    /// What must never be forgotten.
+    #[serde(default)]
+    pub(super) standing: Vec<StandingText>,
 }
 
 /// Where sentences and clauses end.

@@ -14,15 +14,19 @@ mod needles;
 mod object;
 mod pattern;
 mod persons;
+mod plain;
 mod reader;
 mod settle;
 mod split;
+mod standing;
+mod statement;
+mod updates;
 mod verb;
 mod when;
 
 pub use candidate::{
     Besides, Extraction, FactCandidate, NoteCandidate, PassedOver, Reading, Stance, TaskCandidate, TaskKind, TaskNews,
-    TenetCandidate, USER,
+    TenetCandidate, USER, UpdateCandidate, UpdateNews,
 };
 pub use rules::Rules;
 pub use when::SpokenDate;

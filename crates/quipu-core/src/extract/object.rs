@@ -114,7 +114,14 @@ impl Objects {
     }
 
     /// The objects in `text[range]`; `others` are times and frequencies, which are no part of an object.
-    pub(super) fn read(&self, kind: &str, text: &str, range: Range<usize>, others: &[Range<usize>]) -> Vec<Object> {
+    pub(super) fn read(
+        &self,
+        kind: &str,
+        text: &str,
+        range: Range<usize>,
+        others: &[Range<usize>],
+        casual: bool,
+    ) -> Vec<Object> {
         let Some(kind) = self.kinds.get(kind) else { return Vec::new() };
         if kind.words.whole {
             let raw = text[range].trim_matches(is_edge);
@@ -131,11 +138,11 @@ impl Objects {
         let has_capitals = text.chars().any(char::is_uppercase);
         let read = |part: &&str| {
             let plain = self.plain(part);
-            let shape =
-                if has_capitals { kind.shape.as_ref() } else { kind.plain_shape.as_ref().or(kind.shape.as_ref()) };
-            let shaped = match shape {
-                Some(shape) => shape.find(plain)?.as_str(),
-                None => plain,
+            let without = kind.plain_shape.as_ref().filter(|_| casual || !has_capitals);
+            let shaped = match (&kind.shape, without) {
+                (Some(shape), Some(without)) => shape.find(plain).or_else(|| without.find(plain))?.as_str(),
+                (Some(shape), None) | (None, Some(shape)) => shape.find(plain)?.as_str(),
+                (None, None) => plain,
             };
             self.accept(kind, shaped.trim_matches(is_edge), part)
         };

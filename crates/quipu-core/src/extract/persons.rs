@@ -242,7 +242,10 @@ impl People {
         let fits = |who: &&Who| {
             let says = |words: &Pattern| who.relation.as_deref().is_some_and(|relation| words.is_match(relation));
             let wrong = if pronoun == "she" { says(&self.he) } else { says(&self.she) };
-            !who.first && !wrong
+            // "My parents" are neither.
+            let several =
+                who.relation.as_deref().is_some_and(|relation| relation.ends_with('s') && !relation.ends_with("ss"));
+            !who.first && !wrong && !several
         };
         let mut fitting = met.iter().filter(fits);
         let one = fitting.next()?;

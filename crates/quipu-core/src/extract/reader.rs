@@ -6,9 +6,10 @@ use regex::Captures;
 
 use super::claim::{Claims, Clause, Match};
 use super::language::{Mark, Reach};
-use super::persons::{Tie, Who};
+use super::persons::Who;
 use super::rules::{RuleSet, Rules};
 use super::split::{mask, trim};
+use super::standing::settle;
 use super::verb::Marks;
 use super::{Extraction, FactCandidate, PassedOver, Reading, TaskKind, USER};
 
@@ -25,12 +26,14 @@ pub(super) struct Reader<'a> {
     pub(super) met: Vec<Who>,
     /// The text is a summary about the user: a sentence without a subject is about them.
     summary: bool,
+    /// The lack of a capital says nothing.
+    casual: bool,
     /// The text has several lines that begin with a bullet.
     list: bool,
     /// The clause is about whoever the one before it ends with: "my cousin Anna, who grew up in Ulm".
     relative: bool,
     /// The last clause with a subject is about somebody else.
-    about_another: bool,
+    pub(super) about_another: bool,
     /// The same, before this sentence.
     another_before: bool,
 }
@@ -47,13 +50,14 @@ struct Before {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(rules: &'a Rules, reading: &'a Reading<'a>) -> Self {
+    pub(super) fn new(rules: &'a Rules, reading: &'a Reading<'a>, casual: bool) -> Self {
         Self {
             rules,
             reading,
             out: Extraction::default(),
             met: Vec::new(),
-            summary: reading.speaker == USER,
+            summary: reading.speaker == USER && !casual,
+            casual,
             list: false,
             relative: false,
             about_another: false,
@@ -77,19 +81,22 @@ impl<'a> Reader<'a> {
             self.sentence(&text, sentence.clone(), before);
             before = sentence;
         }
+        settle(&mut self.out.facts);
         self.out.passed_over.sort_by_key(|passed| (passed.span.start, passed.span.end));
         self.out
     }
 
     fn sentence(&mut self, text: &str, sentence: Range<usize>, before: Range<usize>) {
         self.another_before = self.about_another;
-        let mut sentence = sentence;
+        let (whole, mut sentence) = (sentence.clone(), sentence);
         if let Some(tail) = self.rules.splitter.question_tail(&text[sentence.clone()]) {
             let asked = sentence.start + tail..sentence.end;
             self.pass(trim(text, asked), "question");
             sentence = trim(text, sentence.start..sentence.start + tail);
         }
-        if let Some((reason, over)) = self.aside(&text[sentence.clone()], &[Reach::Sentence, Reach::Before]) {
+        let aside = self.aside(&text[sentence.clone()], &[Reach::Sentence, Reach::Before]);
+        self.standing(text, &whole, aside.as_ref().map(|(reason, _)| reason.as_str()));
+        if let Some((reason, over)) = aside {
             if over == Reach::Before {
                 self.take_back(&before, &reason);
             }
@@ -117,6 +124,7 @@ impl<'a> Reader<'a> {
         }
         let mut state = Before { first: true, ..Before::default() };
         let mut last = sentence.start..sentence.start;
+        let mut stated = None;
         for clause in self.rules.splitter.clauses(text, sentence.clone()) {
             self.relative = !state.is && self.rules.splitter.is_relative(&text[last.end..clause.start]);
             if self.relative {
@@ -129,30 +137,13 @@ impl<'a> Reader<'a> {
                 }
             }
             self.clause(text, clause.clone(), &sentence, &mut state);
+            if !self.out.passed_over.last().is_some_and(|passed| passed.span == clause) {
+                self.statements(text, &clause, &mut stated);
+            }
             state.first = false;
             last = clause;
         }
         self.in_passing(text, &sentence);
-    }
-
-    /// What a sentence says of the people it names, whatever it says besides: "my sister Anna thinks that …".
-    fn in_passing(&mut self, text: &str, sentence: &Range<usize>) {
-        // "my brother (Tom)" stands in two clauses.
-        for tie in self.ties(&text[sentence.clone()]) {
-            let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
-            if !known {
-                self.tie(&tie, sentence, "", "");
-                self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
-            }
-        }
-        self.whole(text, sentence, Reach::Passing);
-    }
-
-    /// Who is named by a relation, and to whom; "she's got a cat called Darcy" says nothing of the speaker.
-    fn ties(&self, words: &str) -> Vec<Tie> {
-        let mut ties = self.rules.people.ties(words, self.reading);
-        ties.retain(|tie| tie.owned || !self.rules.speaks_of_another(&words[..tie.at]));
-        ties
     }
 
     /// Why something is no claim, if it is none.
@@ -191,19 +182,20 @@ impl<'a> Reader<'a> {
             self.out.facts.push(fact);
             return;
         }
+        let (rules, said_at, casual) = (self.rules, self.reading.said_at, self.casual);
         if let Some(fact) = self.out.facts.last_mut()
-            && self.rules.corrections.since.is_match(words)
+            && rules.corrections.since.is_match(words)
         {
-            let clause = self.rules.measure(text, range, self.reading.said_at);
-            clause.since(fact);
+            rules.measure(text, range, said_at, casual).since(fact);
             return;
         }
         if let Some(task) = self.out.tasks.last_mut().filter(|task| task.due.is_none())
-            && self.rules.corrections.due.is_match(words)
+            && rules.corrections.due.is_match(words)
         {
-            task.due = self.rules.measure(text, range, self.reading.said_at).due();
+            task.due = rules.measure(text, range, said_at, casual).due();
             return;
         }
+        self.update(text, &range);
         for tie in self.ties(words) {
             self.tie(&tie, &range, words, open);
             self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
@@ -212,7 +204,7 @@ impl<'a> Reader<'a> {
             before.who = Some(Who::speaker(self.reading));
             return;
         }
-        let clause = self.rules.measure(text, range, self.reading.said_at);
+        let clause = self.measure(text, range);
         let body = self.lead_end(&clause);
         let Some((who, verb)) = self.who(&clause, body, before) else { return };
         self.about_another = !who.first;
@@ -224,8 +216,12 @@ impl<'a> Reader<'a> {
         self.verbs(&clause, verb, who, open, before);
     }
 
+    pub(super) fn measure<'t>(&self, text: &'t str, range: Range<usize>) -> Clause<'t> {
+        self.rules.measure(text, range, self.reading.said_at, self.casual)
+    }
+
     /// Rules over a whole sentence or clause; true if one of them read something and wants it for itself.
-    fn whole(&mut self, text: &str, range: &Range<usize>, reach: Reach) -> bool {
+    pub(super) fn whole(&mut self, text: &str, range: &Range<usize>, reach: Reach) -> bool {
         let rules = self.rules;
         let set = match reach {
             Reach::Sentence => &rules.sentence_rules,
@@ -238,7 +234,7 @@ impl<'a> Reader<'a> {
         if found.is_empty() {
             return false;
         }
-        let clause = self.rules.measure(text, range.clone(), self.reading.said_at);
+        let clause = self.measure(text, range.clone());
         let open = &text[range.clone()];
         let mut read = false;
         for (at, groups) in found {
@@ -319,7 +315,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Where the clause proper begins: after "well,", "last Friday", "twice a week".
-    fn lead_end(&self, clause: &Clause<'_>) -> usize {
+    pub(super) fn lead_end(&self, clause: &Clause<'_>) -> usize {
         let mut at = 0;
         loop {
             let rest = &clause.text[at..];

@@ -8,9 +8,13 @@ use super::language::{Language, Need, Reach, RuleText};
 use super::object::Objects;
 use super::pattern::{AnyOf, Pattern, Patterns, wrong};
 use super::persons::People;
+use super::plain::Plain;
 use super::reader::Reader;
 use super::settle::Corrections;
 use super::split::Splitter;
+use super::standing::Standing;
+use super::statement::Statements;
+use super::updates::Updates;
 use super::verb::BeforeVerbs;
 use super::when::{SpokenDate, When};
 use super::{Extraction, Reading};
@@ -23,6 +27,10 @@ use crate::refusal::Refusal;
 /// words that a table of the language spells otherwise ("walk" is the exercise "walking").
 #[derive(Debug)]
 pub struct Rules {
+    pub(super) plain: Plain,
+    pub(super) updates: Updates,
+    pub(super) statements: Statements,
+    pub(super) standing: Standing,
     pub(super) splitter: Splitter,
     pub(super) lead: Pattern,
     pub(super) asides: Vec<Mark>,
@@ -120,6 +128,10 @@ impl Rules {
         let numbers = language.tables.get("numbers").cloned().unwrap_or_default();
         let subject = &language.subject;
         Ok(Self {
+            plain: Plain::new(&language, &patterns)?,
+            updates: Updates::new(&language.updates, &patterns)?,
+            statements: Statements::new(&language, &patterns)?,
+            standing: Standing::new(&language.standing, &patterns)?,
             splitter: Splitter::new(&language.split, &patterns)?,
             lead: patterns.start("lead", &language.lead.pattern)?,
             asides: marks(&language, &patterns)?,
@@ -162,7 +174,17 @@ impl Rules {
 
     /// Everything the rules read in a text, and what looked like a claim and was left alone.
     pub fn read(&self, reading: &Reading<'_>) -> Extraction {
-        Reader::new(self, reading).read()
+        let plained = self.plain.of(reading.text, reading.known);
+        let plain = Reading { text: &plained.text, ..*reading };
+        let mut read = Reader::new(self, &plain, plained.casual).read();
+        plained.restore(&mut read);
+        read
+    }
+
+    /// The texts that news and statements are explained by, and what is to be read in them.
+    #[cfg(test)]
+    pub(super) fn more_examples(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.updates.examples().chain(self.statements.examples()).chain(self.standing.examples())
     }
 
     fn sets(&self) -> [&RuleSet; 6] {
@@ -178,7 +200,7 @@ impl Rules {
             let others = [Some(rule.negated.as_str()), rule.ended.as_deref(), Some(rule.predicate.as_str())];
             others.into_iter().flatten().chain(rule.by_list.values().map(String::as_str))
         });
-        let also = self.also.iter().map(|also| also.predicate.as_str());
+        let also = self.also.iter().map(|also| also.predicate.as_str()).chain(self.standing.predicates());
         let none = ["", "none", "denied", "{relation}"];
         named.chain(also).filter(|name| !none.contains(name)).collect()
     }

@@ -75,7 +75,7 @@ impl Corrections {
         })?;
         // "I meant, not the 14th" says only what was wrong.
         let right = match groups.name("object") {
-            Some(object) => objects.read("thing", clause, object.range(), &[]).into_iter().next()?.text,
+            Some(object) => objects.read("thing", clause, object.range(), &[], false).into_iter().next()?.text,
             None => last.object.clone(),
         };
         let not = groups.name("not").map(|not| not.as_str().trim_matches(super::object::is_edge).to_owned());

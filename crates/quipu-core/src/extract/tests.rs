@@ -17,7 +17,7 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::parse(EN).expect("the ru
 const SAID_AT: &str = "2026-03-14T09:00:00Z";
 
 fn reading(text: &str) -> Reading<'_> {
-    Reading { text, speaker: USER, addressee: None, said_at: SAID_AT.parse().ok() }
+    Reading { text, speaker: USER, addressee: None, said_at: SAID_AT.parse().ok(), known: &[] }
 }
 
 fn line(fact: &FactCandidate) -> String {
@@ -64,6 +64,41 @@ fn the_examples_of_the_rules_hold() {
     let wrong: Vec<_> = wrong.map(|(text, expected)| (text, read(text), expected)).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(RULES.examples().count() > 100);
+}
+
+/// News about what is known, as its examples are written.
+fn news(update: &UpdateCandidate) -> String {
+    let day = update.day.map(|day| day.strftime(" %Y-%m-%d").to_string()).unwrap_or_default();
+    match &update.news {
+        UpdateNews::Over => format!("over {}", update.what),
+        UpdateNews::Moved => format!("moved {}{day}", update.what),
+        UpdateNews::Instead { not, is, corrects: true } => format!("corrected {not} {is}"),
+        UpdateNews::Instead { not, is, corrects: false } => format!("changed {not} {is}"),
+    }
+}
+
+#[test]
+fn the_examples_of_news_and_statements_hold() {
+    let read = |text: &str, is_news: bool| {
+        let read = RULES.read(&reading(text));
+        if is_news { read.updates.iter().map(news).collect() } else { lines(&read) }
+    };
+    for (number, (text, expected)) in RULES.more_examples().enumerate() {
+        let is_news = RULES.updates.examples().count() > number;
+        assert_eq!(read(text, is_news), expected, "{text}");
+    }
+}
+
+#[test]
+fn casual_spelling_is_read_as_if_it_were_careful() {
+    check(
+        "my sister maya is allergic to nuts",
+        &["user sibling Maya relation=sister", "Maya allergic_to nuts kind=food"],
+    );
+    check("im allergic to penicillin", &["user allergic_to penicillin kind=medication"]);
+    check("my sister hates it", &[]);
+    let read = RULES.read(&reading("hey! dont know if i said but im allergic to nuts"));
+    assert!(read.facts.iter().all(|fact| fact.span.end <= "hey! dont know if i said but im allergic to nuts".len()));
 }
 
 #[test]

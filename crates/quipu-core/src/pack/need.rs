@@ -28,13 +28,15 @@ pub struct Known {
     pub person: bool,
     /// The probability that memory answers it.
     pub probability: f64,
+    /// Recall says that nothing is known of it.
+    pub abstains: bool,
 }
 
 /// Below this probability a question about the user's life is one that memory has nothing about.
 const NOTHING_BELOW: f64 = 0.1;
 
 /// From this probability on memory is asked, even if the request looks like one of general knowledge.
-const ANSWERS_FROM: f64 = 0.5;
+const ANSWERS_FROM: f64 = 0.7;
 
 /// What opens a request and says nothing of it.
 const POLITE: &str = "\
@@ -44,7 +46,14 @@ const POLITE: &str = "\
 const SMALL_TALK: &str = "\
     hi hello hey there yo good morning afternoon evening night day thanks thank you so much very a lot how are is it \
     going doing today what's up whats bye goodbye see later soon ok okay cool great nice perfect awesome yes no yep \
-    nope sure lol haha got that that's all for now welcome sorry please cheers well again the help";
+    nope sure lol haha got that that's all for now welcome sorry please cheers well again the help hiya heya howdy sup \
+    wassup greetings yes yeah yay wow kind lovely nice brilliant wonderful fantastic amazing excellent appreciate \
+    appreciated helpful ta np no worries problem hehe hah back mate friend everyone all thx ty tysm thankyou i'm im i am here \
+    it's me just hallo hola bonjour salut ciao ola olá oi namaste salaam salam merhaba guten tag morgen abend moin servus \
+    grüß gott hej hei hoi czesc cześć dzień dobry привет здравствуйте buenos buenas buen días dias día tardes noches bom \
+    boa dia tarde noite bonsoir buongiorno buonasera gracias merci danke obrigado obrigada grazie dank arigato tak tack \
+    spasibo спасибо 你好 您好 谢谢 こんにちは おはよう おはようございます こんばんは ありがとう ありがとうございます 안녕 안녕하세요 감사합니다 \
+    مرحبا السلام عليكم شكرا שלום नमस्ते धन्यवाद xin chào kamusta selamat pagi";
 
 /// Words of a sum beside its numbers.
 const SUM: &str = "\
@@ -61,7 +70,7 @@ const MAKE: &str = "write compose generate create make draft tell give show sing
 
 const MADE: &str = "\
     haiku poem limerick sonnet joke jokes pun riddle story song lyrics rap function script regex program class query \
-    sql essay test tests html css json ascii fact trivia quote synonyms synonym palindrome";
+    sql essay test tests html css json ascii fact trivia quote synonyms synonym palindrome funny";
 
 /// What asks for a proposal or a plan, as the first word.
 const TASK: &str = "\
@@ -78,7 +87,8 @@ const PROPOSALS: &str = "ideas suggestions recommendations recommendation sugges
 /// The same, as a phrase.
 const TASK_PHRASES: &str = "\
     what should i, what should we, where should i, where should we, what could i, what can i cook, what can i make, \
-    what to cook, which should i, what shall we";
+    what to cook, which should i, what shall we, which * should i, which * should we, which * shall we, any good, got any, \
+    what movie should, what film should, what book should, what wine should, what gift should, what can we cook, what can we do";
 
 /// Questions of general knowledge, by their first words. `*` is any one word.
 const GENERAL: &str = "\
@@ -104,7 +114,7 @@ pub fn need(query: &str, known: Known) -> Need {
     let opening = words.iter().take_while(|word| is_one_of(POLITE, word)).count();
     let asked = &words[opening..];
     let personal = known.person || is_personal(&words);
-    if words.iter().all(|word| is_one_of(SMALL_TALK, word)) && !known.person || is_sum(query, &words) {
+    if is_small_talk(&words) && !known.person || names_the_speaker(&words) || is_sum(query, &words) {
         return Need::Nothing;
     }
     let first = asked.first().map_or("", String::as_str);
@@ -127,7 +137,32 @@ pub fn need(query: &str, known: Known) -> Need {
         return Need::Task;
     }
     let asks = query.contains('?') || asked.first().or(words.first()).is_some_and(|word| is_one_of(ASKING, word));
-    if personal && asks && known.probability < NOTHING_BELOW { Need::Unknown } else { Need::Memory }
+    let unknown = known.abstains || known.probability < NOTHING_BELOW;
+    if personal && asks && unknown { Need::Unknown } else { Need::Memory }
+}
+
+/// Greetings, thanks and farewells, however long their letters are drawn out.
+fn is_small_talk(words: &[String]) -> bool {
+    words.iter().all(|word| {
+        [word.clone(), without_runs(word, 3), without_runs(word, 2)].iter().any(|word| is_one_of(SMALL_TALK, word))
+    })
+}
+
+/// "Good morning, Gwen here": a greeting, and who greets.
+fn names_the_speaker(words: &[String]) -> bool {
+    match words {
+        [greeting @ .., _, last] if last == "here" || last == "speaking" => {
+            !greeting.is_empty() && is_small_talk(greeting)
+        }
+        _ => false,
+    }
+}
+
+/// The word with each run of so many equal letters, or more, as one letter.
+fn without_runs(word: &str, least: usize) -> String {
+    let letters: Vec<char> = word.chars().collect();
+    let runs = letters.chunk_by(|a, b| a == b);
+    runs.flat_map(|run| if run.len() >= least { &run[..1] } else { run }).collect()
 }
 
 /// The request without what it quotes, and without what follows the colon of "translate this:".
@@ -161,7 +196,9 @@ fn begins(words: &[String], with: &str) -> bool {
 
 /// A sum: numbers, and no words but those of arithmetic.
 fn is_sum(query: &str, words: &[String]) -> bool {
-    let is_number = |word: &String| word.chars().all(|c| c.is_ascii_digit());
+    let is_number = |word: &String| {
+        word.chars().all(|c| c.is_ascii_digit() || c == 'x') && word.starts_with(|c: char| c.is_ascii_digit())
+    };
     let numbers = words.iter().filter(|word| is_number(word)).count();
     let only = words.iter().all(|word| is_number(word) || is_one_of(SUM, word));
     let has_sign = query.contains(['+', '*', '/', '=', '^', '%', '×', '÷', '−']) || query.contains(" - ");
@@ -209,9 +246,9 @@ pub fn bears(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A word stands for what is known beside the request: `p` a person the memory knows, `0` a low probability, `9` a high
-    /// one.
-    const TABLE: [(&str, &str, Need); 88] = [
+    /// A letter stands for what is known beside the request: `p` a person the memory knows, `a` that recall abstains, a digit
+    /// the probability in tenths.
+    const TABLE: [(&str, &str, Need); 102] = [
         // Nothing is asked of memory.
         ("hi", "", Need::Nothing),
         ("Hello there!", "", Need::Nothing),
@@ -219,6 +256,17 @@ mod tests {
         ("thanks so much", "", Need::Nothing),
         ("ok cool, bye", "", Need::Nothing),
         ("", "", Need::Nothing),
+        ("heyyy", "", Need::Nothing),
+        ("hiya!", "", Need::Nothing),
+        ("helloooo", "", Need::Nothing),
+        ("good morning Gwen here", "p", Need::Nothing),
+        ("Thank you, that's kind", "", Need::Nothing),
+        ("buenos días", "", Need::Nothing),
+        ("guten Morgen", "", Need::Nothing),
+        ("你好", "", Need::Nothing),
+        ("3x4=?", "", Need::Nothing),
+        ("tell me something funny", "", Need::Nothing),
+        ("how do i boil an egg", "6", Need::Nothing),
         ("17*23", "", Need::Nothing),
         ("what is 17 * 23?", "", Need::Nothing),
         ("what's 15 percent of 80", "", Need::Nothing),
@@ -251,6 +299,7 @@ mod tests {
         ("suggest a restaurant for tonight", "", Need::Task),
         ("Recommend me a book", "", Need::Task),
         ("plan my saturday", "", Need::Task),
+        ("which film should I watch tonight?", "", Need::Task),
         ("could you help me pick a gift for Anna", "p", Need::Task),
         ("what should I cook tonight?", "", Need::Task),
         ("where should we eat on friday", "", Need::Task),
@@ -297,6 +346,8 @@ mod tests {
         ("book that Tom lent me", "p", Need::Memory),
         // Memory has nothing about it.
         ("What is my blood type?", "0", Need::Unknown),
+        ("What is my shoe size?", "a", Need::Unknown),
+        ("I got a new car", "a", Need::Memory),
         ("where did I park", "0", Need::Unknown),
         ("Do I have a brother?", "0", Need::Unknown),
         ("what car do we drive", "0", Need::Unknown),
@@ -310,14 +361,10 @@ mod tests {
     fn what_requests_want_of_memory() {
         let mut wrong = Vec::new();
         for (query, beside, expected) in TABLE {
-            let probability = if beside.contains('0') {
-                0.05
-            } else if beside.contains('9') {
-                0.9
-            } else {
-                0.3
-            };
-            let known = Known { intent: Intent::Recall, person: beside.contains('p'), probability };
+            let tenths = beside.chars().find_map(|c| c.to_digit(10)).unwrap_or(3);
+            let probability = f64::from(tenths).max(0.5) / 10.0;
+            let (person, abstains) = (beside.contains('p'), beside.contains('a'));
+            let known = Known { intent: Intent::Recall, person, probability, abstains };
             let found = need(query, known);
             if found != expected {
                 wrong.push(format!("{query:?}: {found:?}, not {expected:?}"));
@@ -328,7 +375,7 @@ mod tests {
 
     #[test]
     fn an_intent_to_plan_is_a_task() {
-        let known = Known { intent: Intent::Plan, person: false, probability: 0.9 };
+        let known = Known { intent: Intent::Plan, person: false, probability: 0.9, abstains: false };
         assert_eq!(need("my week", known), Need::Task);
         assert_eq!(need("why do I sleep badly?", Known { intent: Intent::Reflect, ..known }), Need::Memory);
     }

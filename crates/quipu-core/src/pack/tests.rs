@@ -49,6 +49,7 @@ fn request(user: &UserId, offers: Vec<Offer>) -> Request<'_> {
         version: 7,
         intent: Intent::Recall,
         need: Need::Memory,
+        narrow: false,
         always: vec![kept(90, "User is allergic to nuts")],
         who: vec![Kept { path: Some("/identity/name".to_owned()), ..kept(91, "Name: Ines") }],
         questions: Vec::new(),
@@ -215,6 +216,15 @@ fn goals_have_room_where_a_plan_is_made() {
         let made = pack(&Request { intent, max_tokens: 400, ..request(&me(), offers.clone()) }, &estimate_tokens);
         assert_eq!(made.text.contains("## Goals and open tasks\n"), expected, "{}", made.text);
     }
+}
+
+#[test]
+fn little_stands_beside_an_exact_answer() {
+    let offers: Vec<Offer> = (1..60).map(|bits| said(bits, &format!("some words about number {bits}"))).collect();
+    let made = |narrow| pack(&Request { narrow, ..request(&me(), offers.clone()) }, &estimate_tokens);
+    let (wide, narrow) = (made(false), made(true));
+    assert!(narrow.tokens * 2 < wide.tokens && narrow.lines.len() > 1, "{} {}", narrow.tokens, wide.tokens);
+    assert!(!narrow.omitted.is_empty());
 }
 
 #[test]

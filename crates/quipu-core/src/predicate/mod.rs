@@ -81,6 +81,20 @@ pub enum Spelling {
     Title,
 }
 
+/// Values of another relation that cannot hold beside values of this one.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exclusion {
+    /// The values of this relation that exclude; empty: any.
+    #[serde(default)]
+    pub when: Vec<String>,
+    /// The other relation.
+    pub relation: String,
+    /// Its values that are excluded; empty: any.
+    #[serde(default)]
+    pub values: Vec<String>,
+}
+
 /// One relation.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -124,6 +138,9 @@ pub struct Predicate {
     /// A predicate that cannot hold of the same object at the same time.
     #[serde(default)]
     pub opposite: Option<String>,
+    /// What ends when this holds.
+    #[serde(default)]
+    pub excludes: Vec<Exclusion>,
     /// Who stands in this relation to the user stands in no other one: a sister is no colleague of the same name.
     #[serde(default)]
     pub distinct: bool,
@@ -195,6 +212,7 @@ impl Predicates {
             qualifiers: BTreeMap::new(),
             spelling: Spelling::AsSaid,
             opposite: None,
+            excludes: Vec::new(),
             distinct: false,
             outlives: false,
             ends_others: false,

@@ -120,6 +120,8 @@ pub struct Found {
     pub of_another: bool,
     /// What is asked is said near the best of somebody else, and not of whom is asked about.
     pub may_be_of_another: bool,
+    /// The memory holds conversations of people with each other, not with an assistant.
+    pub among_people: bool,
 }
 
 /// A question as an embedder understands it.
@@ -225,7 +227,7 @@ fn search(
         desk.spread(&mut groups);
     }
     groups.truncate(plan.k);
-    Found { groups, derived: drawn, trace, signals, probability, of_another, may_be_of_another }
+    Found { groups, derived: drawn, trace, signals, probability, of_another, may_be_of_another, among_people }
 }
 
 /// Finds the items that answer a question.

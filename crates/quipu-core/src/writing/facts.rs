@@ -44,6 +44,7 @@ impl Work<'_> {
             Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
                 self.claim(&claim, &verdict);
                 self.end_others(&claim, &verdict);
+                self.end_excluded(&claim, &verdict);
             }
             Stance::Held => self.past(&claim, &verdict),
             Stance::Ended => self.end(&claim, &verdict, true),

@@ -8,6 +8,7 @@ mod core_map;
 mod correcting;
 mod editing;
 mod ending;
+mod excluding;
 mod facts;
 mod gate;
 mod ground;
@@ -24,6 +25,7 @@ mod rewording;
 mod same;
 mod stood;
 mod tasks;
+mod updating;
 mod view;
 
 #[cfg(test)]
@@ -145,6 +147,9 @@ pub fn decide(
     }
     for candidate in &found.tasks {
         work.task(candidate);
+    }
+    for update in &found.updates {
+        work.update(update);
     }
     for candidate in &found.notes {
         work.note(candidate);

@@ -66,6 +66,13 @@ impl<'a> View<'a> {
         slots.iter().flat_map(|slot| self.in_slot(slot)).filter(Fact::is_active).collect()
     }
 
+    /// The facts that hold, by id.
+    pub(super) fn holding(&self) -> Vec<Fact> {
+        let below = self.items.facts().filter(|fact| !self.facts.contains_key(&fact.id));
+        let all = below.chain(self.facts.values()).filter(|fact| fact.is_active() && !self.items.is_hidden(fact.id));
+        all.cloned().collect()
+    }
+
     /// Every task that is not finished.
     pub(super) fn open_tasks(&self) -> Vec<&Task> {
         let below = self.items.tasks().filter(|task| !self.tasks.contains_key(&task.id));

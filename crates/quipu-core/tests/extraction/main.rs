@@ -39,16 +39,23 @@ fn measure(cases: &[Case], read: impl Fn(&Case) -> Extraction) -> Figures {
     figures
 }
 
+/// Statements in the words of the speaker, without a relation that a label names.
+const OPEN: [&str; 3] = ["event", "state", "restriction"];
+
 /// What the rules that come with Quipu make of a file.
 fn measure_rules(file: &str) -> Figures {
     let rules = Rules::parse(RULES).unwrap();
     measure(&label::cases(file), |case| {
-        rules.read(&Reading {
+        let mut read = rules.read(&Reading {
             text: &case.text,
             speaker: &case.speaker,
             addressee: case.addressee.as_deref(),
             said_at: case.said_at,
-        })
+            known: &[],
+        });
+        // The labels say which relations hold; statements in somebody's own words have none, and are not judged here.
+        read.facts.retain(|fact| !OPEN.contains(&fact.predicate.as_str()));
+        read
     })
 }
 

@@ -22,7 +22,8 @@ impl WindowReader for SecondReader {
         std::thread::yield_now();
         let mut answer = Answer::default();
         for message in window.messages.iter().filter(|message| message.is_new) {
-            let reading = Reading { text: &message.text, speaker: USER, addressee: None, said_at: message.said_at };
+            let reading =
+                Reading { text: &message.text, speaker: USER, addressee: None, said_at: message.said_at, known: &[] };
             let found = self.0.read(&reading)?;
             answer.operations.extend(found.facts.into_iter().map(|fact| Operation {
                 about: fact.subject,

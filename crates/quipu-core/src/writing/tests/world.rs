@@ -102,7 +102,7 @@ impl World {
                 registry: &self.registry,
                 policy: &self.policy,
                 source: id,
-                reading: Reading { text, speaker: USER, addressee: None, said_at },
+                reading: Reading { text, speaker: USER, addressee: None, said_at, known: &[] },
                 standing: Standing { kind, trust: kind.trust() },
                 now: day("2026-01-01"),
                 shown: &|_| false,

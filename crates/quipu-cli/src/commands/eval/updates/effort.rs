@@ -72,7 +72,7 @@ fn now() -> Instant {
 
 fn one(place: &Place, memory: &Memory, held: &Held, with: (&Predicates, &Registry, &Policy)) -> Result<f64> {
     let said_at = held.source.said_at;
-    let reading = Reading { text: &held.source.text, speaker: USER, addressee: None, said_at };
+    let reading = Reading { text: &held.source.text, speaker: USER, addressee: None, said_at, known: &[] };
     let start = now();
     let found = place.extractor.read(&reading).map_err(|error| Error::Bug(error.to_string()))?;
     let case = Case {

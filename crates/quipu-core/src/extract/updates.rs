@@ -1,0 +1,107 @@
+//! News about something known, told by what happens to it and not by a relation: "the flight got cancelled", "no longer at
+//! the gym", "it's the 19th now". Which item is meant, the memory says.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::claim::Clause;
+use super::object::is_edge;
+use super::pattern::{AnyOf, Pattern, Patterns};
+use super::{UpdateCandidate, UpdateNews};
+use crate::refusal::Refusal;
+
+/// Words by which something known is named.
+const WHAT_WORDS_MAX: usize = 5;
+/// How sure the reader is of news: that it is about something known is looked at when it is taken up.
+const SURE: f64 = 0.9;
+
+/// How news about something known is told.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UpdateText {
+    pub(super) id: String,
+    pub(super) news: UpdateKind,
+    /// Tried on each clause. The groups `what`, `not` and `is`.
+    pub(super) patterns: Vec<String>,
+    /// It says nothing in a clause with these words.
+    #[serde(default)]
+    pub(super) unless: Option<String>,
+    /// Text to what is read in it.
+    #[serde(default)]
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for people and tests"))]
+    pub(super) examples: BTreeMap<String, Vec<String>>,
+}
+
+/// [`UpdateNews`] without its values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum UpdateKind {
+    Over,
+    Moved,
+    Changed,
+    Corrected,
+}
+
+/// Reads news about what is known.
+#[derive(Debug)]
+pub(super) struct Updates {
+    rules: Vec<(UpdateText, Option<Pattern>)>,
+    owners: Vec<usize>,
+    patterns: AnyOf,
+}
+
+impl Updates {
+    pub(super) fn new(texts: &[UpdateText], patterns: &Patterns<'_>) -> Result<Self, Refusal> {
+        let (mut rules, mut owners, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        for text in texts {
+            for pattern in &text.patterns {
+                all.push(patterns.one(&text.id, pattern)?);
+                owners.push(rules.len());
+            }
+            let unless = text.unless.as_ref().map(|unless| patterns.one(&text.id, unless)).transpose()?;
+            rules.push((text.clone(), unless));
+        }
+        Ok(Self { rules, owners, patterns: AnyOf::of(all) })
+    }
+
+    /// The news a clause tells; the first rule that fits.
+    pub(super) fn read(&self, clause: &Clause<'_>) -> Option<UpdateCandidate> {
+        for (at, groups) in self.patterns.all(clause.text) {
+            let Some((rule, unless)) = self.owners.get(at).and_then(|owner| self.rules.get(*owner)) else { continue };
+            if unless.as_ref().is_some_and(|unless| unless.is_match(clause.text)) {
+                continue;
+            }
+            let group = |name: &str| {
+                let found = groups.name(name).map(|found| found.as_str().trim_matches(is_edge));
+                found.unwrap_or_default().to_owned()
+            };
+            let what = Some(group("what")).filter(|what| !what.is_empty()).unwrap_or_else(|| group("thing"));
+            if what.split_whitespace().count() > WHAT_WORDS_MAX {
+                continue;
+            }
+            let (not, is) = (group("not"), group("is"));
+            let news = match rule.news {
+                UpdateKind::Over => UpdateNews::Over,
+                UpdateKind::Moved => UpdateNews::Moved,
+                UpdateKind::Changed | UpdateKind::Corrected if not.is_empty() || is.is_empty() => continue,
+                UpdateKind::Changed => UpdateNews::Instead { not, is, corrects: false },
+                UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },
+            };
+            let day = clause.named_day(news == UpdateNews::Moved);
+            if news == UpdateNews::Moved && day.is_none() {
+                continue;
+            }
+            return Some(UpdateCandidate { what, news, span: clause.span.clone(), day, confidence: SURE });
+        }
+        None
+    }
+
+    /// The texts the rules give as examples and what is to be read in them.
+    #[cfg(test)]
+    pub(super) fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.rules
+            .iter()
+            .flat_map(|(rule, _)| rule.examples.iter().map(|(text, read)| (text.as_str(), read.as_slice())))
+    }
+}
