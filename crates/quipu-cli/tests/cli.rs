@@ -137,7 +137,7 @@ fn a_conversation_knows_of_itself() {
         &["session", "show", "trip"],
         &["Budget: 800 euros.", "Turn log", "  1 Never fly.", "1.1 draft text: Day 1: Alfama"],
     );
-    ok(&["at", "3", "session", "trip"], &["not summarised yet"]);
+    ok(&["at", "4", "session", "trip"], &["not summarised yet"]);
     ok(&["session", "artifact", "trip", "1"], &["Day 1: Alfama\n"]);
     let context = ["session", "context", "trip", "how much", "--max-tokens", "80"];
     ok(&context, &["## Hard Exceptions", "Never mention Bob.", "Never fly."]);

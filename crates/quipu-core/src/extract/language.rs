@@ -14,7 +14,6 @@ use super::updates::UpdateText;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Language {
-    /// Its code.
     #[expect(dead_code, reason = "it names the file for people")]
     pub(super) language: String,
     /// `{name}` in a pattern stands for this.
@@ -23,7 +22,6 @@ pub(super) struct Language {
     pub(super) lists: BTreeMap<String, Vec<String>>,
     /// Word to word: relation to predicate, verb to gerund, number word to number …
     pub(super) tables: BTreeMap<String, BTreeMap<String, String>>,
-    /// Casual spelling.
     #[serde(default)]
     pub(super) plain: PlainWords,
     pub(super) split: Split,
@@ -46,10 +44,8 @@ pub(super) struct Language {
     pub(super) rules: Vec<RuleText>,
     #[serde(default)]
     pub(super) statement: StatementWords,
-    /// News about what is known.
     #[serde(default)]
     pub(super) updates: Vec<UpdateText>,
-    /// What must never be forgotten.
     #[serde(default)]
     pub(super) standing: Vec<StandingText>,
 }

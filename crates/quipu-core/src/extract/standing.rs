@@ -20,7 +20,7 @@ const SURE: f64 = 0.85;
 /// Sentences that are nobody's own.
 const NOT_MEANT: [&str; 1] = ["fiction"];
 /// Relations that say of one substance what a restriction says in the user's words.
-const SUBSTANCES: [&str; 3] = ["allergic_to", "avoids_food", "diet"];
+const SUBSTANCES: [&str; 4] = ["allergic_to", "avoids_food", "diet", "has_condition"];
 
 /// A kind of standing sentence.
 #[derive(Debug, Clone, Deserialize)]
@@ -156,7 +156,6 @@ pub(super) fn settle(facts: &mut Vec<FactCandidate>) {
             "restriction" => others().any(|other| {
                 let says = &facts[other];
                 SUBSTANCES.contains(&says.predicate.as_str())
-                    && overlaps(says, fact)
                     && lower[at].contains(lower[other].as_str())
                     && names_nothing_else(&lower[at], &lower, facts, other)
             }),

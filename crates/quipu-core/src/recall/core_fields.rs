@@ -10,8 +10,9 @@ use serde_json::Value;
 use super::derived::{asked_by, terms};
 use super::plan::Plan;
 use super::validity::Validity;
+use crate::item::Fact;
 use crate::memory::Memory;
-use crate::predicate::Predicates;
+use crate::predicate::{Predicates, normal};
 
 /// A field of the core document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,15 +37,19 @@ const SHARE_MIN: f32 = 0.5;
 pub fn core_fields(memory: &Memory, plan: &Plan) -> Vec<CoreField> {
     let mut leaves = Vec::new();
     collect(memory.core(), &mut String::new(), &mut leaves);
-    // The document says what holds now: where another time is asked for, a field counts if the fact behind it held then.
+    // The document says what holds now: where another time is asked for, a field counts if the fact behind it held then and says
+    // what stands there.
     if matches!(plan.validity, Validity::Within(..) | Validity::Now(Some(_))) {
         let items = memory.items();
-        let held: Vec<&str> = items
+        let held: Vec<(&str, &Fact)> = items
             .facts()
             .filter(|fact| plan.validity.admits(items, fact.id))
-            .filter_map(|fact| fact.core_path.as_deref())
+            .filter_map(|fact| Some((fact.core_path.as_deref()?, fact)))
             .collect();
-        leaves.retain(|(path, _)| held.iter().any(|place| is_at(path, place)));
+        leaves.retain(|(path, value)| {
+            let says = |fact: &Fact| fact.is_active() || normal(&value.to_string()).contains(&normal(&fact.object));
+            held.iter().any(|(place, fact)| is_at(path, place) && says(fact))
+        });
     }
     let of_others = plan.about.as_ref().filter(|about| !about.is_user());
     let fields: Vec<(String, &Value, Vec<String>)> = leaves

@@ -8,6 +8,7 @@ mod agreement;
 mod assignment;
 mod figures;
 mod label;
+mod never_forgotten;
 
 use std::collections::BTreeSet;
 

@@ -75,7 +75,11 @@ fn the_question_names_the_time() {
     assert_eq!(ever, ["User lives in Lisbon.", "User lives in Porto."]);
     let then = Validity::Now(Some("2023-12-01T00:00:00Z".parse().unwrap()));
     let asked = RecallOptions { validity: Some(then), ..RecallOptions::of("Where do I live?") };
-    assert_eq!(facts(asked), ["User lives in Porto."]);
+    assert_eq!(facts(asked.clone()), ["User lives in Porto."]);
+    // The core document says where the user lives now, which is no answer for then.
+    let core = |options: &RecallOptions| recall(&engine, &me(), options).unwrap().core;
+    assert_eq!(core(&RecallOptions::of("Where do I live?"))[0].path, "/location/current");
+    assert!(core(&asked).is_empty(), "{:?}", core(&asked));
 }
 
 #[test]

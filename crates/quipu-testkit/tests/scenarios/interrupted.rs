@@ -84,10 +84,9 @@ fn older_than_another(engine: &Engine) -> RangeInclusive<u64> {
 
 #[test]
 fn a_revert_and_what_follows_from_it_are_there_together_or_not_at_all() {
-    for (name, given) in [
-        ("a fact that was said twice", said_twice as Given),
-        ("a value older than another", older_than_another),
-    ] {
+    for (name, given) in
+        [("a fact that was said twice", said_twice as Given), ("a value older than another", older_than_another)]
+    {
         let made = || {
             let (store, rig) = (MemoryStore::new(), rig());
             let events = given(&rig.engine(Box::new(store.clone())));
