@@ -129,7 +129,7 @@ impl Statements {
         cuts.sort_by_key(|cut| cut.start);
         let mut pieces = Vec::new();
         let mut from = clause.start;
-        for cut in cuts.into_iter().chain([clause.end..clause.end]) {
+        for cut in cuts.into_iter().chain(std::iter::once(clause.end..clause.end)) {
             if cut.start >= from {
                 pieces.push(trim(text, from..cut.start));
                 from = cut.end;

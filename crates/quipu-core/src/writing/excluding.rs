@@ -23,7 +23,7 @@ impl Work<'_> {
         for exclusion in relations {
             let beside = self.view.in_slot(&slot_name(&candidate.subject, &exclusion.relation, None));
             over.extend(beside.into_iter().filter(|fact| {
-                let same_words = fact.evidence.iter().any(|place| *place == claim.evidence);
+                let same_words = fact.evidence.contains(&claim.evidence);
                 fact.is_active() && of_value(&exclusion.values, &fact.object) && !same_words && fact.slot != claim.slot
             }));
         }
