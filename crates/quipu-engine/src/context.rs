@@ -71,6 +71,10 @@ impl ContextOptions {
     }
 }
 
+/// Below this probability a question about the user's life is one that memory has nothing about, in conversations of people with
+/// each other.
+const UNKNOWN_AMONG_PEOPLE_BELOW: f64 = 0.1;
+
 /// Items asked of recall for a pack: as many as may be worth their tokens.
 const CANDIDATES: usize = 100;
 
@@ -188,9 +192,13 @@ impl Parts {
             person: names_somebody(plan, &report.hits),
             probability: decision.probability,
             // Two people who talk leave out much of what they speak about, so that recall abstains more often than it should.
-            abstains: decision.verdict == Verdict::Abstain && !decision.among_people,
+            unknown: match decision.among_people {
+                true => decision.probability < UNKNOWN_AMONG_PEOPLE_BELOW,
+                false => decision.verdict == Verdict::Abstain,
+            },
         };
-        let narrow = known.abstains || decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
+        let narrow = known.unknown && !decision.among_people
+            || decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
         let need = match need(&options.query, known) {
             // Who says what it is for wants something.
             Need::Nothing if options.intent.is_some() => Need::Memory,

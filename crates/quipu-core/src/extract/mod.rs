@@ -20,6 +20,7 @@ mod settle;
 mod split;
 mod standing;
 mod statement;
+mod table;
 mod updates;
 mod verb;
 mod when;

@@ -66,6 +66,11 @@ impl<'a> Patterns<'a> {
         Ok(pattern)
     }
 
+    /// One pattern, where there is one.
+    pub(super) fn maybe(&self, owner: &str, pattern: Option<&String>) -> Result<Option<Pattern>, Refusal> {
+        pattern.map(|pattern| self.one(owner, pattern)).transpose()
+    }
+
     /// One pattern that must match at the beginning.
     pub(super) fn start(&self, owner: &str, pattern: &str) -> Result<Pattern, Refusal> {
         self.one(owner, &format!("^(?:{pattern})"))

@@ -291,14 +291,14 @@ impl<'a> Reader<'a> {
 
     /// True if a rule that looks anywhere in a clause would overlook a "not" before its object.
     fn is_denied(&self, set: &RuleSet, at: usize, groups: &Captures<'_>, clause: &str) -> bool {
-        let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
+        let anywhere = set.rule(at).is_some_and(|rule| rule.text.more);
         let end = groups.name("object").or_else(|| groups.get(0)).map_or(0, |found| found.start());
         anywhere && self.rules.denies.is_match(&clause[..end])
     }
 
     /// True if a rule that names nobody would give the speaker what is said of somebody else.
     fn is_of_another(&self, set: &RuleSet, at: usize, groups: &Captures<'_>, clause: &Clause<'_>) -> bool {
-        let anywhere = set.owners.get(at).and_then(|owner| set.rules.get(*owner)).is_some_and(|rule| rule.text.more);
+        let anywhere = set.rule(at).is_some_and(|rule| rule.text.more);
         let body = self.lead_end(clause);
         let subject = || match anywhere {
             true => self.who(clause, body, &Before::default()),
@@ -434,7 +434,7 @@ impl<'a> Reader<'a> {
     /// "be" before the verb where the rule wants it, and only there.
     fn fits(&self, at: usize, verb: &str, marks: &Marks, elided: bool) -> bool {
         let set = &self.rules.verb_rules;
-        let Some(rule) = set.owners.get(at).and_then(|owner| set.rules.get(*owner)) else { return false };
+        let Some(rule) = set.rule(at) else { return false };
         if rule.text.be { marks.be() || (elided && !rule.text.be_said) } else { !marks.be() || is_gerund(verb) }
     }
 
@@ -461,7 +461,7 @@ impl<'a> Reader<'a> {
         marks: &Marks,
         open: &str,
     ) -> (Claims, bool) {
-        let Some(rule) = set.owners.get(at).and_then(|owner| set.rules.get(*owner)) else {
+        let Some(rule) = set.rule(at) else {
             return (Claims::default(), true);
         };
         let (offset, end) = place;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::language::{Language, Need, Reach, RuleText};
 use super::object::Objects;
-use super::pattern::{AnyOf, Pattern, Patterns, wrong};
+use super::pattern::{Pattern, Patterns, wrong};
 use super::persons::People;
 use super::plain::Plain;
 use super::reader::Reader;
@@ -14,6 +14,7 @@ use super::settle::Corrections;
 use super::split::Splitter;
 use super::standing::Standing;
 use super::statement::Statements;
+use super::table::RuleTable;
 use super::updates::Updates;
 use super::verb::BeforeVerbs;
 use super::when::{SpokenDate, When};
@@ -92,13 +93,7 @@ pub(super) struct Rule {
 }
 
 /// Rules that read the same stretch of a text.
-#[derive(Debug)]
-pub(super) struct RuleSet {
-    pub(super) rules: Vec<Rule>,
-    /// The rule of each pattern.
-    pub(super) owners: Vec<usize>,
-    pub(super) patterns: AnyOf,
-}
+pub(super) type RuleSet = RuleTable<Rule>;
 
 impl Rules {
     /// Reads the data file of a language. Its patterns are compiled when a text first needs them.
@@ -123,8 +118,7 @@ impl Rules {
         let patterns = Patterns::new(&language, checks);
         let objects = Objects::new(&language, &patterns)?;
         check_rules(&language, &objects)?;
-        let set =
-            |reach: Reach| RuleSet::new(language.rules.iter().filter(|rule| rule.over == reach), reach, &patterns);
+        let set = |reach: Reach| rule_set(language.rules.iter().filter(|rule| rule.over == reach), reach, &patterns);
         let numbers = language.tables.get("numbers").cloned().unwrap_or_default();
         let subject = &language.subject;
         Ok(Self {
@@ -213,33 +207,24 @@ impl Rules {
     }
 }
 
-impl RuleSet {
-    fn new<'a>(
-        texts: impl Iterator<Item = &'a RuleText>,
-        reach: Reach,
-        patterns: &Patterns<'_>,
-    ) -> Result<Self, Refusal> {
-        let mut set = Self { rules: Vec::new(), owners: Vec::new(), patterns: AnyOf::default() };
-        let mut all = Vec::new();
-        for text in texts {
-            let mut groups = BTreeSet::new();
-            for pattern in &text.patterns {
-                let spelled = match reach {
-                    Reach::Verb => format!("^(?:{pattern})"),
-                    _ => pattern.clone(),
-                };
-                let compiled = patterns.one(&text.id, &spelled)?;
-                groups.extend(compiled.groups().map(str::to_owned));
-                set.owners.push(set.rules.len());
-                all.push(compiled);
-            }
-            check_groups(text, &groups)?;
-            let unless = text.unless.as_ref().map(|unless| patterns.one(&text.id, unless)).transpose()?;
-            set.rules.push(Rule { text: text.clone(), groups: groups.into_iter().collect(), unless });
-        }
-        set.patterns = AnyOf::of(all);
-        Ok(set)
-    }
+fn rule_set<'a>(
+    texts: impl Iterator<Item = &'a RuleText>,
+    reach: Reach,
+    patterns: &Patterns<'_>,
+) -> Result<RuleSet, Refusal> {
+    let compile = |text: &RuleText| {
+        let spelled = |pattern: &String| match reach {
+            Reach::Verb => patterns.start(&text.id, pattern),
+            _ => patterns.one(&text.id, pattern),
+        };
+        let compiled: Vec<Pattern> = text.patterns.iter().map(spelled).collect::<Result<_, _>>()?;
+        let groups: BTreeSet<String> =
+            compiled.iter().flat_map(|pattern| pattern.groups().map(str::to_owned).collect::<Vec<_>>()).collect();
+        check_groups(text, &groups)?;
+        let unless = patterns.maybe(&text.id, text.unless.as_ref())?;
+        Ok((Rule { text: text.clone(), groups: groups.into_iter().collect(), unless }, compiled))
+    };
+    Ok(RuleTable::new(texts.map(compile).collect::<Result<_, Refusal>>()?))
 }
 
 fn check_rules(language: &Language, objects: &Objects) -> Result<(), Refusal> {
@@ -293,7 +278,7 @@ fn marks(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<Mark>, Refu
     let compile = |aside: &super::language::Aside| {
         let owner = format!("asides.{}", aside.reason);
         let pattern = patterns.one(&owner, &aside.pattern)?;
-        let unless = aside.unless.as_ref().map(|unless| patterns.one(&owner, unless)).transpose()?;
+        let unless = patterns.maybe(&owner, aside.unless.as_ref())?;
         Ok(Mark { reason: aside.reason.clone(), over: aside.over, pattern, unless })
     };
     language.asides.iter().map(compile).collect()

@@ -7,9 +7,10 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::object::is_edge;
-use super::pattern::{AnyOf, Pattern, Patterns};
+use super::pattern::{Pattern, Patterns};
 use super::reader::Reader;
 use super::split::MASK;
+use super::table::RuleTable;
 use super::{FactCandidate, Stance, USER};
 use crate::refusal::Refusal;
 
@@ -56,40 +57,30 @@ struct Rule {
 
 /// Reads standing sentences.
 #[derive(Debug)]
-pub(super) struct Standing {
-    rules: Vec<Rule>,
-    owners: Vec<usize>,
-    patterns: AnyOf,
-}
+pub(super) struct Standing(RuleTable<Rule>);
 
 impl Standing {
     pub(super) fn new(texts: &[StandingText], patterns: &Patterns<'_>) -> Result<Self, Refusal> {
-        let (mut rules, mut owners, mut all) = (Vec::new(), Vec::new(), Vec::new());
-        for text in texts {
-            for pattern in &text.patterns {
-                all.push(patterns.one(&text.id, pattern)?);
-                owners.push(rules.len());
-            }
-            let compile =
-                |words: &Option<String>| words.as_ref().map(|words| patterns.one(&text.id, words)).transpose();
-            let (unless, reject, cut) = (compile(&text.unless)?, compile(&text.reject)?, compile(&text.cut)?);
-            rules.push(Rule { text: text.clone(), unless, reject, cut });
-        }
-        Ok(Self { rules, owners, patterns: AnyOf::of(all) })
+        let compile = |text: &StandingText| {
+            let words = |words: &Option<String>| patterns.maybe(&text.id, words.as_ref());
+            let (unless, reject, cut) = (words(&text.unless)?, words(&text.reject)?, words(&text.cut)?);
+            let compiled = text.patterns.iter().map(|pattern| patterns.one(&text.id, pattern));
+            Ok((Rule { text: text.clone(), unless, reject, cut }, compiled.collect::<Result<_, _>>()?))
+        };
+        Ok(Self(RuleTable::new(texts.iter().map(compile).collect::<Result<_, Refusal>>()?)))
     }
 
     /// The relations they claim.
     pub(super) fn predicates(&self) -> impl Iterator<Item = &str> {
-        self.rules.iter().map(|rule| rule.text.predicate.as_str())
+        self.0.rules.iter().map(|rule| rule.text.predicate.as_str())
     }
 
     /// What a sentence says of this kind: the relation and where the words stand in it. Of two that overlap, the longer.
     fn find(&self, sentence: &str) -> Vec<(&str, Range<usize>)> {
         let mut found: Vec<(&str, Range<usize>)> = Vec::new();
         let is_in = |pattern: &Option<Pattern>, text| pattern.as_ref().is_some_and(|words| words.is_match(text));
-        for (at, groups) in self.patterns.every(sentence) {
-            let rule = self.owners.get(at).and_then(|owner| self.rules.get(*owner));
-            let (Some(rule), Some(object)) = (rule, groups.name("object")) else { continue };
+        for (rule, groups) in self.0.every(sentence) {
+            let Some(object) = groups.name("object") else { continue };
             let cut = rule.cut.as_ref().and_then(|cut| cut.find(object.as_str()));
             let range = object.start()..cut.map_or(object.end(), |cut| object.start() + cut.start());
             let words = &sentence[range.clone()];
@@ -112,7 +103,7 @@ impl Standing {
     /// The texts the rules give as examples and what is to be read in them.
     #[cfg(test)]
     pub(super) fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
-        let all = self.rules.iter().flat_map(|rule| rule.text.examples.iter());
+        let all = self.0.rules.iter().flat_map(|rule| rule.text.examples.iter());
         all.map(|(text, read)| (text.as_str(), read.as_slice()))
     }
 }
@@ -144,38 +135,31 @@ impl Reader<'_> {
     }
 }
 
-/// Drops what is said twice: a restriction in the user's words where each substance in it is a claim of its own, and a wish that
-/// another rule has read.
+/// Drops what is said twice: a restriction in the user's words where each substance it lists is a claim of its own, and a wish
+/// that another rule has read.
 pub(super) fn settle(facts: &mut Vec<FactCandidate>) {
     let lower: Vec<String> = facts.iter().map(|fact| fact.object.to_lowercase()).collect();
-    let overlaps = |a: &FactCandidate, b: &FactCandidate| a.span.start < b.span.end && b.span.start < a.span.end;
-    let is_said = |at: usize| {
-        let fact = &facts[at];
-        let others = || (0..facts.len()).filter(|&other| other != at && facts[other].subject == fact.subject);
+    let is_said = |(at, fact): (usize, &FactCandidate)| {
+        let others = facts.iter().zip(&lower).enumerate();
+        let others = others.filter(|(other, (says, _))| *other != at && says.subject == fact.subject);
+        let words = &lower[at];
         match fact.predicate.as_str() {
-            "restriction" => others().any(|other| {
-                let says = &facts[other];
-                SUBSTANCES.contains(&says.predicate.as_str())
-                    && lower[at].contains(lower[other].as_str())
-                    && names_nothing_else(&lower[at], &lower, facts, other)
-            }),
-            "constraint" => others().any(|other| {
-                let says = &facts[other];
-                // What other rules read comes after what stands in the same sentence, and is cut more closely.
-                let same = lower[other].contains(&lower[at]) || lower[at].contains(&lower[other]);
-                says.predicate == fact.predicate && overlaps(says, fact) && same && other > at
+            "restriction" => {
+                let is_named = |says: &FactCandidate, object: &str| {
+                    SUBSTANCES.contains(&&*says.predicate) && words.contains(object)
+                };
+                let named = others.filter(|(_, (says, object))| is_named(says, object)).count();
+                let listed = [" and ", " or ", " nor "].iter().map(|joins| words.matches(joins).count()).sum::<usize>();
+                named > listed
+            }
+            // What other rules read comes after what stands in the same sentence, and is cut more closely.
+            "constraint" => others.skip_while(|(other, _)| *other < at).any(|(_, (says, object))| {
+                let overlaps = says.span.start < fact.span.end && fact.span.start < says.span.end;
+                says.predicate == fact.predicate && overlaps && (object.contains(words) || words.contains(object))
             }),
             _ => false,
         }
     };
-    let mut keep = (0..facts.len()).map(|at| !is_said(at)).collect::<Vec<_>>().into_iter();
-    facts.retain(|_| keep.next().unwrap_or(true));
-}
-
-/// True if a restriction is short, or lists no more than what claims beside it name.
-fn names_nothing_else(words: &str, lower: &[String], facts: &[FactCandidate], one: usize) -> bool {
-    let named = |at: &usize| SUBSTANCES.contains(&facts[*at].predicate.as_str()) && words.contains(lower[*at].as_str());
-    let count = (0..facts.len()).filter(named).count().max(usize::from(lower.get(one).is_some()));
-    let joined = words.matches(" and ").count() + words.matches(" or ").count() + words.matches(" nor ").count();
-    joined < count
+    let mut said = facts.iter().enumerate().map(is_said).collect::<Vec<_>>().into_iter();
+    facts.retain(|_| said.next() != Some(true));
 }

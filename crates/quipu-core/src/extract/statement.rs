@@ -13,7 +13,7 @@ use super::pattern::{Pattern, Patterns};
 use super::persons::Who;
 use super::reader::Reader;
 use super::split::{MASK, trim};
-use super::{FactCandidate, Stance, USER};
+use super::{FactCandidate, Stance};
 use crate::refusal::Refusal;
 
 /// What happened, and how things are.
@@ -217,9 +217,7 @@ impl Reader<'_> {
                 *last = None;
                 continue;
             };
-            // "User's sister is Anna" is how a memory tells what it knows: quoted, it is nothing new.
-            let is_quoted = words.get(..USER.len()).is_some_and(|start| start.eq_ignore_ascii_case(USER));
-            if who.second || is_quoted {
+            if who.second {
                 continue;
             }
             *last = Some(who.clone());

@@ -7,7 +7,8 @@ use serde::Deserialize;
 
 use super::claim::Clause;
 use super::object::is_edge;
-use super::pattern::{AnyOf, Pattern, Patterns};
+use super::pattern::{Pattern, Patterns};
+use super::table::RuleTable;
 use super::{UpdateCandidate, UpdateNews};
 use crate::refusal::Refusal;
 
@@ -45,30 +46,21 @@ pub(super) enum UpdateKind {
 
 /// Reads news about what is known.
 #[derive(Debug)]
-pub(super) struct Updates {
-    rules: Vec<(UpdateText, Option<Pattern>)>,
-    owners: Vec<usize>,
-    patterns: AnyOf,
-}
+pub(super) struct Updates(RuleTable<(UpdateText, Option<Pattern>)>);
 
 impl Updates {
     pub(super) fn new(texts: &[UpdateText], patterns: &Patterns<'_>) -> Result<Self, Refusal> {
-        let (mut rules, mut owners, mut all) = (Vec::new(), Vec::new(), Vec::new());
-        for text in texts {
-            for pattern in &text.patterns {
-                all.push(patterns.one(&text.id, pattern)?);
-                owners.push(rules.len());
-            }
-            let unless = text.unless.as_ref().map(|unless| patterns.one(&text.id, unless)).transpose()?;
-            rules.push((text.clone(), unless));
-        }
-        Ok(Self { rules, owners, patterns: AnyOf::of(all) })
+        let compile = |text: &UpdateText| {
+            let unless = patterns.maybe(&text.id, text.unless.as_ref())?;
+            let compiled = text.patterns.iter().map(|pattern| patterns.one(&text.id, pattern));
+            Ok(((text.clone(), unless), compiled.collect::<Result<_, _>>()?))
+        };
+        Ok(Self(RuleTable::new(texts.iter().map(compile).collect::<Result<_, Refusal>>()?)))
     }
 
     /// The news a clause tells; the first rule that fits.
     pub(super) fn read(&self, clause: &Clause<'_>) -> Option<UpdateCandidate> {
-        for (at, groups) in self.patterns.all(clause.text) {
-            let Some((rule, unless)) = self.owners.get(at).and_then(|owner| self.rules.get(*owner)) else { continue };
+        for ((rule, unless), groups) in self.0.all(clause.text) {
             if unless.as_ref().is_some_and(|unless| unless.is_match(clause.text)) {
                 continue;
             }
@@ -100,7 +92,8 @@ impl Updates {
     /// The texts the rules give as examples and what is to be read in them.
     #[cfg(test)]
     pub(super) fn examples(&self) -> impl Iterator<Item = (&str, &[String])> {
-        self.rules
+        self.0
+            .rules
             .iter()
             .flat_map(|(rule, _)| rule.examples.iter().map(|(text, read)| (text.as_str(), read.as_slice())))
     }
