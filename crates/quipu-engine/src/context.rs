@@ -197,14 +197,18 @@ impl Parts {
                 false => decision.verdict == Verdict::Abstain,
             },
         };
-        let narrow = known.unknown && !decision.among_people
-            || decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
         let need = match need(&options.query, known) {
             // Who says what it is for wants something.
             Need::Nothing if options.intent.is_some() => Need::Memory,
             // Whoever has said nothing yet is not told that memory has nothing.
             Need::Unknown if memory.sources().is_empty() && report.hits.is_empty() => Need::Nothing,
             need => need,
+        };
+        let is_exact = decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
+        let narrow = match need {
+            Need::Unknown => !decision.among_people,
+            Need::Memory => is_exact,
+            Need::Task | Need::Nothing => false,
         };
         let (always, who) = (kept::always(memory, &engine.predicates), kept::who(memory));
         let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());

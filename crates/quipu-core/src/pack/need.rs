@@ -44,9 +44,8 @@ const SMALL_TALK: &str = "\
     hi hello hey there yo good morning afternoon evening night day thanks thank you so much very a lot how are is it \
     going doing today what's up whats bye goodbye see later soon ok okay cool great nice perfect awesome yes no yep \
     nope sure lol haha got that that's all for now welcome sorry please cheers well again the help hiya heya howdy sup \
-    wassup greetings yes yeah yay wow kind lovely nice brilliant wonderful fantastic amazing excellent appreciate \
-    appreciated helpful ta np no worries problem hehe hah back mate friend everyone all thx ty tysm thankyou i'm im i am here \
-    it's me just hallo hola bonjour salut ciao ola olá oi namaste salaam salam merhaba guten tag morgen abend moin servus \
+    wassup greetings yeah yay wow kind lovely brilliant wonderful fantastic amazing excellent appreciate appreciated helpful ta \
+    np worries problem hehe hah mate thx ty tysm thankyou hallo hola bonjour salut ciao ola olá oi namaste salaam salam merhaba guten tag morgen abend moin servus \
     grüß gott hej hei hoi czesc cześć dzień dobry привет здравствуйте buenos buenas buen días dias día tardes noches bom \
     boa dia tarde noite bonsoir buongiorno buonasera gracias merci danke obrigado obrigada grazie dank arigato tak tack \
     spasibo спасибо 你好 您好 谢谢 こんにちは おはよう おはようございます こんばんは ありがとう ありがとうございます 안녕 안녕하세요 감사합니다 \
@@ -244,7 +243,7 @@ mod tests {
 
     /// A letter stands for what is known beside the request: `p` a person the memory knows, a digit the probability in tenths;
     /// with 0 nothing seems to be known.
-    const TABLE: [(&str, &str, Need); 100] = [
+    const TABLE: [(&str, &str, Need); 102] = [
         // Nothing is asked of memory.
         ("hi", "", Need::Nothing),
         ("Hello there!", "", Need::Nothing),
@@ -314,6 +313,8 @@ mod tests {
         ("Where does Anna work?", "p", Need::Memory),
         ("When did Caroline go to the support group?", "p", Need::Memory),
         ("tea", "", Need::Memory),
+        ("how am i doing today?", "", Need::Memory),
+        ("who am I to you, friend?", "", Need::Memory),
         ("boiler serial number", "", Need::Memory),
         ("what did you recommend last week?", "", Need::Memory),
         ("What were your suggestions for the garden?", "", Need::Memory),
