@@ -109,7 +109,10 @@ impl Reader<'_> {
                 continue;
             }
             match self.out.facts.iter_mut().find(|other| same(other)) {
-                Some(known) => complete(known, fact),
+                Some(known) => {
+                    complete(known, fact.clone());
+                    self.again.push(fact);
+                }
                 None => self.out.facts.push(fact),
             }
         }

@@ -24,6 +24,8 @@ pub(super) struct Reader<'a> {
     pub(super) reading: &'a Reading<'a>,
     pub(super) out: Extraction,
     pub(super) met: Vec<Who>,
+    /// Claims that were read before in the same text.
+    pub(super) again: Vec<FactCandidate>,
     /// The text is a summary about the user: a sentence without a subject is about them.
     summary: bool,
     /// The lack of a capital says nothing.
@@ -56,6 +58,7 @@ impl<'a> Reader<'a> {
             reading,
             out: Extraction::default(),
             met: Vec::new(),
+            again: Vec::new(),
             summary: reading.speaker == USER && !casual,
             casual,
             list: false,

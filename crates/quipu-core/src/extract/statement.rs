@@ -280,7 +280,7 @@ impl Reader<'_> {
     fn is_read(&self, piece: &Range<usize>, who: &Who, said: &str) -> bool {
         let within = |span: &Range<usize>| span.start < piece.end && piece.start < span.end;
         let is_else = |fact: &FactCandidate| who.first || !says_who(fact) || said.contains(fact.object.as_str());
-        self.out.facts.iter().any(|fact| within(&fact.span) && is_else(fact))
+        self.out.facts.iter().chain(&self.again).any(|fact| within(&fact.span) && is_else(fact))
             || self.out.tasks.iter().any(|task| within(&task.span))
     }
 

@@ -90,6 +90,22 @@ fn the_examples_of_news_and_statements_hold() {
 }
 
 #[test]
+fn what_is_said_twice_in_a_text_is_read_once() {
+    for text in [
+        "My sister Anna lives in Oslo and works as a nurse at the children's hospital.",
+        "User's sister is Anna.\nAnna works as a nurse.\nAnna works at children's hospital.",
+        "I live in Lyon with two cats, an old piano and far too many plants.",
+        "I used to work at Globex, and since March 2022 I have worked at Acme.",
+        "I'm allergic to peanuts, so please keep that in mind for every recipe.",
+    ] {
+        let once = lines(&RULES.read(&reading(text)));
+        assert!(!once.is_empty(), "{text}");
+        let twice = format!("{text}\n{text}");
+        assert_eq!(lines(&RULES.read(&reading(&twice))), once, "{text}");
+    }
+}
+
+#[test]
 fn casual_spelling_is_read_as_if_it_were_careful() {
     check(
         "my sister maya is allergic to nuts",
