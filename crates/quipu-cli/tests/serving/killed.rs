@@ -166,8 +166,7 @@ fn every_acknowledged_word_survives_a_kill_and_none_is_there_twice() {
             assert_eq!(count(words), 1, "seed {SEED}: the upstream was asked: {words}");
         }
     }
-    // However slow the machine is, the rest tells nothing unless it is most of what was said.
-    assert!(late.len() * 2 <= received.len(), "seed {SEED}: {} of {} were held up", late.len(), received.len());
+    assert!(late.len() * 20 <= received.len(), "seed {SEED}: {} of {} were held up", late.len(), received.len());
     for words in complete.iter().filter(|words| !late.contains(*words)) {
         assert_eq!(count(&reply_to(words)), 1, "seed {SEED}: the reply was complete at the client: {words}");
     }
