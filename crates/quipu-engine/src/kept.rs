@@ -29,14 +29,14 @@ const WHO: [(&str, &[&str]); 10] = [
     ("Born", &["/identity/birthDate"]),
 ];
 
-/// Relations to the user's family: what these people must not have is kept, too.
+/// Relations to the user's family: what must never be forgotten of these people is kept, too.
 const FAMILY: [&str; 4] = ["child", "partner", "parent", "sibling"];
 
-/// What must never be forgotten: the user's limits, diets, health and standing instructions, limits of their family, confirmed
-/// rules, and what was pinned.
+/// What must never be forgotten: limits, diets, health and standing instructions of the user and of their family, confirmed rules,
+/// and what was pinned.
 pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
     let items = memory.items();
-    let is_limit = |fact: &Fact| fact.fact_type == FactType::Constraint;
+    let may_bind = |fact: &Fact| fact.fact_type == FactType::Constraint || predicates.get(&fact.predicate).always;
     let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
     let counts = |fact: &Fact| fact.is_active() && !items.is_hidden(fact.id);
     // There may be many facts: of most of them no more is read than tells that they are not wanted.
@@ -48,8 +48,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
             family
                 .extend(std::iter::once(&fact.object).chain(fact.qualifiers.values()).map(|name| name.to_lowercase()));
         }
-        let may_bind = is_limit(fact) || is_of_user && predicates.get(&fact.predicate).always;
-        if (may_bind || is_pinned(fact)) && counts(fact) {
+        if (may_bind(fact) || is_pinned(fact)) && counts(fact) {
             facts.push(fact);
         }
     }
@@ -58,10 +57,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
         let subject = subject.to_lowercase();
         subject.starts_with("user's ") || family.contains(&subject)
     };
-    let binds = |fact: &Fact| match fact.subject.as_str() {
-        USER => is_limit(fact) || predicates.get(&fact.predicate).always,
-        other => is_limit(fact) && is_family(other),
-    };
+    let binds = |fact: &Fact| may_bind(fact) && (fact.subject == USER || is_family(&fact.subject));
     facts.retain(|fact| binds(fact) || is_pinned(fact));
     let weight = |fact: &Fact| (!binds(fact), -fact.intrinsic_importance);
     let order = |fact: &Fact| (items.made_by(fact.id), fact.id);

@@ -90,13 +90,16 @@ fn health_and_the_familys_limits_are_kept_and_who_is_gone_is_no_partner() {
         "doc put me on warfarin",
         "My daughter is called Mia.",
         "Mia is allergic to eggs.",
+        "Mia is coeliac.",
         "My colleague Tom is allergic to nuts.",
         "Tobias is my ex.",
     ] {
         alone(&engine, text);
     }
     let stable = pack(&engine, "hi").stable;
-    for part in ["User is lactose intolerant", "type 1 diabetes", "warfarin", "Mia is allergic to eggs"] {
+    for part in
+        ["User is lactose intolerant", "type 1 diabetes", "warfarin", "Mia is allergic to eggs", "Mia is coeliac"]
+    {
         assert!(stable.contains(part), "{part}: {stable}");
     }
     for part in ["Tom", "Partner", "Tobias"] {
