@@ -7,11 +7,12 @@ use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::writing::Policy;
 use quipu_engine::keys::Keys;
-use quipu_engine::ports::{Embedder, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
+use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
 use quipu_models::language::{Book, RemoteModel};
 use quipu_models::{
-    CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
+    CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RemarkReader, RuleExtractor,
+    RuleSummarizer,
 };
 use quipu_sqlite::{SqliteKeys, SqliteStore};
 use quipu_vault::{FolderVault, KeyFile};
@@ -32,12 +33,13 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
 /// The same, with the book that what models cost is written in.
 pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) -> Result<Engine> {
     let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
+    let embedder = embedder(settings)?;
     let engine = Engine::new(Parts {
         store: Box::new(store),
-        embedder: embedder(settings)?,
+        embedder: embedder.clone(),
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
-        extractor: Some(Arc::new(RuleExtractor::english())),
+        extractor: Some(extractor(settings, embedder)),
         summarizer: Some(summarizer(settings, book)?),
         rules: Rules {
             policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
@@ -55,6 +57,15 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) ->
     });
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)
+}
+
+/// What reads offline: rules, and remarks unless the settings say otherwise or the embedder is not the built-in one.
+fn extractor(settings: &Settings, embedder: Arc<dyn Embedder>) -> Arc<dyn Extractor> {
+    let remarks = settings.remarks.then(|| RemarkReader::new(RuleExtractor::english(), embedder)).flatten();
+    match remarks {
+        Some(reader) => Arc::new(reader),
+        None => Arc::new(RuleExtractor::english()),
+    }
 }
 
 /// Where plain files go: beside the memories unless another place is set for these memories.

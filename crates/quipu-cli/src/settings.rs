@@ -28,6 +28,7 @@ struct File {
     model_dir: Option<PathBuf>,
     reranker_dir: Option<PathBuf>,
     keep_sensitive: Option<bool>,
+    remarks: Option<bool>,
     weights: Option<PathBuf>,
     artifacts: Option<artifacts::Switch>,
     artifacts_dir: Option<PathBuf>,
@@ -60,6 +61,8 @@ pub(crate) struct Settings {
     pub(crate) reranker_dir: Option<PathBuf>,
     /// Keep statements about religion, orientation and the like.
     pub(crate) keep_sensitive: bool,
+    /// Sentences worth remembering that no rule reads are kept in the user's words.
+    pub(crate) remarks: bool,
     /// What recall is tuned by.
     pub(crate) profiles: Profiles,
     /// Whether plain files are kept, and where.
@@ -98,6 +101,7 @@ impl Settings {
             reranker_dir: std::env::var_os("QUIPU_RERANKER_DIR").map(PathBuf::from).or(file.reranker_dir),
             profiles: profiles(file.weights, global.profile.as_deref())?,
             keep_sensitive: switch("QUIPU_KEEP_SENSITIVE")?.or(file.keep_sensitive).unwrap_or(false),
+            remarks: switch("QUIPU_REMARKS")?.or(file.remarks).unwrap_or(true),
             artifacts: Artifacts::read(file.artifacts, file.artifacts_dir)?,
             sessions: file.sessions.checked().map_err(|refusal| Error::Invalid(format!("[sessions]: {refusal}")))?,
             models: models::read(&file.models, &|name| std::env::var(name).ok().filter(|value| !value.is_empty()))?,

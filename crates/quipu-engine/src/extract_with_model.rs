@@ -4,9 +4,13 @@
 //! were durable and read by rules long before; whatever fails here leaves both as they are. Without a position nothing that
 //! was said before the model was there is read by it, unless [`ExtractWithModelOptions::from_the_start`] asks for that: it costs.
 
+use std::sync::Arc;
+
 use quipu_core::Memory;
 use quipu_core::extract::window::check;
+use quipu_core::extract::{Extraction, REMARK};
 use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::item::Fact;
 use quipu_core::writing::Understanding;
 use serde::Serialize;
 
@@ -40,6 +44,8 @@ pub(crate) struct ModelCursor {
     within: u64,
     /// Sources that could not be read, however often one tried.
     given_up: u64,
+    /// While everything is read once more: where that ends; 0 otherwise. A run that was cut short goes on where it stopped.
+    again_to: Seq,
 }
 
 impl Position for ModelCursor {
@@ -50,12 +56,12 @@ impl Position for ModelCursor {
             let bytes = saved.as_ref()?.bytes.get(8 * place..8 * (place + 1))?;
             Some(u64::from_le_bytes(bytes.try_into().ok()?))
         };
-        let (given_up, within) = (figure(0).unwrap_or(0), figure(1).unwrap_or(0));
-        Self { position: saved.map(|saved| saved.seq), within, given_up }
+        let [given_up, within, again_to] = [0, 1, 2].map(|place| figure(place).unwrap_or(0));
+        Self { position: saved.map(|saved| saved.seq), within, given_up, again_to }
     }
 
     fn stored(&self, _: Seq) -> Option<Projection> {
-        let bytes = [self.given_up, self.within].map(u64::to_le_bytes).concat();
+        let bytes = [self.given_up, self.within, self.again_to].map(u64::to_le_bytes).concat();
         self.position.map(|seq| Projection { seq, tag: "1".to_owned(), bytes })
     }
 }
@@ -88,7 +94,8 @@ pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
 pub struct ExtractWithModelOptions {
     /// At most so many sources now; default: all that wait.
     pub sources_max: usize,
-    /// Everything that was ever said, and not only what was said since there is a model.
+    /// Everything that was ever said, and not only what was said since there is a model. A run that was cut short goes on
+    /// where it stopped, with or without this.
     pub from_the_start: bool,
 }
 
@@ -133,11 +140,7 @@ pub(crate) fn extract_while(
     options: &ExtractWithModelOptions,
     go_on: GoOn<'_>,
 ) -> Result<ModelReading> {
-    let Some(reader) = engine.aids.reader.clone() else {
-        return Err(Error::Invalid(
-            "no language model is configured for reading: see [models.extractor] in the settings".to_owned(),
-        ));
-    };
+    let reader = reader(engine)?;
     let open = engine.open(user)?;
     let mut report = ModelReading { reader: reader.id().to_owned(), ..ModelReading::default() };
     {
@@ -152,6 +155,68 @@ pub(crate) fn extract_while(
     report.waiting = open.studied.waiting(&open.read().memory);
     checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(report)
+}
+
+/// What reading with a model would ask of it, told beforehand.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ReadingCost {
+    /// What would read.
+    pub reader: String,
+    /// Sources it would read.
+    pub sources: u64,
+    /// In so many requests.
+    pub requests: u64,
+    /// Tokens it would be sent, counted as the engine's first tokenizer counts, or four bytes a token without one. What is known
+    /// then may be a little more or less than what is known now.
+    pub prompt_tokens: u64,
+    /// Tokens it is expected to answer: 115 a source, as measured (docs/benchmarks.md).
+    pub answer_tokens: u64,
+}
+
+/// Tokens of the answer for each source.
+const ANSWER_TOKENS: u64 = 115;
+
+/// What [`extract_with_model`] would ask of the model with these options. Nobody is asked and nothing changes.
+///
+/// # Errors
+/// `Invalid` if the engine has no such reader; `NotFound` without such a user.
+pub fn reading_cost(engine: &Engine, user: &UserId, options: &ExtractWithModelOptions) -> Result<ReadingCost> {
+    let reader = reader(engine)?;
+    let open = engine.open(user)?;
+    let mut cost = ReadingCost { reader: reader.id().to_owned(), ..ReadingCost::default() };
+    let standing = *open.studied.get();
+    let (from, within) = match (options.from_the_start && standing.again_to == 0, standing.position) {
+        (true, _) => (0, 0),
+        (false, Some(position)) => (position, standing.within),
+        (false, None) => return Ok(cost),
+    };
+    let to = open.unread.read_up_to(open.read().memory.seq());
+    if to <= from {
+        return Ok(cost);
+    }
+    let due = due(&open, from, to, ModelCursor { position: Some(from), within, ..standing })?;
+    let sources: Vec<ItemId> = due.iter().take(options.sources_max).map(|(due, _)| due.0).collect();
+    let mut rest = &sources[..];
+    while !rest.is_empty() {
+        let (batch, after) = rest.split_at(window::length(&open.read().memory, rest));
+        if let Some(shown) = window::without_search(&open, batch) {
+            let prompt = reader.prompt(&shown);
+            let tokens = engine.aids.tokenizers.first().map_or(prompt.len() / 4, |tokenizer| tokenizer.count(&prompt));
+            cost.prompt_tokens += tokens as u64;
+            cost.requests += 1;
+            cost.sources += batch.len() as u64;
+        }
+        rest = after;
+    }
+    cost.answer_tokens = cost.sources * ANSWER_TOKENS;
+    Ok(cost)
+}
+
+fn reader(engine: &Engine) -> Result<Arc<dyn WindowReader>> {
+    engine.aids.reader.clone().ok_or_else(|| {
+        let text = "no language model is configured for reading: see [models.extractor] in the settings";
+        Error::Invalid(text.to_owned())
+    })
 }
 
 struct Run<'a> {
@@ -172,12 +237,16 @@ impl Run<'_> {
         }
         begin(self.engine, open)?;
         let mut standing = *open.studied.get();
-        let from = if options.from_the_start { 0 } else { standing.position.unwrap_or(0) };
         let to = open.unread.read_up_to(open.read().memory.seq());
+        if options.from_the_start && standing.again_to == 0 {
+            standing = ModelCursor { position: Some(0), within: 0, again_to: to, ..standing };
+            open.studied.save(open, standing)?;
+        }
+        let from = standing.position.unwrap_or(0);
         if to <= from {
             return Ok(());
         }
-        let due = self.due(from, to, standing)?;
+        let due = due(open, from, to, standing)?;
         let mut rest = &due[..];
         while !rest.is_empty() {
             let left =
@@ -201,7 +270,8 @@ impl Run<'_> {
                 let before = *seq - 1;
                 let given_up = report.given_up.len() as u64;
                 if standing.position.is_none_or(|position| position <= before) {
-                    standing = ModelCursor { position: Some(before), within: number + 1, ..standing };
+                    let again_to = if before >= standing.again_to { 0 } else { standing.again_to };
+                    standing = ModelCursor { position: Some(before), within: number + 1, again_to, ..standing };
                     open.studied.save(open, ModelCursor { given_up: standing.given_up + given_up, ..standing })?;
                 }
             }
@@ -209,24 +279,9 @@ impl Run<'_> {
         }
         standing.given_up += report.given_up.len() as u64;
         if standing.position.is_none_or(|position| position < to) {
-            standing = ModelCursor { position: Some(to), within: 0, ..standing };
+            standing = ModelCursor { position: Some(to), within: 0, again_to: 0, ..standing };
         }
         open.studied.save(open, standing)
-    }
-
-    /// Sources to be read, each with how many of its event come before it.
-    fn due(&self, from: Seq, to: Seq, standing: ModelCursor) -> Result<Vec<(Due, u64)>> {
-        let taken_back = understand::sources_taken_back(self.open)?;
-        let mut all: Vec<(Due, u64)> = Vec::new();
-        for due in unread::to_be_read(self.open, from, to)? {
-            let number = all.last().filter(|(last, _)| last.1 == due.1).map_or(0, |(_, number)| number + 1);
-            all.push((due, number));
-        }
-        all.retain(|((source, seq, _), number)| {
-            let read = standing.position == Some(seq - 1) && *number < standing.within;
-            !taken_back.contains(source) && !read
-        });
-        Ok(all)
     }
 
     /// Reads some sources in one window; in halves, if the model cannot read the whole. Returns why it should be tried again
@@ -238,8 +293,15 @@ impl Run<'_> {
         match self.reader.read(self.open.user(), &shown) {
             Ok(answer) => {
                 let mut checked = check(&shown, &self.engine.predicates, &answer);
+                let has_answered = !answer.operations.is_empty() || !answer.readings.is_empty();
                 for ((source, _, cause), _) in batch {
-                    let Some(found) = checked.remove(source) else { continue };
+                    let mut found = checked.remove(source).unwrap_or_default();
+                    if has_answered {
+                        found.misread.extend(remarks_in(&self.open.read().memory, *source));
+                    }
+                    if found == Extraction::default() {
+                        continue;
+                    }
                     let by = Found { reader: self.reader.id(), source: *source, done: &|_| false };
                     report.understood.extend(understand::record(self.engine, self.open, &by, found, cause)?);
                 }
@@ -259,4 +321,27 @@ impl Run<'_> {
             }
         }
     }
+}
+
+/// Sources to be read, each with how many of its event come before it.
+fn due(open: &OpenMemory, from: Seq, to: Seq, standing: ModelCursor) -> Result<Vec<(Due, u64)>> {
+    let taken_back = understand::sources_taken_back(open)?;
+    let mut all: Vec<(Due, u64)> = Vec::new();
+    for due in unread::to_be_read(open, from, to)? {
+        let number = all.last().filter(|(last, _)| last.1 == due.1).map_or(0, |(_, number)| number + 1);
+        all.push((due, number));
+    }
+    all.retain(|((source, seq, _), number)| {
+        let read = standing.position == Some(seq - 1) && *number < standing.within;
+        !taken_back.contains(source) && !read
+    });
+    Ok(all)
+}
+
+/// Sentences of a source that were kept as they stand because nobody could read them: whoever reads it takes their place.
+fn remarks_in(memory: &Memory, source: ItemId) -> Vec<ItemId> {
+    let is_here = |fact: &&Fact| {
+        fact.predicate == REMARK && fact.is_active() && fact.evidence.iter().any(|at| at.source == source)
+    };
+    memory.items().facts().filter(is_here).map(|fact| fact.id).collect()
 }

@@ -101,7 +101,7 @@ pub use error::{Error, Result};
 pub use evolve::{
     CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,
 };
-pub use extract_with_model::{ExtractWithModelOptions, ModelReading, extract_with_model};
+pub use extract_with_model::{ExtractWithModelOptions, ModelReading, ReadingCost, extract_with_model, reading_cost};
 pub use fork::{chosen, fork, pick};
 pub use grow::{GrowOptions, GrowReport, Grown};
 pub use hits::{flush_hits, keep_hits};

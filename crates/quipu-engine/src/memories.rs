@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind, Trust};
+use quipu_core::extract::REMARK;
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::{Evidence, Fact, FactStatus, TaskStatus, TenetStatus};
 use quipu_core::items::Items;
@@ -183,7 +184,7 @@ impl<'a> Book<'a> {
         let open = |status| matches!(status, TaskStatus::Active | TaskStatus::Stalled);
         let mut found: Vec<(ItemId, Vec<ItemId>)> = Vec::new();
         let places = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
-        let facts = items.facts().filter(|fact| fact.is_active() && shown(fact.id));
+        let facts = items.facts().filter(|fact| fact.is_active() && fact.predicate != REMARK && shown(fact.id));
         found.extend(facts.map(|fact| (fact.id, places(&fact.evidence))));
         let tasks = items.tasks().filter(|task| open(task.status) && shown(task.id));
         found.extend(tasks.map(|task| (task.id, places(&task.evidence))));
@@ -317,7 +318,8 @@ fn drawn_from(memory: &Memory) -> BTreeMap<ItemId, bool> {
     let mut note = |evidence: &[Evidence], holds: bool| {
         evidence.iter().for_each(|at| *all.entry(at.source).or_default() |= holds);
     };
-    for fact in items.facts() {
+    // A remark says what its words say: they are the memory.
+    for fact in items.facts().filter(|fact| fact.predicate != REMARK) {
         match fact.status {
             FactStatus::Uncertain | FactStatus::Contested => {}
             FactStatus::Corrected | FactStatus::Retracted => note(&fact.evidence, false),

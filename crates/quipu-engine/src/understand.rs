@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin};
-use quipu_core::extract::{Extraction, FactCandidate, Reading, USER};
+use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, Trust};
+use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, USER};
 use quipu_core::guard::Echo;
-use quipu_core::id::{EventId, ItemId, Seq, UserId};
+use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::ledger;
 use quipu_core::memory::Held;
 use quipu_core::predicate::normal;
@@ -60,7 +60,7 @@ pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cau
         }
     };
     before_slow_call("the extractor");
-    let found = extractor.read(&page.reading()).map_err(|error| Error::Unavailable(error.to_string()))?;
+    let found = page.read(extractor.as_ref())?;
     record(engine, open, &Found { reader: extractor.id(), source, done: &|_| false }, found, cause)
 }
 
@@ -130,8 +130,7 @@ fn is_recorded(open: &OpenMemory, request: Option<&Idempotency>) -> Result<bool>
 
 /// What an extractor finds in a source.
 pub(crate) fn read(engine: &Engine, extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
-    let page = Page::of(engine, memory, held);
-    extractor.read(&page.reading()).map_err(|error| Error::Unavailable(error.to_string()))
+    Page::of(engine, memory, held).read(extractor)
 }
 
 /// A source as it is read: what must be known of it, on its own, so that nobody holds the memory meanwhile.
@@ -141,6 +140,8 @@ pub(crate) struct Page {
     addressee: Option<String>,
     said_at: Option<Timestamp>,
     known: Vec<String>,
+    /// A turn of the user's own, and no entry, document or page.
+    is_own_turn: bool,
 }
 
 impl Page {
@@ -151,7 +152,15 @@ impl Page {
             addressee: addressee(memory, held),
             said_at: held.source.said_at,
             known: known(engine, memory),
+            is_own_turn: held.source.kind() == ItemKind::Turn && held.trust == Trust::User,
         }
+    }
+
+    /// What an extractor finds in it. What stands in a document was not said by the user: there are no remarks in it.
+    fn read(&self, extractor: &dyn Extractor) -> Result<Extraction> {
+        let mut found = extractor.read(&self.reading()).map_err(|error| Error::Unavailable(error.to_string()))?;
+        found.facts.retain(|fact| self.is_own_turn || fact.predicate != REMARK);
+        Ok(found)
     }
 
     pub(crate) fn reading(&self) -> Reading<'_> {

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::extract::USER;
 use quipu_core::extract::window::{Known, Shown, Speaker, Window};
+use quipu_core::extract::{REMARK, USER};
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Fact, FactStatus, FactType, Task, TaskStatus};
+use quipu_core::item::{Evidence, Fact, FactType, Task, TaskStatus};
 use quipu_core::memory::Held;
 use quipu_core::source::Role;
 
@@ -76,9 +77,18 @@ pub(crate) fn build(engine: &Engine, open: &OpenMemory, sources: &[ItemId]) -> R
         };
         found.extend(recall_in(engine, &AtVersion::Now(open), &options)?.hits.iter().map(|hit| hit.id));
     }
-    let state = open.read();
-    let known = known(&state.memory, &messages, &found);
-    Ok(Some(Window { messages, known }))
+    Ok(Some(with_known(open, messages, &found)))
+}
+
+/// The same without looking for what bears on the messages: about as long, and nobody is asked.
+pub(crate) fn without_search(open: &OpenMemory, sources: &[ItemId]) -> Option<Window> {
+    let messages = messages(&open.read().memory, sources);
+    messages.iter().any(|message| message.is_new).then(|| with_known(open, messages, &[]))
+}
+
+fn with_known(open: &OpenMemory, messages: Vec<Shown>, found: &[ItemId]) -> Window {
+    let known = known(&open.read().memory, &messages, found);
+    Window { messages, known }
 }
 
 fn messages(memory: &Memory, sources: &[ItemId]) -> Vec<Shown> {
@@ -124,7 +134,13 @@ fn known(memory: &Memory, messages: &[Shown], found: &[ItemId]) -> Vec<Known> {
     let items = memory.items();
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
-    let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
+    let end = end(memory, messages);
+    let counts = |fact: &&Fact| {
+        fact.is_active()
+            && fact.predicate != REMARK
+            && !items.is_hidden(fact.id)
+            && !is_later(memory, &fact.evidence, end)
+    };
     let new = |source: ItemId| messages.iter().find(|message| message.is_new && message.source == source);
     // What rules have read in these very messages comes first: each is to be judged.
     let read = items.facts().filter(counts).filter_map(|fact| {
@@ -149,8 +165,11 @@ fn known(memory: &Memory, messages: &[Shown], found: &[ItemId]) -> Vec<Known> {
     others.sort_by_cached_key(|fact| std::cmp::Reverse((fact.last_seen, place(fact))));
     always.append(&mut others);
     let rest = always.into_iter().map(|fact| fact.id);
-    let open =
-        |task: &&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled) && !items.is_hidden(task.id);
+    let open = |task: &&Task| {
+        matches!(task.status, TaskStatus::Active | TaskStatus::Stalled)
+            && !items.is_hidden(task.id)
+            && !is_later(memory, &task.evidence, end)
+    };
     let mut tasks: Vec<&Task> = items.tasks().filter(open).collect();
     tasks.sort_by_cached_key(|task| std::cmp::Reverse((task.updated_at, items.made_by(task.id), task.title.clone())));
     let tasks = tasks.into_iter().take(TASKS_MAX).map(|task| task.id);
@@ -158,7 +177,7 @@ fn known(memory: &Memory, messages: &[Shown], found: &[ItemId]) -> Vec<Known> {
         if all.len() >= KNOWN_MAX || !seen.insert(id) {
             continue;
         }
-        if let Some(fact) = items.fact(id).filter(|fact| fact.status == FactStatus::Active) {
+        if let Some(fact) = items.fact(id).filter(counts) {
             all.push(of_fact(fact, all.len() + 1, None));
         } else if let Some(task) = items.task(id).filter(open) {
             let mark = format!("t{}", all.len() + 1);
@@ -166,6 +185,25 @@ fn known(memory: &Memory, messages: &[Shown], found: &[ItemId]) -> Vec<Known> {
         }
     }
     all
+}
+
+/// The place of something said among all that was said: by its time, then in the order it was recorded in.
+type Place = (Option<Timestamp>, u32);
+
+/// The place of the last new message.
+fn end(memory: &Memory, messages: &[Shown]) -> Option<Place> {
+    messages.iter().filter(|message| message.is_new).filter_map(|message| place_of(memory, message.source)).max()
+}
+
+fn place_of(memory: &Memory, source: ItemId) -> Option<Place> {
+    memory.find(source).zip(memory.get(source)).map(|(ordinal, held)| (held.source.said_at, ordinal))
+}
+
+/// True for what rests only on words that were said after the window: rules have read them already, a model that reads the
+/// window must not be told what comes of it.
+fn is_later(memory: &Memory, evidence: &[Evidence], end: Option<Place>) -> bool {
+    let later = |at: &Evidence| end.zip(place_of(memory, at.source)).is_some_and(|(end, place)| place > end);
+    !evidence.is_empty() && evidence.iter().all(later)
 }
 
 fn of_fact(fact: &Fact, number: usize, read_in: Option<String>) -> Known {

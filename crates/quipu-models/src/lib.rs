@@ -49,6 +49,7 @@ mod model_summarizer;
 
 mod prompt;
 mod refusals;
+mod remarks;
 
 pub mod fake;
 pub mod self_test;
@@ -62,6 +63,7 @@ pub use model_reader::ModelReader;
 pub use model_reflector::ModelReflector;
 pub use model_summarizer::ModelSummarizer;
 pub use prompt::{CHAT, Prompt};
+pub use remarks::RemarkReader;
 pub use rule_extractor::RuleExtractor;
 pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;

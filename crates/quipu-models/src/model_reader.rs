@@ -69,6 +69,10 @@ impl WindowReader for ModelReader {
             Err(error) => Err(ExtractError::Unavailable(error.to_string())),
         }
     }
+
+    fn prompt(&self, window: &Window) -> String {
+        format!("{}\n{}", self.system, written(window))
+    }
 }
 
 /// A window as a prompt.

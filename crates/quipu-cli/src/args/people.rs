@@ -113,6 +113,13 @@ pub(crate) struct Reread {
     /// Only what was recorded and never read, because a command was cut short
     #[arg(long)]
     pub(crate) unread: bool,
+    /// Let the configured model read everything that was ever said. What it will cost is told first; a run that is cut short
+    /// goes on where it stopped
+    #[arg(long, conflicts_with = "unread")]
+    pub(crate) with_model: bool,
+    /// Let the model read at most so many messages now [default: all of them]
+    #[arg(long, value_name = "N", requires = "with_model")]
+    pub(crate) sources: Option<usize>,
 }
 
 /// What the file of `quipu write` looks like.

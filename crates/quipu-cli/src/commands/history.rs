@@ -297,8 +297,7 @@ fn agreed(announced: Announced, yes: bool, has_token: bool, targets: &[String]) 
         Announced::Unconfirmed(announcement) => Some(announcement),
         stale @ Announced::Stale(_) => return stale.version().map(Some),
     };
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() {
+    if !std::io::stdin().is_terminal() {
         return Err(Error::Invalid(match announcement {
             Some(announcement) => format!("{announcement} as `--confirm`, or with --yes"),
             None => "erasing cannot be undone; give --yes".to_owned(),
@@ -307,11 +306,17 @@ fn agreed(announced: Announced, yes: bool, has_token: bool, targets: &[String]) 
     if let Some(announcement) = &announcement {
         eprintln!("{}", counts(announcement));
     }
-    eprint!("Erase {} for good? This cannot be undone. Type yes: ", targets.join(", "));
-    let mut answer = String::new();
-    stdin.lock().read_line(&mut answer).map_err(|error| Error::Unavailable(error.to_string()))?;
+    let agreed = says_yes(&format!("Erase {} for good? This cannot be undone.", targets.join(", ")))?;
     let version = announcement.map(|announcement| announcement.version);
-    Ok((answer.trim() == "yes").then_some(version))
+    Ok(agreed.then_some(version))
+}
+
+/// Asks on the terminal. Anything but "yes" is a no.
+pub(super) fn says_yes(question: &str) -> Result<bool> {
+    eprint!("{question} Type yes: ");
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer).map_err(|error| Error::Unavailable(error.to_string()))?;
+    Ok(answer.trim() == "yes")
 }
 
 fn counts(announcement: &Announcement) -> String {

@@ -166,6 +166,7 @@ fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: b
         Command::Close(args) => people::close(session, &args)?,
         Command::Merge(args) => people::merge(session, &args)?,
         Command::Score(args) => people::score(session, &args)?,
+        Command::Reread(args) if args.with_model => models::reread(session, settings, &args, yes)?,
         Command::Reread(args) => people::reread(session, &args)?,
         Command::Write(args) => people::write(session, &args)?,
         Command::Migrate(args) => people::migrate(session, &args)?,

@@ -1,18 +1,22 @@
 //! Language models: what is configured, whether it answers, and the work that waits for it.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use quipu_engine::ports::Usage;
 use quipu_engine::status::Finding;
-use quipu_engine::{Budget, Error, ExtractWithModelOptions, Processed, Result, Until};
+use quipu_engine::{Budget, Error, ExtractWithModelOptions, Processed, ReadingCost, Result, Until};
 use quipu_models::language::Spent;
 
+use super::history::says_yes;
 use super::{Session, people};
 use crate::app;
 use crate::args::models::CatchUp;
+use crate::args::people::Reread;
 use crate::output::Printer;
-use crate::settings::{ModelSettings, Settings};
+use crate::settings::{ModelRole, ModelSettings, Settings};
 use crate::system::{SystemClock, SystemEntropy};
 
 /// How long a probe may take, whatever the deadline of its model is.
@@ -105,6 +109,47 @@ pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
         session.printer.hint(&format!("not everything could be done now: {fault}"));
     }
     Ok(())
+}
+
+/// Lets the model read everything that was ever said, once somebody has agreed to what that costs.
+pub(super) fn reread(session: &Session<'_>, settings: &Settings, args: &Reread, yes: bool) -> Result<()> {
+    let (engine, user) = (&session.engine, &session.user);
+    let sources_max = args.sources.unwrap_or(usize::MAX);
+    let options = ExtractWithModelOptions { sources_max, from_the_start: true };
+    let cost = quipu_engine::reading_cost(engine, user, &options)?;
+    let announced = announced(&cost, settings);
+    if !yes && cost.requests > 0 {
+        if !std::io::stdin().is_terminal() {
+            return Err(Error::Invalid(format!("{announced}. Nothing was sent: agree with --yes")));
+        }
+        if !says_yes(&format!("{announced}. Go on?"))? {
+            session.printer.hint("nothing was sent");
+            return Ok(());
+        }
+    }
+    let read = quipu_engine::extract_with_model(engine, user, &options)?;
+    let fault = read.fault.clone();
+    session.printer.report(&Processed { studied: Some(read), ..Processed::default() }, in_words)?;
+    if let Some(fault) = fault {
+        session.printer.hint(&format!("not everything could be read now: {fault}; the same command goes on"));
+    }
+    Ok(())
+}
+
+/// What reading costs, in words and in money where the settings have prices.
+fn announced(cost: &ReadingCost, settings: &Settings) -> String {
+    let set = settings.models.iter().find(|set| set.role == ModelRole::Extractor);
+    let usage = Usage { input_tokens: cost.prompt_tokens, output_tokens: cost.answer_tokens, estimated: true };
+    let money = set.map(|set| set.endpoint.prices.of(&usage)).filter(|money| *money > 0.0);
+    let money = money.map_or_else(
+        || "; the settings have no prices, so what it costs in money is not known".to_owned(),
+        |money| format!("; {money:.2} at the prices of the settings"),
+    );
+    format!(
+        "{} would read {} messages in {} requests: about {} tokens of prompts, most of them the same part at the beginning \
+         of each, and about {} of answers{money}",
+        cost.reader, cost.sources, cost.requests, cost.prompt_tokens, cost.answer_tokens
+    )
 }
 
 fn in_words(report: &Processed) -> String {

@@ -13,6 +13,10 @@ use crate::item::{Link, NoteOrigin, TenetKind};
 /// Who "I" is in a source whose author has no name.
 pub const USER: &str = "user";
 
+/// The relation of sentences that are kept in the user's own words: what was said on a day, not what holds. They are listed, and
+/// not searched: the turn they stand in is.
+pub const REMARK: &str = "remark";
+
 /// The text to read, and what must be known to read it.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading<'a> {

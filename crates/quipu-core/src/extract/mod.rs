@@ -26,8 +26,8 @@ mod verb;
 mod when;
 
 pub use candidate::{
-    Besides, Extraction, FactCandidate, NoteCandidate, PassedOver, Reading, Stance, TaskCandidate, TaskKind, TaskNews,
-    TenetCandidate, USER, UpdateCandidate, UpdateNews,
+    Besides, Extraction, FactCandidate, NoteCandidate, PassedOver, REMARK, Reading, Stance, TaskCandidate, TaskKind,
+    TaskNews, TenetCandidate, USER, UpdateCandidate, UpdateNews,
 };
 pub use rules::Rules;
 pub use when::SpokenDate;

@@ -15,7 +15,7 @@ use super::plan::is_name_here;
 use super::tokens::{self, Word, for_each_term};
 use super::words::WordIndex;
 use crate::event::Change;
-use crate::extract::USER;
+use crate::extract::{REMARK, USER};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Evidence, Fact};
 use crate::items::Items;
@@ -249,7 +249,8 @@ pub(super) fn terms(text: &str) -> Vec<String> {
 /// What of an item can be found by its words; `None` for what is not recalled.
 fn words(items: &Items, id: ItemId) -> Option<String> {
     match id.kind {
-        ItemKind::Fact => items.fact(id).map(|fact| {
+        // The turn a remark stands in has the same words.
+        ItemKind::Fact => items.fact(id).filter(|fact| fact.predicate != REMARK).map(|fact| {
             let words = &REGISTRY.get(&fact.predicate).words;
             std::iter::once(&fact.text).chain(words).map(String::as_str).collect::<Vec<_>>().join(" ")
         }),

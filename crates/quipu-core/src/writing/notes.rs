@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::tasks::overlap;
+use super::tasks::{contained, overlap};
 use super::{Outcome, Work, gate};
 use crate::event::{Actor, Trust};
 use crate::extract::{NoteCandidate, TenetCandidate};
@@ -13,6 +13,9 @@ use crate::limit;
 
 /// From this share of common stems on, two notes say the same.
 const SAME_NOTE_MIN: f64 = 0.8;
+
+/// From this share of common stems on, a line that contains another says little more than it.
+const LITTLE_MORE_MIN: f64 = 0.5;
 
 impl Work<'_> {
     pub(super) fn note(&mut self, candidate: &NoteCandidate) {
@@ -127,17 +130,41 @@ impl Work<'_> {
 /// asked again: twice as many as then. None if so many do, or nobody said no.
 pub(crate) fn declined(items: &Items, text: &str, support: usize) -> Option<(ItemId, usize)> {
     let no = |tenet: &&Tenet| tenet.status == TenetStatus::Outdated || items.is_hidden(tenet.id);
-    let same = items.tenets().filter(no).filter(|tenet| says_the_same(&tenet.text, text));
+    let same = items.tenets().filter(no).filter(|tenet| says_little_else(&tenet.text, text));
     let again_at = same.map(|tenet| (tenet.id, tenet.evidence.len().max(1).saturating_mul(2)));
     again_at.max_by_key(|(_, at)| *at).filter(|(_, at)| support < *at)
 }
 
 /// True if two lines are all but the same, and both or neither say "not".
 pub(crate) fn says_the_same(one: &str, other: &str) -> bool {
-    let negations = |text: &str| {
-        let lower = text.to_lowercase().replace('\u{2019}', "'");
-        let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
-        words.filter(|word| matches!(*word, "not" | "no" | "never" | "without") || word.ends_with("n't")).count()
-    };
-    negations(one) == negations(other) && overlap(one, other) >= SAME_NOTE_MIN
+    negates(one) == negates(other) && overlap(one, other) >= SAME_NOTE_MIN
+}
+
+/// True if one line says all that the other says and little more, and both or neither say "not". Whoever declined one is not
+/// asked about the other.
+fn says_little_else(one: &str, other: &str) -> bool {
+    let (a, b) = (affirmed(one), affirmed(other));
+    let common = overlap(&a, &b);
+    negates(one) == negates(other) && (common >= SAME_NOTE_MIN || common >= LITTLE_MORE_MIN && contained(&a, &b))
+}
+
+fn negates(text: &str) -> bool {
+    words(text).iter().any(|word| is_negation(word))
+}
+
+/// A text without the words that say "not".
+fn affirmed(text: &str) -> String {
+    let mut words = words(text);
+    words.retain(|word| !is_negation(word));
+    words.join(" ")
+}
+
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase().replace('\u{2019}', "'");
+    let words = lower.split(|c: char| !c.is_alphanumeric() && c != '\'');
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+fn is_negation(word: &str) -> bool {
+    matches!(word, "not" | "no" | "never" | "without" | "nobody" | "nothing" | "none") || word.ends_with("n't")
 }

@@ -202,6 +202,12 @@ pub(super) fn overlap(one: &str, other: &str) -> f64 {
     if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
 }
 
+/// True if the stems of one text are all among those of the other, and there are some.
+pub(super) fn contained(one: &str, other: &str) -> bool {
+    let (a, b) = (stems(one), stems(other));
+    !a.is_empty() && !b.is_empty() && (a.is_subset(&b) || b.is_subset(&a))
+}
+
 /// How well fewer words name a title: the share of the shorter one's stems, unless that is a single one of several.
 fn named_by(title: &str, name: &str) -> f64 {
     let (a, b) = (stems(title), stems(name));

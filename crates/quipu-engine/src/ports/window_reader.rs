@@ -16,4 +16,10 @@ pub trait WindowReader: Send + Sync {
     /// # Errors
     /// `Unavailable` if asking again may help; `Run` if this window cannot be read. The words are durable whatever happens here.
     fn read(&self, user: &UserId, window: &Window) -> Result<Answer, ExtractError>;
+
+    /// All that is asked about a window, to tell beforehand what reading costs. Default: the messages and what is known.
+    fn prompt(&self, window: &Window) -> String {
+        let messages = window.messages.iter().map(|message| message.text.as_str());
+        messages.chain(window.known.iter().map(|known| known.text.as_str())).collect::<Vec<_>>().join("\n")
+    }
 }

@@ -25,7 +25,8 @@ pub struct Prices {
 }
 
 impl Prices {
-    pub(super) fn of(&self, usage: &Usage) -> f64 {
+    /// What so many tokens cost.
+    pub fn of(&self, usage: &Usage) -> f64 {
         (usage.input_tokens as f64 * self.input_per_million + usage.output_tokens as f64 * self.output_per_million)
             / 1e6
     }

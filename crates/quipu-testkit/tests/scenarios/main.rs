@@ -15,6 +15,7 @@ mod maintaining;
 mod model_reading;
 mod packing;
 mod reading;
+mod remarks;
 mod repeating;
 mod retrying;
 mod reverting;

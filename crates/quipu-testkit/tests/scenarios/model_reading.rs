@@ -10,7 +10,7 @@ use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When, core_at};
 use quipu_engine::{
     Engine, ExtractWithModelOptions, FactOptions, LogOptions, RememberOptions, Utterance, extract_with_model, facts,
-    log, rebuild, remember, revert, reviews,
+    log, reading_cost, rebuild, remember, revert, reviews,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, Rig};
@@ -214,4 +214,54 @@ fn a_conversation_is_read_in_windows_and_each_message_once() {
     assert_eq!(extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap().sources, 20);
     assert_eq!(extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap().sources, 0);
     assert_eq!(*kept.lock().unwrap(), [(16, 0), (4, 4), (16, 4), (4, 4)]);
+}
+
+#[test]
+fn a_window_does_not_tell_what_was_said_after_it() {
+    use std::sync::Mutex;
+    let shown: Arc<Mutex<Vec<Vec<String>>>> = Arc::default();
+    let (kept, seen) = (shown.clone(), shown);
+    let engine = engine(move |window| {
+        seen.lock().unwrap().push(window.known.iter().map(|item| item.text.clone()).collect());
+        Answer::default()
+    });
+    let say = |text: &str| {
+        let said = Utterance { session: Some("s".to_owned()), ..Utterance::of_user(text.to_owned()) };
+        remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+    };
+    say("I live in Porto.");
+    for number in 0..15 {
+        say(&format!("Number {number} came by again."));
+    }
+    say("I am allergic to walnuts.");
+    assert_eq!(extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap().sources, 17);
+    let kept = kept.lock().unwrap();
+    let knows = |window: usize, words: &str| kept[window].iter().any(|text| text.contains(words));
+    assert!(knows(0, "Porto") && !knows(0, "walnuts"), "{kept:?}");
+    assert!(knows(1, "Porto") && knows(1, "walnuts"), "{kept:?}");
+}
+
+#[test]
+fn reading_everything_again_goes_on_where_it_was_cut_short() {
+    let engine = engine(|_| Answer::default());
+    for number in 0..40 {
+        let said = Utterance {
+            session: Some("s".to_owned()),
+            ..Utterance::of_user(format!("Number {number} came by again."))
+        };
+        remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+    }
+    let all = ExtractWithModelOptions::default();
+    assert_eq!(extract_with_model(&engine, &me(), &all).unwrap().sources, 40);
+    let again = ExtractWithModelOptions { from_the_start: true, ..all.clone() };
+    let cost = reading_cost(&engine, &me(), &again).unwrap();
+    assert_eq!((cost.sources, cost.requests), (40, 3));
+    assert_eq!(reading_cost(&engine, &me(), &all).unwrap().sources, 0);
+    let some = ExtractWithModelOptions { sources_max: 30, ..again.clone() };
+    assert_eq!(extract_with_model(&engine, &me(), &some).unwrap().sources, 30);
+    assert_eq!(reading_cost(&engine, &me(), &again).unwrap().sources, 10);
+    assert_eq!(extract_with_model(&engine, &me(), &again).unwrap().sources, 10);
+    assert_eq!(extract_with_model(&engine, &me(), &all).unwrap().sources, 0);
+    // Once it has come to the end it begins anew.
+    assert_eq!(extract_with_model(&engine, &me(), &again).unwrap().sources, 40);
 }

@@ -14,8 +14,8 @@ use quipu_engine::{
     Budget, EntryPoint, EvolveOptions, ExtractWithModelOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions,
     RememberOptions, Result, SummarizeOptions, TendOptions, Until, Utterance, WriteRequest, compact, consolidate, due,
     end_session, evolve, extract_with_model, flush_hits, ingest, ingest_given, keep_hits, maintained_at, migrate,
-    process, reflect, remember, remember_all, reread, set_base_truth, summarize, tell_episodes, tend, tend_while,
-    unset_base_truth, write,
+    process, reading_cost, reflect, remember, remember_all, reread, set_base_truth, summarize, tell_episodes, tend,
+    tend_while, unset_base_truth, write,
 };
 use serde_json::json;
 
@@ -63,6 +63,12 @@ pub(crate) const VERBS: &[Verb] = &[
         let options =
             ExtractWithModelOptions { from_the_start: w.dice.once_in(4), ..ExtractWithModelOptions::default() };
         extract_with_model(w.engine, &user, &options).map(drop)
+    }),
+    verb("reading_cost", 6, |w| {
+        let user = w.user();
+        let options =
+            ExtractWithModelOptions { from_the_start: w.dice.once_in(2), ..ExtractWithModelOptions::default() };
+        reading_cost(w.engine, &user, &options).map(drop)
     }),
     verb("reflect", 8, |w| {
         let user = w.user();

@@ -162,13 +162,20 @@ fn a_tenet_that_was_declined_is_not_asked_again_for_no_more_reason() {
         (waiting.len(), report.refused)
     };
     assert_eq!(propose("I listen to music before work", Vec::new()).0, 1);
-    for text in ["I listen to music before work", "i listen to music, before work!"] {
+    assert_eq!(propose("I never lend money", Vec::new()).0, 1);
+    for text in [
+        "I listen to music before work",
+        "i listen to music, before work!",
+        "I really listen to quiet music before work",
+        "I don't ever lend any money",
+    ] {
         let (asked, refused) = propose(text, Vec::new());
         assert!(asked == 0 && refused[0].reason.contains("declined"), "{refused:?}");
     }
     assert_eq!(propose("I listen to music before work", vec![fact, fact]).0, 1, "twice as much speaks for it");
     assert_eq!(propose("I listen to music before work", vec![fact]).0, 0);
     assert_eq!(propose("I never listen to music before work", Vec::new()).0, 1, "it says something else");
+    assert_eq!(propose("I never lend books", Vec::new()).0, 1, "it is about something else");
 }
 
 /// Edits the core document as the engine does.

@@ -1,0 +1,542 @@
+//! Remarks: sentences of the user's that are worth remembering and that no rule reads, kept in their own words.
+//!
+//! Whether a sentence is one is the judgement of a logistic regression on the sentence's embedding and on features of its form
+//! ([`form`]). It was trained on people's messages (testdata/remarks) by `crates/quipu-models/remarks/train.py`.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use jiff::Timestamp;
+use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, SpokenDate, Stance, USER};
+use quipu_engine::ports::{EmbedError, Embedder, ExtractError, Extractor};
+use serde::Deserialize;
+
+use crate::rule_extractor::RuleExtractor;
+
+/// Shorter pieces say too little by themselves, longer ones are no single remark. In bytes.
+const BYTES: std::ops::RangeInclusive<usize> = 8..=400;
+/// A piece that is longer is cut at commas, too.
+const CUT_AT_COMMAS: usize = 220;
+/// What a word of the form features stands for beside the embedding, whose length is 1.
+const EMBEDDING_SCALE: f32 = 6.0;
+
+/// From .95 on a person stands behind a fact; nobody has looked at a remark.
+const CONFIDENCE_MAX: f64 = 0.9;
+
+/// The weights, as `train.py` writes them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Weights {
+    /// The embedding model they were trained with.
+    embedder: String,
+    /// From this probability on a piece is a remark.
+    threshold: f32,
+    bias: f32,
+    embedding: Vec<f32>,
+    form: Vec<f32>,
+}
+
+static WEIGHTS: LazyLock<Result<Weights, String>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../remarks/weights.json"))
+        .map_err(|error| format!("remarks/weights.json: {error}"))
+});
+
+/// Rules, and remarks where rules read nothing. Offline; the same text gives the same candidates on every machine of a kind.
+pub struct RemarkReader {
+    id: String,
+    rules: RuleExtractor,
+    embedder: Arc<dyn Embedder>,
+}
+
+impl RemarkReader {
+    /// One over rules and the built-in embedding model. Without that model (`None` if the embedder is another one) there is
+    /// none: the weights fit no other.
+    #[must_use]
+    pub fn new(rules: RuleExtractor, embedder: Arc<dyn Embedder>) -> Option<Self> {
+        let fits = WEIGHTS.as_ref().is_ok_and(|weights| weights.embedder == embedder.model().id);
+        let id = format!("{} remarks/v1", rules.id());
+        fits.then_some(Self { id, rules, embedder })
+    }
+
+    /// The pieces of a text that may be remarks, in bytes, each with its embedding and the features of its form.
+    ///
+    /// # Errors
+    /// What the embedder says.
+    pub fn pieces(embedder: &dyn Embedder, text: &str) -> Result<Vec<(Range<usize>, Vec<f32>, Vec<f32>)>, EmbedError> {
+        let ranges = pieces(text);
+        let texts: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let vectors = embedder.embed(&texts)?;
+        let forms = texts.iter().map(|text| form(text)).collect::<Vec<_>>();
+        Ok(ranges.into_iter().zip(vectors).zip(forms).map(|((range, vector), form)| (range, vector, form)).collect())
+    }
+
+    fn remarks(&self, reading: &Reading<'_>, read: &Extraction) -> Result<Vec<FactCandidate>, ExtractError> {
+        let weights = WEIGHTS.as_ref().map_err(|why| ExtractError::Run(why.clone()))?;
+        let taken = taken(read);
+        let is_free =
+            |range: &Range<usize>| taken.iter().all(|other| other.end <= range.start || range.end <= other.start);
+        let ranges: Vec<Range<usize>> = pieces(reading.text).into_iter().filter(is_free).collect();
+        let texts: Vec<&str> = ranges.iter().map(|range| &reading.text[range.clone()]).collect();
+        if texts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let vectors = self.embedder.embed(&texts).map_err(|error| ExtractError::Run(error.to_string()))?;
+        let judged = ranges.iter().zip(texts).zip(vectors);
+        let judged = judged.map(|((range, text), vector)| (range, text, weights.probability(&vector, &form(text))));
+        let kept = judged.filter(|(_, _, probability)| *probability >= weights.threshold);
+        Ok(kept.map(|(range, text, probability)| remark(range, text, probability, reading.said_at)).collect())
+    }
+}
+
+impl Extractor for RemarkReader {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
+        let mut read = self.rules.read(reading)?;
+        if reading.speaker == USER {
+            let remarks = self.remarks(reading, &read)?;
+            read.facts.extend(remarks);
+        }
+        Ok(read)
+    }
+
+    fn dates(&self, text: &str, said_at: Option<Timestamp>) -> Vec<SpokenDate> {
+        self.rules.dates(text, said_at)
+    }
+}
+
+impl Weights {
+    fn probability(&self, vector: &[f32], form: &[f32]) -> f32 {
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+        let sum = self.bias + EMBEDDING_SCALE * dot(&self.embedding, vector) + dot(&self.form, form);
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+/// What rules have read already, and what they know to be no claim of the user's: quotations, hypotheses, jokes.
+fn taken(read: &Extraction) -> Vec<Range<usize>> {
+    let facts = read.facts.iter().map(|fact| &fact.span).chain(read.tasks.iter().map(|task| &task.span));
+    let others = read.updates.iter().map(|update| &update.span).chain(read.notes.iter().map(|note| &note.span));
+    let aside = read.passed_over.iter().filter(|passed| passed.reason != "question").map(|passed| &passed.span);
+    facts.chain(others).chain(read.tenets.iter().map(|tenet| &tenet.span)).chain(aside).cloned().collect()
+}
+
+/// A remark as a candidate: an event of its day, for it says what was said then and not that it holds.
+fn remark(range: &Range<usize>, text: &str, probability: f32, said_at: Option<Timestamp>) -> FactCandidate {
+    FactCandidate {
+        subject: USER.to_owned(),
+        predicate: REMARK.to_owned(),
+        object: text.trim_end_matches(['.', ';', ',']).to_owned(),
+        span: range.clone(),
+        stance: Stance::Holds,
+        valid_from: said_at,
+        valid_to: None,
+        confidence: f64::from(probability).min(CONFIDENCE_MAX),
+        qualifiers: BTreeMap::new(),
+    }
+}
+
+/// Cuts a text into sentences, those where a question or an aside begins without a full stop, and long ones at commas.
+fn pieces(text: &str) -> Vec<Range<usize>> {
+    let sentences = cut(text, 0..text.len(), |piece, at, _| at == '\n' || piece.ends_with(['.', '!', '?', ';']));
+    let begins = |piece: &str, rest: &str| {
+        let rest = rest.trim_start().as_bytes();
+        let starts =
+            |start: &&str| rest.get(..start.len()).is_some_and(|word| word.eq_ignore_ascii_case(start.as_bytes()));
+        piece.split_whitespace().nth(WORDS_BEFORE - 1).is_some() && BEGINS.iter().any(starts)
+    };
+    let mut all: Vec<Range<usize>> = Vec::new();
+    for sentence in sentences {
+        for clause in cut(text, sentence, |piece, _, rest| begins(piece, rest)) {
+            if clause.len() > CUT_AT_COMMAS {
+                all.extend(cut(text, clause, |piece, _, _| piece.ends_with(',')));
+            } else {
+                all.push(clause);
+            }
+        }
+    }
+    all.retain(|range| BYTES.contains(&range.len()) && is_english(&text[range.clone()]));
+    all
+}
+
+/// Fewer words are no clause that something follows.
+const WORDS_BEFORE: usize = 3;
+
+/// What begins a clause of its own, also in a text without full stops: people put their question behind what they tell.
+const BEGINS: [&str; 36] = [
+    "anyway",
+    "can you ",
+    "can u ",
+    "could you ",
+    "can i ",
+    "could i ",
+    "should i ",
+    "shall i ",
+    "do i ",
+    "do you ",
+    "does it ",
+    "is it ",
+    "is there ",
+    "are there ",
+    "how do ",
+    "how does ",
+    "how long ",
+    "how much ",
+    "how many ",
+    "how can ",
+    "how should ",
+    "what do ",
+    "what does ",
+    "what is ",
+    "what are ",
+    "what's the ",
+    "whats the ",
+    "what time ",
+    "what would ",
+    "which one ",
+    "who is ",
+    "where can ",
+    "please ",
+    "pls ",
+    "also ",
+    "but ",
+];
+
+/// The parts of a stretch, without blanks around them. It is cut at a blank for which `is_cut` says so, which gets the piece so far,
+/// the blank, and all from it on.
+fn cut(text: &str, whole: Range<usize>, is_cut: impl Fn(&str, char, &str) -> bool) -> Vec<Range<usize>> {
+    let (mut all, mut from) = (Vec::new(), whole.start);
+    for (at, blank) in text[whole.clone()].char_indices().filter(|(_, c)| c.is_whitespace()) {
+        let at = whole.start + at;
+        if is_cut(&text[from..at], blank, &text[at..whole.end]) {
+            all.push(from..at);
+            from = at;
+        }
+    }
+    all.push(from..whole.end);
+    let trimmed = |range: Range<usize>| {
+        let part = &text[range.clone()];
+        let start = range.start + (part.len() - part.trim_start().len());
+        start..start + part.trim().len()
+    };
+    all.into_iter().map(trimmed).filter(|range| !range.is_empty()).collect()
+}
+
+/// Words every English text has: a long piece without one is in another language, or no sentence.
+const ENGLISH: [&str; 46] = [
+    "the", "a", "an", "i", "im", "i'm", "ive", "i've", "my", "me", "we", "our", "it", "its", "it's", "is", "was",
+    "are", "am", "to", "of", "and", "in", "on", "at", "for", "with", "not", "no", "but", "so", "that", "this", "have",
+    "has", "had", "got", "do", "did", "he", "she", "they", "from", "be", "been", "just",
+];
+/// Pieces with so many words must have one of them.
+const ENGLISH_FROM: usize = 5;
+
+fn is_english(text: &str) -> bool {
+    let words = words(text);
+    text.chars().filter(|c| c.is_alphabetic()).all(|c| c < '\u{250}')
+        && (words.len() < ENGLISH_FROM || words.iter().any(|word| ENGLISH.contains(&word.as_str())))
+}
+
+/// The words of a text in lower case, with plain apostrophes.
+fn words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase().replace('\u{2019}', "'");
+    lower
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+const I: [&str; 12] = ["i", "i'm", "im", "i've", "ive", "i'd", "i'll", "we", "we're", "we've", "me", "us"];
+const MY: [&str; 7] = ["my", "our", "mine", "ma", "ours", "myself", "meself"];
+const YOU: [&str; 6] = ["you", "your", "u", "ur", "you're", "you've"];
+const ASKS: [&str; 29] = [
+    "what", "whats", "what's", "how", "hows", "how's", "why", "when", "where", "who", "which", "can", "could",
+    "should", "would", "is", "are", "do", "does", "did", "will", "any", "am", "anyone", "whose", "was", "were", "has",
+    "whens",
+];
+const BIDS: [&str; 44] = [
+    "please",
+    "pls",
+    "write",
+    "make",
+    "give",
+    "tell",
+    "explain",
+    "fix",
+    "help",
+    "translate",
+    "check",
+    "draft",
+    "list",
+    "find",
+    "show",
+    "suggest",
+    "compare",
+    "convert",
+    "summarise",
+    "summarize",
+    "rewrite",
+    "shorten",
+    "add",
+    "remove",
+    "keep",
+    "put",
+    "use",
+    "calculate",
+    "plan",
+    "create",
+    "turn",
+    "call",
+    "remind",
+    "name",
+    "describe",
+    "proofread",
+    "think",
+    "pretend",
+    "imagine",
+    "let's",
+    "lets",
+    "look",
+    "answer",
+    "recommend",
+];
+const PAST: [&str; 30] = [
+    "was", "were", "had", "went", "got", "did", "been", "bought", "sold", "left", "broke", "told", "said", "lost",
+    "found", "met", "came", "took", "made", "gave", "saw", "began", "quit", "ran", "won", "fell", "became", "felt",
+    "paid", "kept",
+];
+const TIME: [&str; 58] = [
+    "today",
+    "tonight",
+    "tomorrow",
+    "yesterday",
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "mon",
+    "tue",
+    "tues",
+    "wed",
+    "thu",
+    "thurs",
+    "fri",
+    "sat",
+    "sun",
+    "week",
+    "weeks",
+    "month",
+    "months",
+    "year",
+    "years",
+    "yr",
+    "yrs",
+    "january",
+    "february",
+    "march",
+    "april",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+    "jan",
+    "feb",
+    "apr",
+    "jun",
+    "jul",
+    "aug",
+    "sept",
+    "oct",
+    "nov",
+    "dec",
+    "since",
+    "until",
+    "next",
+    "last",
+    "ago",
+    "summer",
+    "winter",
+    "spring",
+    "christmas",
+];
+const FAMILY: [&str; 44] = [
+    "wife",
+    "husband",
+    "partner",
+    "mum",
+    "mom",
+    "mam",
+    "dad",
+    "father",
+    "mother",
+    "son",
+    "daughter",
+    "kid",
+    "kids",
+    "sister",
+    "brother",
+    "boyfriend",
+    "girlfriend",
+    "nan",
+    "gran",
+    "grandma",
+    "grandad",
+    "aunt",
+    "uncle",
+    "cousin",
+    "friend",
+    "mate",
+    "boss",
+    "dog",
+    "cat",
+    "baby",
+    "fiance",
+    "ex",
+    "flatmate",
+    "roommate",
+    "neighbour",
+    "neighbor",
+    "niece",
+    "nephew",
+    "colleague",
+    "bf",
+    "gf",
+    "bro",
+    "sis",
+    "parents",
+];
+const STANDING: [&str; 10] = ["never", "always", "don't", "dont", "stop", "only", "anymore", "again", "still", "now"];
+const SUPPOSES: [&str; 9] =
+    ["if", "would", "could", "imagine", "pretend", "suppose", "might", "maybe", "hypothetically"];
+const POLITE: [&str; 24] = [
+    "thanks", "thank", "thx", "tnx", "cheers", "ok", "okay", "hi", "hey", "hello", "yes", "no", "yeah", "nah", "great",
+    "perfect", "ta", "right", "nice", "cool", "sorry", "lol", "haha", "wow",
+];
+
+/// What the form of a piece says, by place: whether it asks, who is spoken of, which kinds of words it has, how long it is.
+fn form(text: &str) -> Vec<f32> {
+    let words = words(text);
+    let first = words.first().map_or("", String::as_str);
+    let count = |list: &[&str]| words.iter().filter(|word| list.contains(&word.as_str())).count();
+    let any = |list: &[&str]| f32::from(u8::from(count(list) > 0));
+    let starts = |list: &[&str]| f32::from(u8::from(list.contains(&first)));
+    let is = |yes: bool| f32::from(u8::from(yes));
+    let number = words.len() as f32;
+    let in_capitals = text.split_whitespace().skip(1).filter(|word| word.starts_with(char::is_uppercase)).count();
+    let regular_past = words.iter().any(|word| word.len() > 4 && word.ends_with("ed"));
+    vec![
+        is(text.ends_with('?')),
+        is(text.contains('?')),
+        is(text.ends_with('!')),
+        any(&I),
+        count(&I).min(4) as f32,
+        any(&MY),
+        starts(&I),
+        starts(&MY),
+        any(&YOU),
+        starts(&ASKS),
+        starts(&BIDS),
+        any(&BIDS),
+        any(&PAST),
+        is(regular_past),
+        is(words.iter().any(|word| word.ends_with("ing") && word.len() > 4)),
+        is(text.contains(|c: char| c.is_ascii_digit())),
+        any(&TIME),
+        any(&FAMILY),
+        any(&STANDING),
+        any(&SUPPOSES),
+        starts(&SUPPOSES),
+        is(text.contains(['"', '\u{201c}', '\u{201d}', '>'])),
+        is(text.contains(['{', '}', '<', '=', ';', '`', '_'])),
+        starts(&POLITE),
+        is(number <= 2.0),
+        is(number <= 4.0),
+        number.min(30.0) / 10.0,
+        (1.0 + number).ln(),
+        in_capitals.min(4) as f32,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MiniLm;
+
+    fn read(text: &str) -> Vec<String> {
+        let reader = RemarkReader::new(RuleExtractor::english(), Arc::new(MiniLm::new())).unwrap();
+        let reading = Reading { text, speaker: USER, addressee: None, said_at: None, known: &[] };
+        let read = reader.read(&reading).unwrap();
+        read.facts.into_iter().filter(|fact| fact.predicate == REMARK).map(|fact| fact.object).collect()
+    }
+
+    #[test]
+    fn the_weights_fit_the_features_and_the_model() {
+        let weights = WEIGHTS.as_ref().unwrap();
+        assert_eq!(weights.form.len(), form("I had soup.").len());
+        assert_eq!(weights.embedding.len(), MiniLm::new().model().dimensions);
+        assert!(weights.threshold > 0.7, "less is not sure enough for the gate");
+    }
+
+    #[test]
+    fn texts_are_cut_at_sentences_lines_and_long_ones_at_commas() {
+        let parts = |text: &str| pieces(text).into_iter().map(|range| text[range].to_owned()).collect::<Vec<_>>();
+        assert_eq!(
+            parts("Knee is bad again. Off to the gym?\n\n- bought a kayak\nok"),
+            ["Knee is bad again.", "Off to the gym?", "- bought a kayak"]
+        );
+        let long = format!(
+            "{}, {}",
+            "we drove to the lake and back ".repeat(6).trim(),
+            "then the car broke down on the way home in the rain"
+        );
+        assert_eq!(parts(&long).len(), 2);
+        assert_eq!(
+            parts("legs are gone after the derby how long should i rest them"),
+            ["legs are gone after the derby", "how long should i rest them"]
+        );
+        assert_eq!(parts("Wir fahren morgen früh nach Hause zurück"), Vec::<String>::new());
+        assert_eq!(parts("猫が大好きです。とても"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_of_the_users_life_is_kept_in_their_words_and_what_asks_is_not() {
+        for text in [
+            "dad's hip operation got moved to the spring",
+            "we finally got the keys to the flat on friday and moved in on sunday",
+            "our landlord sold the house so we have to be out by march",
+        ] {
+            assert_eq!(read(text), [text], "{text}");
+        }
+        for text in [
+            "how long do i roast a chicken for?",
+            "write me a short poem about the sea",
+            "thanks, that's perfect!",
+            "the capital of Australia is Canberra",
+            "\"I moved to Rome last year,\" said the old man in my novel.",
+        ] {
+            assert_eq!(read(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_others_and_of_what_rules_read_there_are_no_remarks() {
+        let reader = RemarkReader::new(RuleExtractor::english(), Arc::new(MiniLm::new())).unwrap();
+        let text = "dad's hip operation got moved to the spring";
+        let reading = Reading { text, speaker: "Ana", addressee: None, said_at: None, known: &[] };
+        assert!(reader.read(&reading).unwrap().facts.iter().all(|fact| fact.predicate != REMARK));
+        assert_eq!(read("I live in Porto."), Vec::<String>::new());
+    }
+}

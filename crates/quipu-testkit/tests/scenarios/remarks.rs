@@ -1,0 +1,116 @@
+//! Remarks: sentences kept in the user's own words are listed on their day, and the turn they stand in is what is found.
+
+use std::sync::Arc;
+
+use quipu_core::extract::window::{Answer, Judged, Window};
+use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, Stance, USER};
+use quipu_core::id::{ItemKind, UserId};
+use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::ports::{ExtractError, Extractor, WindowReader};
+use quipu_engine::{
+    Engine, ExtractWithModelOptions, FactOptions, IngestOptions, RecallOptions, RememberOptions, Utterance,
+    extract_with_model, facts, ingest_given, recall, remember,
+};
+use quipu_testkit::{MemoryStore, Rig};
+
+use crate::me;
+
+const SAID: &str = "knee's playing up again since the half marathon";
+
+/// Every text is a remark.
+struct Everything;
+
+impl Extractor for Everything {
+    fn id(&self) -> &str {
+        "everything/v1"
+    }
+
+    fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
+        let remark = FactCandidate {
+            subject: USER.to_owned(),
+            predicate: REMARK.to_owned(),
+            object: reading.text.to_owned(),
+            span: 0..reading.text.len(),
+            stance: Stance::Holds,
+            valid_from: reading.said_at,
+            valid_to: None,
+            confidence: 0.9,
+            qualifiers: Default::default(),
+        };
+        Ok(Extraction { facts: vec![remark], ..Extraction::default() })
+    }
+}
+
+/// A model that answers each window alike.
+struct Model(Answer);
+
+impl WindowReader for Model {
+    fn id(&self) -> &str {
+        "model/v1"
+    }
+
+    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
+        assert!(window.known.is_empty(), "a remark is nothing to be judged: {:?}", window.known);
+        Ok(self.0.clone())
+    }
+}
+
+fn engine(reader: Option<Arc<dyn WindowReader>>) -> Engine {
+    Rig { extractor: Some(Arc::new(Everything)), reader, ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
+}
+
+fn held(engine: &Engine) -> Vec<String> {
+    facts(engine, &me(), &FactOptions::default()).unwrap().into_iter().map(|shown| shown.fact.text).collect()
+}
+
+fn say(engine: &Engine, text: &str) {
+    remember(engine, &me(), &Utterance::of_user(text), &RememberOptions::default()).unwrap();
+}
+
+#[test]
+fn a_remark_is_listed_and_its_turn_is_found() {
+    // Given a sentence that is kept as it was said
+    let engine = engine(None);
+    say(&engine, SAID);
+    // Then it is listed
+    assert_eq!(held(&engine), [format!("User said: {SAID}")]);
+    // and who asks gets its turn, once
+    let found = recall(&engine, &me(), &RecallOptions::of("How is my knee?")).unwrap();
+    let kinds: Vec<ItemKind> = found.hits.iter().map(|hit| hit.id.kind).collect();
+    assert_eq!(kinds, [ItemKind::Turn]);
+}
+
+#[test]
+fn there_are_no_remarks_in_documents_and_of_what_is_not_the_users_own_word() {
+    let engine = engine(None);
+    let options = IngestOptions {
+        dry_run: false,
+        conversation: None,
+        extract: true,
+        own_words: true,
+        into: Some(me()),
+        default_user: me(),
+        read: ReadOptions::default(),
+    };
+    let page = format!("# Running\n\n{SAID}\n");
+    let (_, fault) = ingest_given(&engine, Format::Markdown, ("notes.md", page.as_bytes()), &options, &mut |_| {});
+    assert!(fault.is_none(), "{fault:?}");
+    assert_eq!(held(&engine), Vec::<String>::new());
+}
+
+#[test]
+fn a_model_that_reads_the_turn_takes_the_place_of_its_remark() {
+    // Given a model that has nothing at all to say, for it may have failed
+    let silent = engine(Some(Arc::new(Model(Answer::default()))));
+    say(&silent, SAID);
+    extract_with_model(&silent, &me(), &ExtractWithModelOptions::default()).unwrap();
+    // Then the remark stays
+    assert_eq!(held(&silent).len(), 1);
+    // Given one that has judged the window
+    let judged = Answer { readings: vec![Judged { id: "f9".to_owned(), right: true }], ..Answer::default() };
+    let engine = engine(Some(Arc::new(Model(judged))));
+    say(&engine, SAID);
+    extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();
+    // Then what it has read counts, and not the remark
+    assert_eq!(held(&engine), Vec::<String>::new());
+}
