@@ -4,6 +4,7 @@
 use std::io::{BufRead, Write};
 
 use quipu_models::{MiniLm, RemarkReader};
+use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model = MiniLm::new();
@@ -12,7 +13,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let text: String = serde_json::from_str(&line?)?;
         let pieces: Vec<_> = RemarkReader::pieces(&model, &text)?
             .into_iter()
-            .map(|(range, vector, form)| serde_json::json!({"at": [range.start, range.end], "vector": vector, "form": form}))
+            .map(
+                |piece| json!({"at": [piece.range.start, piece.range.end], "vector": piece.vector, "form": piece.form}),
+            )
             .collect();
         writeln!(out, "{}", serde_json::to_string(&pieces)?)?;
     }

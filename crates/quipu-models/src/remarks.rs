@@ -59,19 +59,12 @@ impl RemarkReader {
         fits.then_some(Self { id, rules, embedder })
     }
 
-    /// The pieces of a text that may be remarks, in bytes, each with its embedding and the features of its form.
+    /// The pieces of a text that may be remarks.
     ///
     /// # Errors
     /// What the embedder says.
-    pub fn pieces(embedder: &dyn Embedder, text: &str) -> Result<Vec<(Range<usize>, Vec<f32>, Vec<f32>)>, EmbedError> {
-        let ranges = pieces(text);
-        let texts: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
-        if texts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let vectors = embedder.embed(&texts)?;
-        let forms = texts.iter().map(|text| form(text)).collect::<Vec<_>>();
-        Ok(ranges.into_iter().zip(vectors).zip(forms).map(|((range, vector), form)| (range, vector, form)).collect())
+    pub fn pieces(embedder: &dyn Embedder, text: &str) -> Result<Vec<Piece>, EmbedError> {
+        looked_at(embedder, text, pieces(text))
     }
 
     fn remarks(&self, reading: &Reading<'_>, read: &Extraction) -> Result<Vec<FactCandidate>, ExtractError> {
@@ -79,17 +72,35 @@ impl RemarkReader {
         let taken = taken(read);
         let is_free =
             |range: &Range<usize>| taken.iter().all(|other| other.end <= range.start || range.end <= other.start);
-        let ranges: Vec<Range<usize>> = pieces(reading.text).into_iter().filter(is_free).collect();
-        let texts: Vec<&str> = ranges.iter().map(|range| &reading.text[range.clone()]).collect();
-        if texts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let vectors = self.embedder.embed(&texts).map_err(|error| ExtractError::Run(error.to_string()))?;
-        let judged = ranges.iter().zip(texts).zip(vectors);
-        let judged = judged.map(|((range, text), vector)| (range, text, weights.probability(&vector, &form(text))));
-        let kept = judged.filter(|(_, _, probability)| *probability >= weights.threshold);
-        Ok(kept.map(|(range, text, probability)| remark(range, text, probability, reading.said_at)).collect())
+        let free = pieces(reading.text).into_iter().filter(is_free).collect();
+        let looked_at =
+            looked_at(&*self.embedder, reading.text, free).map_err(|error| ExtractError::Run(error.to_string()))?;
+        let kept = looked_at.into_iter().map(|piece| (weights.probability(&piece), piece));
+        let kept = kept.filter(|(probability, _)| *probability >= weights.threshold);
+        Ok(kept.map(|(probability, piece)| remark(reading, &piece.range, probability)).collect())
     }
+}
+
+/// A piece of a text with what the judgement looks at.
+#[derive(Debug, Clone)]
+pub struct Piece {
+    /// Where it stands, in bytes.
+    pub range: Range<usize>,
+    /// Its embedding.
+    pub vector: Vec<f32>,
+    /// The features of its form.
+    pub form: Vec<f32>,
+}
+
+fn looked_at(embedder: &dyn Embedder, text: &str, ranges: Vec<Range<usize>>) -> Result<Vec<Piece>, EmbedError> {
+    if ranges.is_empty() {
+        return Ok(Vec::new());
+    }
+    let texts: Vec<&str> = ranges.iter().map(|range| &text[range.clone()]).collect();
+    let vectors = embedder.embed(&texts)?;
+    let forms: Vec<Vec<f32>> = texts.iter().map(|text| form(text)).collect();
+    let pieces = ranges.into_iter().zip(vectors).zip(forms);
+    Ok(pieces.map(|((range, vector), form)| Piece { range, vector, form }).collect())
 }
 
 impl Extractor for RemarkReader {
@@ -112,9 +123,9 @@ impl Extractor for RemarkReader {
 }
 
 impl Weights {
-    fn probability(&self, vector: &[f32], form: &[f32]) -> f32 {
+    fn probability(&self, piece: &Piece) -> f32 {
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
-        let sum = self.bias + EMBEDDING_SCALE * dot(&self.embedding, vector) + dot(&self.form, form);
+        let sum = self.bias + EMBEDDING_SCALE * dot(&self.embedding, &piece.vector) + dot(&self.form, &piece.form);
         1.0 / (1.0 + (-sum).exp())
     }
 }
@@ -128,18 +139,36 @@ fn taken(read: &Extraction) -> Vec<Range<usize>> {
 }
 
 /// A remark as a candidate: an event of its day, for it says what was said then and not that it holds.
-fn remark(range: &Range<usize>, text: &str, probability: f32, said_at: Option<Timestamp>) -> FactCandidate {
+fn remark(reading: &Reading<'_>, range: &Range<usize>, probability: f32) -> FactCandidate {
+    let text = &reading.text[range.clone()];
+    let skipped = lead_in(text);
     FactCandidate {
         subject: USER.to_owned(),
         predicate: REMARK.to_owned(),
-        object: text.trim_end_matches(['.', ';', ',']).to_owned(),
-        span: range.clone(),
+        object: text[skipped..].trim_end_matches(['.', ';', ',']).to_owned(),
+        span: range.start + skipped..range.end,
         stance: Stance::Holds,
-        valid_from: said_at,
+        valid_from: reading.said_at,
         valid_to: None,
         confidence: f64::from(probability).min(CONFIDENCE_MAX),
         qualifiers: BTreeMap::new(),
     }
+}
+
+/// Words that only join a piece to what was said before it.
+const JOINS: [&str; 9] = ["also", "and", "but", "anyway", "so", "oh", "well", "btw", "plus"];
+
+/// How many bytes at the beginning only join it.
+fn lead_in(text: &str) -> usize {
+    let mut skipped = 0;
+    while let Some((word, rest)) = text[skipped..].split_once(' ') {
+        let bare = word.trim_start_matches(['-', '*', '•']).trim_end_matches([',', ':']).to_lowercase();
+        if !bare.is_empty() && !JOINS.contains(&bare.as_str()) {
+            break;
+        }
+        skipped = text.len() - rest.trim_start().len();
+    }
+    skipped
 }
 
 /// Cuts a text into sentences, those where a question or an aside begins without a full stop, and long ones at commas.
@@ -471,6 +500,7 @@ fn form(text: &str) -> Vec<f32> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
     use crate::MiniLm;
@@ -529,6 +559,15 @@ mod tests {
         ] {
             assert_eq!(read(text), Vec::<String>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_joins_a_remark_to_what_was_said_before_is_left_out() {
+        let rest = |text: &'static str| &text[lead_in(text)..];
+        assert_eq!(rest("also, and my car failed its mot"), "my car failed its mot");
+        assert_eq!(rest("- bought a kayak"), "bought a kayak");
+        assert_eq!(rest("so"), "so");
+        assert_eq!(rest("Android is what I use"), "Android is what I use");
     }
 
     #[test]

@@ -43,7 +43,9 @@ pub(super) fn with_article(object: &str) -> String {
         "stuff",
     ];
     let first = first(object);
-    let last = object.rsplit(' ').next().unwrap_or_default();
+    // What the phrase is about stands before what says more of it: "keys to the flat" are several.
+    const MORE: [&str; 8] = ["to", "of", "for", "with", "in", "from", "on", "at"];
+    let last = object.split(' ').take_while(|word| !MORE.contains(word)).last().unwrap_or_default();
     let is_several = last.ends_with('s') && !last.ends_with("ss") && !last.ends_with("us");
     let is_small = object.starts_with(|c: char| c.is_lowercase());
     if !is_small || is_several || COUNTED.contains(&first.as_str()) || MASSES.contains(&last) {
@@ -216,6 +218,8 @@ mod tests {
             ("unicycle", "a unicycle"),
             ("savings", "savings"),
             ("canvas bag", "a canvas bag"),
+            ("keys to the flat", "keys to the flat"),
+            ("house with two gardens", "a house with two gardens"),
             ("cactus", "a cactus"),
             ("garden furniture", "garden furniture"),
             ("four phones", "four phones"),
