@@ -29,7 +29,7 @@ def marked():
     for path in sorted(glob.glob(str(ROOT / "testdata/remarks/*.jsonl"))):
         for line in open(path, encoding="utf-8"):
             row = json.loads(line)
-            text, kept, at = "", [], 0
+            text, kept = "", []
             for piece, mark in row["s"]:
                 text += piece
                 kept.append((len(text) - len(piece), len(text), mark in KEPT))
@@ -76,7 +76,7 @@ def main():
     messages = list(marked()) + list(labelled())
     asked = "".join(json.dumps(text) + "\n" for _, text, _ in messages)
     told = subprocess.run([options.features], input=asked, capture_output=True, text=True, check=True).stdout.splitlines()
-    rows, marks, people, shown = [], [], [], []
+    rows, marks, people = [], [], []
     for (person, text, keeps), line in zip(messages, told, strict=True):
         raw = text.encode()
         for piece in json.loads(line):
@@ -84,7 +84,6 @@ def main():
             rows.append(np.concatenate([np.array(piece["vector"]) * SCALE, np.array(piece["form"])]))
             marks.append(bool(keeps(a, b)))
             people.append(person)
-            shown.append(text[a:b])
     x, y, who = np.stack(rows), np.array(marks), np.array(people)
     print(f"{len(messages)} messages, {len(y)} pieces, {y.mean():.3f} worth keeping, {len(set(people))} people")
     fit = lambda at: LogisticRegression(C=options.c, max_iter=5000).fit(x[at], y[at])

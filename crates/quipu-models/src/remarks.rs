@@ -14,6 +14,8 @@ use serde::Deserialize;
 
 use crate::rule_extractor::RuleExtractor;
 
+/// Of one text no more pieces are looked at: each costs an embedding, and what has more is pasted.
+const PIECES_MAX: usize = 64;
 /// Shorter pieces say too little by themselves, longer ones are no single remark. In bytes.
 const BYTES: std::ops::RangeInclusive<usize> = 8..=400;
 /// A piece that is longer is cut at commas, too.
@@ -72,7 +74,7 @@ impl RemarkReader {
         let taken = taken(read);
         let is_free =
             |range: &Range<usize>| taken.iter().all(|other| other.end <= range.start || range.end <= other.start);
-        let free = pieces(reading.text).into_iter().filter(is_free).collect();
+        let free = pieces(reading.text).into_iter().filter(is_free).take(PIECES_MAX).collect();
         let looked_at =
             looked_at(&*self.embedder, reading.text, free).map_err(|error| ExtractError::Run(error.to_string()))?;
         let kept = looked_at.into_iter().map(|piece| (weights.probability(&piece), piece));
@@ -264,7 +266,7 @@ const ENGLISH: [&str; 46] = [
     "has", "had", "got", "do", "did", "he", "she", "they", "from", "be", "been", "just",
 ];
 /// Pieces with so many words must have one of them.
-const ENGLISH_FROM: usize = 5;
+const ENGLISH_FROM: usize = 4;
 
 fn is_english(text: &str) -> bool {
     let words = words(text);
@@ -538,6 +540,7 @@ mod tests {
             ["legs are gone after the derby", "how long should i rest them"]
         );
         assert_eq!(parts("Wir fahren morgen früh nach Hause zurück"), Vec::<String>::new());
+        assert_eq!(parts("350 cada una gastos"), Vec::<String>::new());
         assert_eq!(parts("猫が大好きです。とても"), Vec::<String>::new());
     }
 
@@ -559,6 +562,29 @@ mod tests {
         ] {
             assert_eq!(read(text), Vec::<String>::new(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_long_text_costs_no_more_embeddings_than_a_long_message() {
+        struct Counting(MiniLm, std::sync::atomic::AtomicUsize);
+        impl Embedder for Counting {
+            fn model(&self) -> &quipu_engine::ports::EmbeddingModel {
+                self.0.model()
+            }
+            fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+                self.1.fetch_add(texts.len(), std::sync::atomic::Ordering::Relaxed);
+                self.0.embed(texts)
+            }
+            fn count_tokens(&self, text: &str) -> usize {
+                self.0.count_tokens(text)
+            }
+        }
+        let embedder = Arc::new(Counting(MiniLm::new(), Default::default()));
+        let reader = RemarkReader::new(RuleExtractor::english(), embedder.clone()).unwrap();
+        let text = "The weather is grey in this part of town. ".repeat(500);
+        let reading = Reading { text: &text, speaker: USER, addressee: None, said_at: None, known: &[] };
+        reader.read(&reading).unwrap();
+        assert_eq!(embedder.1.load(std::sync::atomic::Ordering::Relaxed), PIECES_MAX);
     }
 
     #[test]
