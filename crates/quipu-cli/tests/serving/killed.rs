@@ -166,8 +166,7 @@ fn every_acknowledged_word_survives_a_kill_and_none_is_there_twice() {
             assert_eq!(count(words), 1, "seed {SEED}: the upstream was asked: {words}");
         }
     }
-    // What was held up is excused above. How much that is depends on the machine; were it most, the test would say nothing.
-    assert!(late.len() * 4 <= received.len(), "seed {SEED}: {} of {} were held up", late.len(), received.len());
+    assert!(late.len() * 20 <= received.len(), "seed {SEED}: {} of {} were held up", late.len(), received.len());
     for words in complete.iter().filter(|words| !late.contains(*words)) {
         assert_eq!(count(&reply_to(words)), 1, "seed {SEED}: the reply was complete at the client: {words}");
     }
