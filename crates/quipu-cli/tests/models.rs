@@ -159,6 +159,8 @@ fn adding_waits_for_no_model_and_catching_up_asks_it() {
     // Reading everything once more costs: it is announced, and nothing is sent before somebody agrees.
     place.check(&["reread", "--with-model"], "", 2, &["would read 2 messages in 1 requests", "--yes"]);
     assert_eq!(server.requests(), asked, "it asked before anybody agreed");
+    place.check(&["reread", "--with-model", "--session", "s", "--yes"], "", 2, &["leave out --session"]);
+    assert_eq!(server.requests(), asked, "it read more than was asked for");
     place.check(&["reread", "--with-model", "--yes"], "", 0, &["2 messages read by openai/fake reader/v1"]);
     assert_eq!(server.requests(), asked + 1);
     place.check(&["catch-up"], "", 0, &["0 messages read"]);

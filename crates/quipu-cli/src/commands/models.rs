@@ -113,6 +113,10 @@ pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
 
 /// Lets the model read everything that was ever said, once somebody has agreed to what that costs.
 pub(super) fn reread(session: &Session<'_>, settings: &Settings, args: &Reread, yes: bool) -> Result<()> {
+    if session.only_session.is_some() {
+        let text = "`reread --with-model` reads everything that was said: leave out --session; --sources bounds how much is read now";
+        return Err(Error::Invalid(text.to_owned()));
+    }
     let (engine, user) = (&session.engine, &session.user);
     let sources_max = args.sources.unwrap_or(usize::MAX);
     let options = ExtractWithModelOptions { sources_max, from_the_start: true };
