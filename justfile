@@ -34,6 +34,14 @@ bench:
 fuzz SECONDS="60":
     for target in $(cargo fuzz list); do cargo fuzz run "$target" -- -max_total_time={{SECONDS}} || exit 1; done
 
+# The tests of the open memory again and again, each time with another seed, for about an hour: what fails names its seed
+soak MINUTES="60":
+    end=$(( $(date +%s) + {{MINUTES}} * 60 )); seed=$(date +%s); \
+    while [ "$(date +%s)" -lt "$end" ]; do \
+        QUIPU_SEED=$seed cargo test --workspace --test torture --test processes --test kill --test serving || { echo "seed $seed"; exit 1; }; \
+        seed=$((seed + 1)); \
+    done
+
 # Read every golden ledger as it was written
 golden:
     cargo test -p quipu-testkit --test golden
