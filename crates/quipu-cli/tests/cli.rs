@@ -443,7 +443,12 @@ fn the_same_key_has_one_effect() {
 fn the_demo_tells_its_story_again_and_again() {
     let place = Place::new();
     for _ in 0..2 {
-        let told = place.check(&["demo"], b"", 0, &["INTACT", "Porto", "DIFFERENT", "brings them back"]);
+        let told = place.check(
+            &["demo"],
+            b"",
+            0,
+            &["INTACT", "Porto", "DIFFERENT", "brings them back", "User's diet is pescatarian (corrected)"],
+        );
         assert!(told.contains("59 new, 0 known already"));
     }
     place.check(&["-u", "demo", "why", "m12"], b"", 0, &["Recorded by", "intact"]);

@@ -192,10 +192,12 @@ impl Parts {
             person: names_somebody(plan, &report.hits),
             probability: decision.probability,
             // Two people who talk leave out much of what they speak about, so that recall abstains more often than it should.
-            unknown: match decision.among_people {
-                true => decision.probability < UNKNOWN_AMONG_PEOPLE_BELOW,
-                false => decision.verdict == Verdict::Abstain,
-            },
+            // Without meaning recall misses what it would find.
+            unknown: report.degraded.is_none()
+                && match decision.among_people {
+                    true => decision.probability < UNKNOWN_AMONG_PEOPLE_BELOW,
+                    false => decision.verdict == Verdict::Abstain,
+                },
         };
         let need = match need(&options.query, known) {
             // Who says what it is for wants something.
@@ -210,11 +212,13 @@ impl Parts {
             Need::Memory => is_exact,
             Need::Task | Need::Nothing => false,
         };
-        let (always, who) = (kept::always(memory, &engine.predicates), kept::who(memory));
+        let now = options.now.unwrap_or_else(|| engine.now());
+        let (always, who) = (kept::always(memory, &engine.predicates, now), kept::who(memory, now));
         let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());
         if need != Need::Nothing {
             let ids = |kept: &[Kept]| kept.iter().flat_map(|kept| kept.ids.iter().copied()).collect();
-            let wanted = Wanted { plan, need, shown, always: ids(&always), who: ids(&who) };
+            let (always, who) = (ids(&always), ids(&who));
+            let wanted = Wanted { plan, need, predicates: &engine.predicates, shown, always, who };
             all = offers::offers(sight, &wanted, &report.hits, drawn);
             questions = open_questions(memory, &report.hits);
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::extract::USER;
@@ -34,11 +35,12 @@ const FAMILY: [&str; 4] = ["child", "partner", "parent", "sibling"];
 
 /// What must never be forgotten: limits, diets, health and standing instructions of the user and of their family, confirmed rules,
 /// and what was pinned.
-pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
+pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -> Vec<Kept> {
     let items = memory.items();
     let may_bind = |fact: &Fact| fact.fact_type == FactType::Constraint || predicates.get(&fact.predicate).always;
     let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
-    let counts = |fact: &Fact| fact.is_active() && !items.is_hidden(fact.id);
+    let is_over = |fact: &Fact| fact.valid_to.is_some_and(|to| to <= now);
+    let counts = |fact: &Fact| fact.is_active() && !is_over(fact) && !items.is_hidden(fact.id);
     // There may be many facts: of most of them no more is read than tells that they are not wanted.
     let mut family: BTreeSet<String> = BTreeSet::new();
     let mut facts: Vec<&Fact> = Vec::new();
@@ -65,7 +67,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
         let ((free_a, weight_a), (free_b, weight_b)) = (weight(a), weight(b));
         free_a.cmp(&free_b).then(weight_a.total_cmp(&weight_b)).then_with(|| order(a).cmp(&order(b)))
     });
-    let facts = facts.into_iter().map(of_fact);
+    let facts = facts.into_iter().map(|fact| of_fact(fact, now));
     let rules = items.tenets().filter(|tenet| {
         let counts = tenet.kind == TenetKind::Policy && tenet.status == TenetStatus::Confirmed;
         (counts || memory.marks(tenet.id).pinned && tenet.status != TenetStatus::Outdated) && !items.is_hidden(tenet.id)
@@ -81,7 +83,7 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates) -> Vec<Kept> {
 }
 
 /// Who the user is, as the core document has it; then what they said so often that it is of the profile.
-pub(crate) fn who(memory: &Memory) -> Vec<Kept> {
+pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<Kept> {
     let core = memory.core();
     let written = written(memory);
     let mut all = Vec::new();
@@ -93,9 +95,13 @@ pub(crate) fn who(memory: &Memory) -> Vec<Kept> {
             (!values.is_empty()).then(|| values.join(" at "))
         };
         let Some(value) = value else { continue };
-        let ids = paths.iter().flat_map(|path| written_at(&written, path)).collect();
+        let ids: Vec<ItemId> = paths.iter().flat_map(|path| written_at(&written, path)).collect();
+        let begins = ids.iter().find_map(|id| memory.items().fact(*id).and_then(|fact| begins(fact, now)));
         let path = paths.iter().find(|path| core.pointer(path).is_some()).map(|path| (*path).to_owned());
-        all.push(Kept { path, ..kept(ids, USER, Trust::User, format!("{label}: {value}")) });
+        all.push(Kept {
+            path,
+            ..kept(ids, USER, Trust::User, format!("{label}: {value}{}", begins.unwrap_or_default()))
+        });
     }
     let told: BTreeSet<ItemId> = all.iter().flat_map(|one| one.ids.iter().copied()).collect();
     let mut often: Vec<&Fact> = promoted(memory).filter(|fact| !told.contains(&fact.id)).collect();
@@ -103,7 +109,7 @@ pub(crate) fn who(memory: &Memory) -> Vec<Kept> {
     often.sort_by(|a, b| {
         b.intrinsic_importance.total_cmp(&a.intrinsic_importance).then_with(|| order(a).cmp(&order(b)))
     });
-    all.extend(often.into_iter().map(of_fact));
+    all.extend(often.into_iter().map(|fact| of_fact(fact, now)));
     all
 }
 
@@ -132,9 +138,15 @@ fn written_at(written: &[&Fact], place: &str) -> Vec<ItemId> {
     written.iter().filter(is_there).map(|fact| fact.id).collect()
 }
 
-fn of_fact(fact: &Fact) -> Kept {
+/// Said of what holds only from a later day on.
+fn begins(fact: &Fact, now: Timestamp) -> Option<String> {
+    fact.valid_from.filter(|from| *from > now).map(|from| format!(" (from {})", from.strftime("%Y-%m-%d")))
+}
+
+fn of_fact(fact: &Fact, now: Timestamp) -> Kept {
+    let begins = begins(fact, now).unwrap_or_default();
     let ended = fact.valid_to.map(|to| format!(" (until {})", to.strftime("%Y-%m-%d"))).unwrap_or_default();
-    let text = format!("{}{ended}", fact.text);
+    let text = format!("{}{begins}{ended}", fact.text);
     Kept { said_at: fact.last_seen, ..kept(vec![fact.id], &fact.subject, fact.trust, text) }
 }
 

@@ -11,6 +11,7 @@ use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
 use quipu_core::memory::Held;
 use quipu_core::pack::{self, Need, Noted, Offer, Section, TermTable, Words, excerpts};
+use quipu_core::predicate::Predicates;
 use quipu_core::recall::{DerivedHit, Intent, Plan};
 use quipu_core::source::Source;
 
@@ -38,6 +39,12 @@ const SCORE_SHARE_MIN: f64 = 0.35;
 /// What must score so much of the best to bear on a task without telling of a preference, a limit or a plan.
 const TASK_SHARE_MIN: f64 = 0.7;
 
+/// What a message may have beside a rule and still be nothing but the rule: "please" and a full stop.
+const BESIDE_RULE_BYTES_MAX: usize = 10;
+
+/// Readings of a measured value that are told beside the newest one.
+const EARLIER_READINGS_MAX: usize = 3;
+
 /// What a story, and an item nobody asked for, is worth beside what was said.
 const STORY: f64 = 0.4;
 const UNASKED: f64 = 0.05;
@@ -46,6 +53,7 @@ const UNASKED: f64 = 0.05;
 pub(crate) struct Wanted<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) need: Need,
+    pub(crate) predicates: &'a Predicates,
     /// Sources the reader has before them.
     pub(crate) shown: &'a BTreeSet<ItemId>,
     /// Items that stand in the stable part whatever there is room for, and those that tell who the user is.
@@ -182,14 +190,18 @@ impl<'a> Desk<'a> {
             ItemKind::Fact => {
                 let said = hit.said_at.map(stretch);
                 let news = |time: &Timestamp| Some(stretch(*time)) != said;
-                let is_event = self.memory.items().fact(hit.id).is_some_and(|fact| fact.fact_type == FactType::Event);
+                let fact = self.memory.items().fact(hit.id);
+                let is_event = fact.is_some_and(|fact| fact.fact_type == FactType::Event);
+                let week = fact.filter(|fact| fact.is_of_a_week());
                 remarks.extend(hit.valid_from.filter(news).map(|from| match (is_event, stretch(from)) {
+                    _ if week.is_some() => week.map(|fact| fact.week(from)).unwrap_or_default(),
                     (true, day) if day.len() == "2026-03-05".len() => format!("on {day}"),
                     (true, part) => format!("in {part}"),
                     (false, day) if Some(from) > hit.said_at => format!("from {day}"),
                     (false, day) => format!("since {day}"),
                 }));
                 remarks.extend(hit.valid_to.map(|to| format!("until {}", stretch(to))));
+                remarks.extend(self.earlier_readings(hit.id));
             }
             _ => {}
         }
@@ -201,6 +213,21 @@ impl<'a> Desk<'a> {
         let text = hit.text.trim_end_matches('.').to_owned();
         let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
         Noted { id: hit.id, text, trust: hit.trust, likely: unsure, remark }
+    }
+
+    /// What was measured before: "before: 84 kg (2026-03-05), 86 kg (2026-02)".
+    fn earlier_readings(&self, id: ItemId) -> Option<String> {
+        let items = self.memory.items();
+        let told: Vec<String> = items
+            .earlier_readings(items.fact(id)?, self.wanted.predicates)
+            .into_iter()
+            .take(EARLIER_READINGS_MAX)
+            .map(|fact| match fact.began() {
+                Some(time) => format!("{} ({})", fact.object, stretch(time)),
+                None => fact.object.clone(),
+            })
+            .collect();
+        (!told.is_empty()).then(|| format!("before: {}", told.join(", ")))
     }
 
     /// The offer with a source's words, the part of them that lies in `near` among them; none if the reader has them, or the
@@ -223,7 +250,7 @@ impl<'a> Desk<'a> {
         }
         let near: Vec<Range<usize>> = near.into_iter().collect();
         let forms = forms(source, &near, (&mut self.table, &self.terms));
-        if forms.len() == 1 && self.wanted.always.contains(&source.id) {
+        if forms.len() == 1 && (self.wanted.always.contains(&source.id) || self.is_kept_whole(source)) {
             return None;
         }
         let (id, speaker, trust) = (source.id, source.speaker().to_owned(), held.trust);
@@ -243,6 +270,17 @@ impl<'a> Desk<'a> {
             covers,
         });
         Some(at)
+    }
+
+    /// True if the stable part says all that a source does: the source is nothing but a rule of the user's.
+    fn is_kept_whole(&self, source: &Source) -> bool {
+        let read = || self.sight.derived.read_from(source.id).filter_map(|id| self.memory.items().fact(id));
+        let mut active = read().filter(|fact| fact.is_active());
+        active.all(|fact| self.wanted.always.contains(&fact.id))
+            && read().any(|fact| {
+                self.wanted.always.contains(&fact.id)
+                    && source.text.trim().len() <= fact.object.len() + BESIDE_RULE_BYTES_MAX
+            })
     }
 
     fn raise(&mut self, at: usize, value: f64) {

@@ -24,6 +24,9 @@ pub const TITLE_CHARS_MAX: usize = 80;
 /// Most topics in a title.
 const TITLE_TOPICS_MAX: usize = 3;
 
+/// A talk of so many turns has a sentence for a title, a longer one its topics.
+const SHORT_TURNS_MAX: usize = 2;
+
 /// A sentence with fewer content words says little on its own.
 const CONTENT_WORDS_MIN: usize = 4;
 
@@ -200,22 +203,31 @@ fn clipped(text: &str, max: usize) -> String {
 }
 
 /// At most [`TITLE_WORDS_MAX`] words: the first clause of the most telling chosen sentence that is short enough and
-/// names a topic, led by its speaker's name if there are several; else the topics, else the start of the sentence.
+/// names a topic, led by the speaker's name if there are several; else the start of the most telling sentence, or of a longer talk
+/// its topics.
 fn title(reading: &Reading<'_>, by_score: &[usize], named: bool, topics: &[String]) -> String {
     let clause = by_score.iter().find_map(|&at| clause(reading, &reading.sentences[at], named, topics));
-    let title = clause.unwrap_or_else(|| {
-        if topics.is_empty() {
-            let first = by_score.first().map_or("", |&at| reading.text(&reading.sentences[at]));
-            return first.split_whitespace().take(TITLE_WORDS_MAX).collect::<Vec<_>>().join(" ");
-        }
-        let mut words = 0;
-        let fitting = topics.iter().take(TITLE_TOPICS_MAX).take_while(|topic| {
-            words += topic.split_whitespace().count();
-            words <= TITLE_WORDS_MAX
-        });
-        capitalised(&fitting.map(String::as_str).collect::<Vec<_>>().join(", "))
+    let first = by_score.first().map(|&at| &reading.sentences[at]);
+    // A message or two are told by their most telling sentence, a longer talk by what it is about.
+    let is_talk = reading.turns.len() > SHORT_TURNS_MAX && !topics.is_empty();
+    let start = || first.filter(|_| !is_talk).map(|said| start(reading, said, named));
+    let mut words = 0;
+    let fitting = topics.iter().take(TITLE_TOPICS_MAX).take_while(|topic| {
+        words += topic.split_whitespace().count();
+        words <= TITLE_WORDS_MAX
     });
-    clipped(&title, TITLE_CHARS_MAX)
+    let about = || capitalised(&fitting.map(String::as_str).collect::<Vec<_>>().join(", "));
+    clipped(&clause.or_else(start).unwrap_or_else(about), TITLE_CHARS_MAX)
+}
+
+/// The first words of a sentence.
+fn start(reading: &Reading<'_>, said: &Said<'_>, named: bool) -> String {
+    let speaker = if named { format!("{}: ", reading.turns[said.turn].speaker) } else { String::new() };
+    let room = TITLE_WORDS_MAX.saturating_sub(speaker.split_whitespace().count());
+    let words: Vec<&str> = reading.text(said).split_whitespace().collect();
+    let told = words[..words.len().min(room)].join(" ");
+    let told = told.trim_end_matches(['.', ',', ';', ':', '-', '–', '—']);
+    format!("{speaker}{}{}", capitalised(told), if words.len() > room { "…" } else { "" })
 }
 
 fn clause(reading: &Reading<'_>, said: &Said<'_>, named: bool, topics: &[String]) -> Option<String> {

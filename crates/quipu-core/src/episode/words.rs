@@ -165,17 +165,22 @@ fn is_blank(between: &str) -> bool {
     matches!(between, "" | " " | "'s " | "\u{2019}s " | "' " | "\u{2019} ")
 }
 
-/// Bytes of the word a text starts with: letters and digits, with single apostrophes and hyphens between them.
+/// Bytes of the word a text starts with: letters and digits, with single apostrophes and hyphens between them, and the marks
+/// within a number: "81.4kg", "1,160".
 fn word_length(rest: &str) -> usize {
-    let mut length = 0;
+    let (mut length, mut before) = (0, ' ');
     let mut chars = rest.chars().peekable();
     while let Some(c) = chars.next() {
-        let inside =
-            matches!(c, '\'' | '\u{2019}' | '-' | '\u{2011}') && chars.peek().is_some_and(|c| c.is_alphanumeric());
+        let inside = match (c, chars.peek()) {
+            ('\'' | '\u{2019}' | '-' | '\u{2011}', Some(next)) => next.is_alphanumeric(),
+            ('.' | ',', Some(next)) => before.is_ascii_digit() && next.is_ascii_digit(),
+            _ => false,
+        };
         if !c.is_alphanumeric() && !inside {
             break;
         }
         length += c.len_utf8();
+        before = c;
     }
     length
 }

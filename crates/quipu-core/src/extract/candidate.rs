@@ -160,6 +160,11 @@ pub enum UpdateNews {
         /// It was never right.
         corrects: bool,
     },
+    /// A value was measured again; of what is not said: "78.9kg!!" after a weight.
+    Reading {
+        /// The value as said.
+        value: String,
+    },
 }
 
 /// A task, goal or problem, or news of one.

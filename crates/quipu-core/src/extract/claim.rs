@@ -7,13 +7,15 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex::Captures;
 
-use super::language::{How, Mark, Need, News, Role};
-use super::object::Object;
+use super::language::{How, Mark, Need, News};
+use super::object::{Object, is_edge, to_end_of_number};
 use super::persons::Who;
 use super::rules::{Rule, Rules};
+use super::time_words::Role;
 use super::verb::Marks;
 use super::when::{Named, Often};
 use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
+use crate::item::fact::{PRECISION, WEEK};
 
 /// Groups of a pattern that are no qualifiers.
 const NOT_QUALIFIERS: [&str; 8] = ["object", "owner", "whose", "relation", "approach", "outcome", "not", "name"];
@@ -35,6 +37,8 @@ pub(super) struct Clause<'a> {
     pub(super) often: Option<Often>,
     /// The lack of a capital says nothing.
     pub(super) casual: bool,
+    /// It tells of something arranged, so that its date lies ahead.
+    pub(super) is_arranged: bool,
 }
 
 /// A match of a rule in a clause.
@@ -100,7 +104,18 @@ impl Clause<'_> {
     /// The first time of a role, resolved.
     fn time(&self, roles: &[Role], ahead: bool) -> Option<(&Named, Timestamp)> {
         let mut fitting = self.times.iter().filter(|named| roles.contains(&named.role) && !named.lasts && !named.vague);
-        fitting.find_map(|named| Some((named, named.start(self.said_at, ahead)?)))
+        fitting.find_map(|named| {
+            let is_arranged = self.is_arranged && named.role == Role::At && named.names_a_day();
+            Some((named, named.start(self.said_at, ahead || is_arranged)?))
+        })
+    }
+
+    /// The last moment of something that is said to go on until then, if that lies ahead.
+    fn until(&self) -> Option<Timestamp> {
+        let named = self.times.iter().find(|named| named.goes_until && !named.lasts && !named.vague)?;
+        let last = *named.days(self.said_at)?.ahead.end();
+        let end = last.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?.timestamp();
+        self.said_at.is_some_and(|said| end > said).then_some(end)
     }
 }
 
@@ -120,7 +135,8 @@ impl Rules {
             Some(often) => times.into_iter().filter(|named| !often.range.contains(&(named.range.end - 1))).collect(),
             None => times,
         };
-        Clause { text: words, span, said_at, times, often, casual }
+        let is_arranged = self.when.is_arranged(words);
+        Clause { text: words, span, said_at, times, often, casual, is_arranged }
     }
 
     /// The candidates of a match; none if the rule's conditions do not hold.
@@ -163,9 +179,14 @@ impl Rules {
         for object in self.objects_of(clause, found) {
             let Some(predicate) = self.predicate(found, &predicate, &object) else { continue };
             let (valid_from, valid_to) = stretch(clause, found, &stance);
+            let mut qualifiers = self.qualifiers(clause, found, &object, &stance);
+            let is_from = |named: &Named| named.start(clause.said_at, rule.ahead) == valid_from;
+            if valid_from.is_some() && clause.times.iter().any(|named| named.is_a_week() && is_from(named)) {
+                qualifiers.insert(PRECISION.to_owned(), WEEK.to_owned());
+            }
             facts.push(FactCandidate {
                 subject: found.who.name.clone(),
-                qualifiers: self.qualifiers(clause, found, &object, &stance),
+                qualifiers,
                 predicate,
                 object: object.text,
                 span: clause.span.clone(),
@@ -184,7 +205,8 @@ impl Rules {
             return vec![Object { text: value.clone(), raw: value.clone() }];
         }
         let Some(object) = found.groups.name("object") else { return Vec::new() };
-        let range = object.start() + found.offset..(object.end() + found.offset).min(found.end);
+        let end = to_end_of_number(clause.text, (object.end() + found.offset).min(found.end));
+        let range = object.start() + found.offset..end;
         self.objects.read(&rule.object, clause.text, range, &clause.others(found.offset), clause.casual)
     }
 
@@ -302,8 +324,8 @@ impl Rules {
             return Vec::new();
         }
         let tried = |successful: Option<bool>| TaskNews::Tried {
-            approach: group("approach").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
-            outcome: group("outcome").unwrap_or_default().trim_matches(super::object::is_edge).to_owned(),
+            approach: group("approach").unwrap_or_default().trim_matches(is_edge).to_owned(),
+            outcome: group("outcome").unwrap_or_default().trim_matches(is_edge).to_owned(),
             successful,
         };
         let news = match rule.news {
@@ -327,7 +349,7 @@ impl Rules {
         };
         if found.groups.name("object").is_none() && rule.value.is_none() {
             // "I tried magnesium, but it didn't help": the problem was named before, or the attempt names it.
-            let title = found.problem.or(group("approach")).unwrap_or_default().trim_matches(super::object::is_edge);
+            let title = found.problem.or(group("approach")).unwrap_or_default().trim_matches(is_edge);
             let title = Object { text: title.to_owned(), raw: title.to_owned() };
             return if title.text.is_empty() { Vec::new() } else { vec![of(title)] };
         }
@@ -358,7 +380,8 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
             // "moved to Friday" is on Friday.
             let at = || time(&[Role::At]).or_else(|| time(&[Role::Until]).filter(|_| rule.ahead));
             let from = time(&[Role::Since]).or_else(|| exact.then(at).flatten());
-            (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), None)
+            let until = clause.until().filter(|_| !rule.ahead && rule.stance == How::Holds);
+            (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), until)
         }
         Stance::Held => (time(&[Role::Since, Role::At]), time(&[Role::Until])),
         Stance::Ended => (None, time(&[Role::At, Role::Until, Role::Since])),

@@ -80,6 +80,12 @@ impl Reader<'_> {
         self.out.updates.extend(self.rules.updates.read(&clause));
     }
 
+    /// The claim that was read last of those that begin before a place: what a sentence says that must never be forgotten is read
+    /// ahead of its clauses.
+    pub(super) fn claim_before(&self, place: usize) -> Option<usize> {
+        self.out.facts.iter().rposition(|fact| fact.span.start < place)
+    }
+
     /// Keeps what is not there yet.
     pub(super) fn keep(&mut self, claims: Claims) {
         // Cut in the middle of something else: "colleague keeps asking, how do".

@@ -8,6 +8,7 @@ use super::TaskKind;
 use super::plain::PlainWords;
 use super::standing::StandingText;
 use super::statement::StatementWords;
+use super::time_words::{Frequency, Times};
 use super::updates::UpdateText;
 
 /// All that is known of a language.
@@ -167,75 +168,6 @@ pub(super) enum Mark {
     Ended,
     Held,
     Recent,
-}
-
-/// Dates and durations.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Times {
-    /// Months by name, 1 to 12.
-    pub(super) months: BTreeMap<String, i8>,
-    /// Weekdays by name, 1 (Monday) to 7.
-    pub(super) weekdays: BTreeMap<String, i8>,
-    /// `day`, `week`, `month`, `year` by their words.
-    pub(super) units: BTreeMap<String, Unit>,
-    /// What a word before a date makes of it.
-    pub(super) roles: BTreeMap<String, Role>,
-    pub(super) patterns: Vec<TimePattern>,
-}
-
-/// A stretch of the calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Unit {
-    Day,
-    Week,
-    Month,
-    Year,
-}
-
-/// What a date is to a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Role {
-    At,
-    Since,
-    Until,
-    By,
-}
-
-/// One way to name a day. The groups `day`, `month`, `year`, `weekday`, `count`, `unit` say which.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TimePattern {
-    pub(super) pattern: String,
-    /// −1: before what was said, 1: after it, 0: as the verb says.
-    #[serde(default)]
-    pub(super) toward: i8,
-    /// So many units from the day it was said.
-    #[serde(default)]
-    pub(super) offset: Option<i64>,
-    #[serde(default)]
-    pub(super) unit: Option<Unit>,
-    /// It is the last day of that unit.
-    #[serde(default)]
-    pub(super) ends: bool,
-    /// It is a length: it says a date only of what still lasts.
-    #[serde(default)]
-    pub(super) lasts: bool,
-    /// Tells when within a day or nothing exact: it is cut off and says no date.
-    #[serde(default)]
-    pub(super) vague: bool,
-}
-
-/// How often.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Frequency {
-    pub(super) pattern: String,
-    /// As it is written down; `$name` is a group.
-    #[serde(default)]
-    pub(super) value: Option<String>,
 }
 
 /// What is cut off an object and what cannot be one.

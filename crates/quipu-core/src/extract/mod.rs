@@ -21,6 +21,7 @@ mod split;
 mod standing;
 mod statement;
 mod table;
+mod time_words;
 mod updates;
 mod verb;
 mod when;

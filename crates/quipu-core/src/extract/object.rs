@@ -127,7 +127,7 @@ impl Objects {
             let raw = text[range].trim_matches(is_edge);
             return self.accept(kind, raw, raw).into_iter().collect();
         }
-        let end = self.end(kind, text, range.clone(), others);
+        let end = to_end_of_number(text, self.end(kind, text, range.clone(), others));
         let raw = text[range.start..end].trim_matches(is_edge);
         let is =
             |pattern: &Option<Pattern>, words: &str| pattern.as_ref().is_some_and(|pattern| pattern.is_match(words));
@@ -274,6 +274,20 @@ fn is_head(head: &str, word: &str) -> bool {
 
 fn starts_with_gerund(text: &str) -> bool {
     text.split_whitespace().next().is_some_and(|word| word.len() > 4 && word.ends_with("ing"))
+}
+
+/// The end of a stretch, moved to the end of the number that it would cut: nobody means 58 by "58,000 euros".
+pub(super) fn to_end_of_number(text: &str, end: usize) -> usize {
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let is_mark = |at: usize| matches!(text.as_bytes().get(at), Some(b',' | b'.'));
+    let mut end = end;
+    if !end.checked_sub(1).is_some_and(is_digit) {
+        return end;
+    }
+    while is_digit(end) || is_mark(end) && is_digit(end + 1) {
+        end += 1;
+    }
+    end
 }
 
 /// What may stand at the ends of an object without being part of it.

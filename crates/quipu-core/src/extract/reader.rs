@@ -180,17 +180,17 @@ impl<'a> Reader<'a> {
             return;
         }
         let open = &text[sentence.start..range.end];
-        if let Some(fact) = self.rules.corrections.meant(words, &range, &self.out.facts, &self.rules.objects) {
-            self.out.facts.pop();
-            self.out.facts.push(fact);
-            return;
-        }
         let (rules, said_at, casual) = (self.rules, self.reading.said_at, self.casual);
-        if let Some(fact) = self.out.facts.last_mut()
-            && rules.corrections.since.is_match(words)
-        {
-            rules.measure(text, range, said_at, casual).since(fact);
-            return;
+        if let Some(last) = self.claim_before(range.start) {
+            if let Some(fact) = rules.corrections.meant(words, &range, &self.out.facts[last], &rules.objects) {
+                self.out.facts.remove(last);
+                self.out.facts.push(fact);
+                return;
+            }
+            if rules.corrections.since.is_match(words) {
+                rules.measure(text, range, said_at, casual).since(&mut self.out.facts[last]);
+                return;
+            }
         }
         if let Some(task) = self.out.tasks.last_mut().filter(|task| task.due.is_none())
             && rules.corrections.due.is_match(words)

@@ -64,10 +64,12 @@ impl Corrections {
         &self,
         clause: &str,
         span: &Range<usize>,
-        before: &[FactCandidate],
+        last: &FactCandidate,
         objects: &Objects,
     ) -> Option<FactCandidate> {
-        let last = before.last().filter(|fact| matches!(fact.stance, Stance::Holds | Stance::Changed))?;
+        if !matches!(last.stance, Stance::Holds | Stance::Changed) {
+            return None;
+        }
         let said = self.meant.iter().find_map(|meant| meant.captures(clause));
         let groups = said.or_else(|| {
             let groups = self.instead.iter().find_map(|instead| instead.captures(clause))?;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::object::is_edge;
+use super::object::{is_edge, to_end_of_number};
 use super::pattern::{Pattern, Patterns};
 use super::reader::Reader;
 use super::split::MASK;
@@ -82,7 +82,8 @@ impl Standing {
         for (rule, groups) in self.0.every(sentence) {
             let Some(object) = groups.name("object") else { continue };
             let cut = rule.cut.as_ref().and_then(|cut| cut.find(object.as_str()));
-            let range = object.start()..cut.map_or(object.end(), |cut| object.start() + cut.start());
+            let end = cut.map_or(object.end(), |cut| object.start() + cut.start());
+            let range = object.start()..to_end_of_number(sentence, end);
             let words = &sentence[range.clone()];
             let is_one = WORDS.contains(&words.split_whitespace().count());
             if is_one && !is_in(&rule.unless, sentence) && !is_in(&rule.reject, words) {

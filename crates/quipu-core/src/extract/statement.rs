@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::claim::{Claims, Clause};
 use super::language::Language;
-use super::object::is_edge;
+use super::object::{is_edge, to_end_of_number};
 use super::pattern::{Pattern, Patterns};
 use super::persons::Who;
 use super::reader::Reader;
@@ -122,6 +122,7 @@ impl Statements {
         let found = |cut: &Pattern| -> Vec<Range<usize>> {
             cut.captures_iter(&text[clause.clone()])
                 .filter_map(|groups| groups.name("cut"))
+                .filter(|cut| to_end_of_number(text, clause.start + cut.start()) == clause.start + cut.start())
                 .map(|cut| cut.start() + clause.start..cut.end() + clause.start)
                 .collect()
         };

@@ -8,6 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::predicate::Predicates;
 
+mod strangers;
+
 const EN: &str = include_str!("../../../quipu-models/rules/en.toml");
 
 #[expect(clippy::expect_used, reason = "every test here needs the rules")]
@@ -74,6 +76,7 @@ fn news(update: &UpdateCandidate) -> String {
         UpdateNews::Moved => format!("moved {}{day}", update.what),
         UpdateNews::Instead { not, is, corrects: true } => format!("corrected {not} {is}"),
         UpdateNews::Instead { not, is, corrects: false } => format!("changed {not} {is}"),
+        UpdateNews::Reading { value } => format!("reading {value}"),
     }
 }
 
@@ -171,6 +174,11 @@ fn corrections_name_the_wrong_value() {
     );
     check("I live in Lyon. Sorry, I meant Porto.", &["corrects(Lyon) user lives_in Porto"]);
     check("No wait, I'm 41, not 40.", &["corrects(40) user age 41"]);
+    // What must never be forgotten is read ahead of the clause it stands in, and is nothing that the clause corrects.
+    check("Actually, I'm pescatarian, not vegetarian.", &["corrects(vegetarian) user diet pescatarian"]);
+    check("Actually, I'm vegan.", &["corrects user diet vegan"]);
+    check("Wait, I'm vegan.", &["user diet vegan"]);
+    check("I live in Lyon. Actually, Porto.", &["corrects(Lyon) user lives_in Porto"]);
 }
 
 #[test]

@@ -42,6 +42,7 @@ pub(super) enum UpdateKind {
     Moved,
     Changed,
     Corrected,
+    Reading,
 }
 
 /// Reads news about what is known.
@@ -76,6 +77,8 @@ impl Updates {
             let news = match rule.news {
                 UpdateKind::Over => UpdateNews::Over,
                 UpdateKind::Moved => UpdateNews::Moved,
+                UpdateKind::Reading if is.is_empty() => continue,
+                UpdateKind::Reading => UpdateNews::Reading { value: is },
                 UpdateKind::Changed | UpdateKind::Corrected if not.is_empty() || is.is_empty() => continue,
                 UpdateKind::Changed => UpdateNews::Instead { not, is, corrects: false },
                 UpdateKind::Corrected => UpdateNews::Instead { not, is, corrects: true },

@@ -4,11 +4,11 @@ use std::ops::{Range, RangeInclusive};
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
+use jiff::{SignedDuration, Span, Timestamp};
 use regex::Captures;
 
-use super::language::{Frequency, Role, TimePattern, Times, Unit};
 use super::pattern::{AnyOf, Pattern, Patterns};
+use super::time_words::{Frequency, Role, TimePattern, Times, Unit};
 use crate::refusal::Refusal;
 
 /// Lengths of time longer than this name no date.
@@ -24,8 +24,15 @@ pub(super) struct When {
     own_role: Pattern,
     frequencies: AnyOf,
     frequency_values: Vec<Option<String>>,
+    arranged: Pattern,
     numbers: std::collections::BTreeMap<String, String>,
 }
+
+/// Words for the end of what goes on.
+const UNTIL: [&str; 3] = ["until", "till", "through"];
+
+/// So long after a day people may still speak of it as ahead.
+const LATE: SignedDuration = SignedDuration::from_hours(24 * 10);
 
 /// A time somebody names.
 #[derive(Debug, Clone)]
@@ -35,6 +42,10 @@ pub(super) struct Named {
     /// The words of the date alone.
     pub(super) text: String,
     pub(super) role: Role,
+    /// Something begins with it, now or later.
+    begins: bool,
+    /// It is the end of what goes on: "until May", and not the second of two dates.
+    pub(super) goes_until: bool,
     pub(super) lasts: bool,
     pub(super) vague: bool,
     day: Option<Day>,
@@ -82,8 +93,32 @@ enum Day {
 }
 
 impl Named {
-    /// The beginning of it. `ahead` says where a date without a year and a bare weekday lie.
+    /// The beginning of it. `ahead` says that a date without a year and a bare weekday lie ahead. Else they lie back, but of what
+    /// begins with it ("from January we live in Turin") it is the nearer one: a present tense tells of both.
     pub(super) fn start(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
+        if ahead || !self.begins {
+            return self.on_side(said_at, ahead);
+        }
+        let away = |date: &Timestamp| said_at.map(|said| said.duration_since(*date).abs());
+        [false, true].into_iter().filter_map(|ahead| self.on_side(said_at, ahead)).min_by_key(away)
+    }
+
+    /// True if it names a day of the month.
+    pub(super) fn names_a_day(&self) -> bool {
+        matches!(self.day, Some(Day::Calendar { day: Some(_), .. }))
+    }
+
+    fn is_a_day(&self) -> bool {
+        let ends_or_days = matches!(self.day, Some(Day::Away { unit: Unit::Day, .. } | Day::Away { ends: true, .. }));
+        ends_or_days || self.names_a_day() || matches!(self.day, Some(Day::Weekday { .. }))
+    }
+
+    /// True if it names a week and no day of it: "last week".
+    pub(super) fn is_a_week(&self) -> bool {
+        !self.lasts && matches!(self.day, Some(Day::Away { unit: Unit::Week, ends: false, .. }))
+    }
+
+    fn on_side(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
         let said = said_at.map(|time| time.to_zoned(TimeZone::UTC).date());
         let date = match self.day? {
             Day::Calendar { year: Some(year), month, day } => {
@@ -95,11 +130,14 @@ impl Named {
             Day::Away { count, unit, ends: false } => away(said?, count, unit),
             Day::Away { count, unit, ends: true } => last_of(away(said?, count, unit)?, unit),
         };
-        date.filter(|date| date.year() >= 1)?.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+        let date = date.filter(|date| date.year() >= 1)?;
+        // Midnight of the first stands for the whole month: of the day itself it is a second later.
+        let second = if date.day() == 1 && (self.is_a_day() || self.is_a_week()) { 1 } else { 0 };
+        date.at(0, 0, second, 0).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
     }
 
     /// The days it may mean. Nothing if it is vague, or a length of time.
-    fn days(&self, said_at: Option<Timestamp>) -> Option<SpokenDate> {
+    pub(super) fn days(&self, said_at: Option<Timestamp>) -> Option<SpokenDate> {
         let unit = match self.day.filter(|_| !self.lasts)? {
             Day::Calendar { day: Some(_), .. } | Day::Weekday { .. } => Unit::Day,
             Day::Calendar { month: Some(_), .. } => Unit::Month,
@@ -108,7 +146,7 @@ impl Named {
             Day::Away { unit, .. } => unit,
         };
         let side = |ahead| {
-            let first = self.start(said_at, ahead)?.to_zoned(TimeZone::UTC).date();
+            let first = self.on_side(said_at, ahead)?.to_zoned(TimeZone::UTC).date();
             Some(first..=last_of(first, unit)?)
         };
         let is_weekday = matches!(self.day, Some(Day::Weekday { .. }));
@@ -142,9 +180,15 @@ impl When {
             own_role: patterns.start("times.roles", &format!(r"({roles})\s+"))?,
             frequencies: patterns.any("frequencies", &often)?,
             frequency_values: frequencies.iter().map(|often| often.value.clone()).collect(),
+            arranged: patterns.one("times.arranged", &words.arranged)?,
             numbers,
             words: words.clone(),
         })
+    }
+
+    /// True if a clause tells of something arranged.
+    pub(super) fn is_arranged(&self, clause: &str) -> bool {
+        self.arranged.is_match(clause)
     }
 
     /// The times a clause names, in their order, none within another.
@@ -191,18 +235,40 @@ impl When {
         let mut range = whole.range();
         let mut text = whole.as_str();
         let mut role = Role::At;
+        let goes_on = |word: &str| UNTIL.iter().any(|until| word.to_lowercase().starts_with(until));
+        let (mut goes_until, mut own_words) = (false, "");
+        let role_of = |word: &str| self.words.roles.get(&word.to_lowercase()).copied().unwrap_or(Role::At);
         if let Some(own) = self.own_role.captures(text)
             && let (Some(word), Some(all)) = (own.get(1), own.get(0))
         {
-            role = self.words.roles.get(&word.as_str().to_lowercase()).copied().unwrap_or(Role::At);
+            own_words = word.as_str();
+            role = role_of(own_words);
+            goes_until = goes_on(own_words);
             text = &text[all.end()..];
-        } else if let Some(before) = self.roles.captures(&clause[..range.start])
+        }
+        // "until the end of June": the word before it says what "the end of" does not.
+        let is_part = text.len() == whole.as_str().len() || own_words.ends_with(" of");
+        if role == Role::At
+            && is_part
+            && let Some(before) = self.roles.captures(&clause[..range.start])
             && let (Some(word), Some(all)) = (before.get(1), before.get(0))
         {
-            role = self.words.roles.get(&word.as_str().to_lowercase()).copied().unwrap_or(Role::At);
+            role = role_of(word.as_str());
+            goes_until = goes_on(word.as_str());
             range.start = all.start();
         }
-        Some(Named { range, text: text.to_owned(), role, lasts: shape.lasts, vague: shape.vague, day })
+        let begins = role == Role::From;
+        let role = if begins { Role::Since } else { role };
+        Some(Named {
+            range,
+            text: text.to_owned(),
+            role,
+            begins,
+            goes_until,
+            lasts: shape.lasts,
+            vague: shape.vague,
+            day,
+        })
     }
 
     fn day(&self, shape: &TimePattern, groups: &Captures<'_>) -> Option<Day> {
@@ -260,7 +326,9 @@ fn nearest(said: Date, month: i8, day: Option<i8>, ahead: bool) -> Option<Date> 
     years.into_iter().find_map(|step| {
         let date = Date::new(said.year().checked_add(step)?, month, day.unwrap_or(1)).ok()?;
         let last = if day.is_some() { date } else { date.last_of_month() };
-        let fits = if ahead { last >= said } else { date <= said };
+        // What is spoken of as ahead a few days late is not a year away.
+        let late = if day.is_some() { LATE } else { SignedDuration::ZERO };
+        let fits = if ahead { last.checked_add(late).is_ok_and(|last| last >= said) } else { date <= said };
         fits.then_some(date)
     })
 }

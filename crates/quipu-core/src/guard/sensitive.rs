@@ -31,6 +31,8 @@ pub enum SensitiveKind {
     GovernmentId,
     /// Sex life and what is as private.
     Intimate,
+    /// Illnesses and acts that people are treated worse for: psychosis, self-harm, addiction, HIV. Other health is none.
+    StigmatisedHealth,
 }
 
 #[derive(Debug, Deserialize)]

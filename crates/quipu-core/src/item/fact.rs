@@ -10,6 +10,10 @@ use super::{Evidence, Link};
 use crate::event::{SourceKind, Trust};
 use crate::id::ItemId;
 
+/// The qualifier that says how exact the time of a fact is, if that is not seen from the time itself, and its value.
+pub(crate) const PRECISION: &str = "precision";
+pub(crate) const WEEK: &str = "week";
+
 /// What a fact is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -145,6 +149,11 @@ impl Fact {
         self.status == FactStatus::Active
     }
 
+    /// Since when it holds, as far as is known: since it was first said if nothing else was.
+    pub fn began(&self) -> Option<Timestamp> {
+        self.valid_from.or(self.first_seen)
+    }
+
     /// True if it was over when it was last said.
     pub fn tells_of_past(&self) -> bool {
         let told = self.last_seen.max(self.valid_from);
@@ -155,7 +164,7 @@ impl Fact {
     /// uncertain ones nobody knows.
     pub fn held_at(&self, time: Timestamp) -> bool {
         matches!(self.status, FactStatus::Active | FactStatus::Superseded)
-            && self.valid_from.or(self.first_seen).is_none_or(|from| from <= time)
+            && self.began().is_none_or(|from| from <= time)
             && self.valid_to.is_none_or(|to| time < to)
     }
 
@@ -174,11 +183,23 @@ impl Fact {
         self.fact_type == FactType::Commitment && self.valid_from.is_some_and(|from| last_moment(from) <= now)
     }
 
+    /// True if only the week is known in which it happened or began: [`valid_from`](Self::valid_from) is its Monday.
+    pub fn is_of_a_week(&self) -> bool {
+        self.qualifiers.get(PRECISION).is_some_and(|precision| precision == WEEK)
+    }
+
+    /// "in the week of 2026-03-09" of what happened, "since the week of …" of what holds.
+    pub fn week(&self, monday: Timestamp) -> String {
+        let happens = matches!(self.fact_type, FactType::Event | FactType::Commitment);
+        format!("{} the week of {}", if happens { "in" } else { "since" }, monday.strftime("%Y-%m-%d"))
+    }
+
     /// When it holds or happened, in words: "since 2019", "on 2026-03-05", "from 2027-07-01", "no longer". None if nothing was
     /// said of it.
     pub fn times(&self, now: Timestamp) -> Option<String> {
         let happens = matches!(self.fact_type, FactType::Event | FactType::Commitment);
         let from = self.valid_from.map(|from| match stretch(from) {
+            _ if self.is_of_a_week() => self.week(from),
             day if happens && day.len() == "2026-03-05".len() => format!("on {day}"),
             part if happens => format!("in {part}"),
             day if from > now => format!("from {day}"),

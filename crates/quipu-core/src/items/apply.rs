@@ -133,7 +133,7 @@ impl Items {
         held.status = FactStatus::Superseded;
         if held.valid_to.is_none() {
             // It cannot end before it began.
-            let end = by.valid_from.or(by.first_seen);
+            let end = by.began();
             held.valid_to = end.max(held.valid_from);
         }
     }

@@ -5,6 +5,7 @@
 
 mod apply;
 mod growth;
+mod readings;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +16,8 @@ use crate::item::{Episode, Fact, FactStatus, Note, RejectedValue, Review, Review
 use crate::session::Sessions;
 
 use growth::Growth;
+
+pub use readings::figure;
 
 /// The items of one memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -193,6 +193,9 @@ pub(super) struct Settled<'a> {
     first: OnceCell<String>,
 }
 
+/// How the lead of a statement in somebody's own words ends: "User wants this kept: …".
+const LEADS: [&str; 2] = [" said", " wants this kept"];
+
 /// Every offer with what of it is told.
 pub(super) fn settled(offers: &[Offer]) -> Vec<Settled<'_>> {
     let mut table = TermTable::default();
@@ -212,7 +215,7 @@ impl<'a> Settled<'a> {
         let mut is_repeated = false;
         for one in &offer.noted {
             let adds = if let Some(said) = &said {
-                let mut terms = table.terms(&one.text);
+                let mut terms = table.terms(own_words(&one.text));
                 let repeats = is_subset(said, &terms);
                 terms.retain(|term| Some(*term) != user);
                 let adds = !is_subset(&terms, said) || one.likely || one.remark.is_some();
@@ -324,6 +327,14 @@ impl Unconfirmed {
             all if all == offers.len() => Self::All,
             _ => Self::Some,
         }
+    }
+}
+
+/// A statement without the words that lead it: of "User said: no nuts" what was said.
+fn own_words(statement: &str) -> &str {
+    match statement.split_once(": ") {
+        Some((lead, rest)) if LEADS.iter().any(|one| lead.ends_with(one)) => rest,
+        _ => statement,
     }
 }
 

@@ -48,6 +48,7 @@ const SMALL_TALK: &str = "\
     np worries problem hehe hah mate thx ty tysm thankyou hallo hola bonjour salut ciao ola olá oi namaste salaam salam merhaba guten tag morgen abend moin servus \
     grüß gott hej hei hoi czesc cześć dzień dobry привет здравствуйте buenos buenas buen días dias día tardes noches bom \
     boa dia tarde noite bonsoir buongiorno buonasera gracias merci danke obrigado obrigada grazie dank arigato tak tack \
+    wie geht's gehts geht es ihnen como estás ça va bem stai \
     spasibo спасибо 你好 您好 谢谢 こんにちは おはよう おはようございます こんばんは ありがとう ありがとうございます 안녕 안녕하세요 감사합니다 \
     مرحبا السلام عليكم شكرا שלום नमस्ते धन्यवाद xin chào kamusta selamat pagi";
 
@@ -95,6 +96,16 @@ const GENERAL: &str = "\
     how does * work, how do * work, how does a, how does an, how do you, how do i, how can i, how to, how far is, \
     how tall is, how many * in a, how many * are in a, why is the, why are the, why do cats, is it true";
 
+/// Words of a request that goes back to what was said.
+const OF_TALK: &str = "\
+    you we us said say says told tell mentioned mention recommended suggested discussed decided talked agreed planned \
+    earlier yesterday remember remind recall last";
+
+/// What asks for more of what the model has just said, by its first words.
+const GOES_ON: &str = "\
+    continue, go on, go ahead, keep going, another one, another, one more, more please, more, next, try again, once more, \
+    shorter, longer, and in *, same in *, same for *, make it";
+
 /// First words of a question.
 const ASKING: &str = "\
     what what's whats who who's whose whom which where where's when when's why how do does did is are was were have \
@@ -122,18 +133,27 @@ pub fn need(query: &str, known: Known) -> Need {
     if is_general && !personal && known.probability < ANSWERS_FROM {
         return Need::Nothing;
     }
-    // "Find my note about the boiler" looks for what was said.
-    let looks_up = first == "find" && asked.iter().any(|word| word == "my" || word == "our");
-    let is_thing = is_one_of(THINGS, first) && !asked.get(1).is_some_and(|next| is_one_of(DONE_TO, next));
-    let is_task = is_one_of(TASK, first) && !looks_up && !is_thing
-        || words.iter().any(|word| is_one_of(PROPOSALS, word)) && !tells_of_past(&words)
-        || TASK_PHRASES.split(", ").any(|phrase| (0..words.len()).any(|at| begins(&words[at..], phrase)))
-        || matches!(known.intent, Intent::Plan | Intent::Nudge);
-    if is_task {
+    if is_task_of(&words, asked, first) || matches!(known.intent, Intent::Plan | Intent::Nudge) {
         return Need::Task;
+    }
+    // Neither the user nor what was said before is meant, and memory seems to have nothing: the request is for the model.
+    let goes_on = GOES_ON.split(", ").any(|phrase| begins(asked, phrase));
+    let of_talk = words.iter().any(|word| is_one_of(OF_TALK, word));
+    if !personal && known.unknown && (goes_on || !of_talk) {
+        return Need::Nothing;
     }
     let asks = query.contains('?') || asked.first().or(words.first()).is_some_and(|word| is_one_of(ASKING, word));
     if personal && asks && known.unknown { Need::Unknown } else { Need::Memory }
+}
+
+/// True if something is to be proposed, planned or ordered.
+fn is_task_of(words: &[String], asked: &[String], first: &str) -> bool {
+    // "Find my note about the boiler" looks for what was said.
+    let looks_up = first == "find" && asked.iter().any(|word| word == "my" || word == "our");
+    let is_thing = is_one_of(THINGS, first) && !asked.get(1).is_some_and(|next| is_one_of(DONE_TO, next));
+    is_one_of(TASK, first) && !looks_up && !is_thing
+        || words.iter().any(|word| is_one_of(PROPOSALS, word)) && !tells_of_past(words)
+        || TASK_PHRASES.split(", ").any(|phrase| (0..words.len()).any(|at| begins(&words[at..], phrase)))
 }
 
 /// Greetings, thanks and farewells, however long their letters are drawn out.
@@ -160,9 +180,16 @@ fn without_runs(word: &str, least: usize) -> String {
     runs.flat_map(|run| if run.len() >= least { &run[..1] } else { run }).collect()
 }
 
+/// How plain an explanation is to be: it says nothing of the one who asks. In lower case.
+const PLAINLY: [&str; 6] =
+    [" like i'm five", " like i'm 5", " like i’m five", " like i’m 5", " like i am five", " as if i were five"];
+
 /// The request without what it quotes, and without what follows the colon of "translate this:".
 fn without_matter(query: &str) -> String {
     let mut plain = String::new();
+    let lower = query.to_lowercase();
+    let plainly = PLAINLY.iter().find_map(|plainly| lower.find(plainly)).filter(|_| lower.len() == query.len());
+    let query = plainly.and_then(|end| query.get(..end)).unwrap_or(query);
     for (at, part) in query.split(['"', '“', '”', '`', '«', '»']).enumerate() {
         plain.push_str(if at % 2 == 0 { part } else { " " });
     }
@@ -243,7 +270,7 @@ mod tests {
 
     /// A letter stands for what is known beside the request: `p` a person the memory knows, a digit the probability in tenths;
     /// with 0 nothing seems to be known.
-    const TABLE: [(&str, &str, Need); 102] = [
+    const TABLE: [(&str, &str, Need); 117] = [
         // Nothing is asked of memory.
         ("hi", "", Need::Nothing),
         ("Hello there!", "", Need::Nothing),
@@ -290,6 +317,19 @@ mod tests {
         ("convert 5 miles to km", "", Need::Nothing),
         ("what's the difference between a virus and a bacterium", "0", Need::Nothing),
         ("Define entropy.", "0", Need::Nothing),
+        ("Who won the 1998 world cup?", "0", Need::Nothing),
+        ("Is the moon bigger than Mercury?", "0", Need::Nothing),
+        ("What does 'ephemeral' mean?", "0", Need::Nothing),
+        ("Make a table of the planets.", "0", Need::Nothing),
+        ("Sort these numbers: 5, 2, 9", "0", Need::Nothing),
+        ("Continue", "0", Need::Nothing),
+        ("Explain photosynthesis like I'm five", "", Need::Nothing),
+        ("Who was the first man on the moon?", "0", Need::Nothing),
+        ("How many grams in an ounce?", "0", Need::Nothing),
+        ("Hallo, wie geht's?", "", Need::Nothing),
+        ("Another one please", "0", Need::Nothing),
+        ("and in Rust?", "0", Need::Nothing),
+        ("When does the ferry leave?", "0", Need::Nothing),
         // What bears on a task.
         ("suggest a restaurant for tonight", "", Need::Task),
         ("Recommend me a book", "", Need::Task),
@@ -337,9 +377,11 @@ mod tests {
         ("did we ever go to Spain", "", Need::Memory),
         ("I got the job!", "0", Need::Memory),
         ("My knee hurts again", "0", Need::Memory),
-        ("When does the ferry leave?", "0", Need::Memory),
         ("2019", "", Need::Memory),
         ("order number of the laptop", "", Need::Memory),
+        ("When does the ferry leave?", "", Need::Memory),
+        ("what did the neurologist say", "0", Need::Memory),
+        ("suggest a name for a boat", "0", Need::Task),
         ("book that Tom lent me", "p", Need::Memory),
         // Memory has nothing about it.
         ("What is my blood type?", "0", Need::Unknown),

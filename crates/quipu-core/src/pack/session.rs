@@ -30,6 +30,8 @@ const FACTS_PERCENT: usize = 30;
 /// A message of more tokens is long: it is cut to [`CUT_TOKENS`] first, and has the rest if the others leave room.
 const LONG_TOKENS: usize = 160;
 const CUT_TOKENS: usize = 120;
+/// Of the tokens there are, so many percent are filled with an excerpt: it is measured by estimate.
+const EXCERPT_PERCENT: usize = 90;
 
 /// A line of the turn log.
 #[derive(Debug, Clone)]
@@ -116,7 +118,13 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     let mut left = request.max_tokens.saturating_sub(count(&told) + frame);
     let share = |percent: usize, left: usize| (request.max_tokens * percent / 100).min(left);
 
-    let window = window(request.window, count, share(RECENT_PERCENT, left));
+    // The recent messages have their share, and what nothing else needs.
+    let others =
+        request.base_truth.iter().filter(|truth| !truth.is_hard()).map(|truth| estimate_tokens(&line(truth)) + 1);
+    let others = others.sum::<usize>().min(share(FACTS_PERCENT, left));
+    let log: usize = request.log.iter().map(|one| estimate_tokens(&log_line(one)) + 1).sum();
+    let free = left.saturating_sub(request.reserve + others + log);
+    let window = window(request.window, count, share(RECENT_PERCENT, left).max(free));
     for (one, shown) in request.window.iter().zip(&window) {
         match shown {
             Some(text) => {
@@ -144,10 +152,7 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     // The newest lines are kept, those of mere politeness last, and told in their order.
     let whole = whole_turns(request.window, &made);
     let log: Vec<&LogLine> = request.log.iter().filter(|one| !whole.contains(&one.turn)).collect();
-    let lines: Vec<String> = log
-        .iter()
-        .map(|one| format!("Turn {}: User: {} | You: {}", one.turn, neutralise(&one.user), neutralise(&one.assistant)))
-        .collect();
+    let lines: Vec<String> = log.iter().map(|one| log_line(one)).collect();
     let mut order: Vec<usize> = (0..log.len()).rev().collect();
     order.sort_by_key(|&place| is_backchannel(&log[place].user) && is_backchannel(&log[place].assistant));
     let ordered: Vec<String> = order.iter().map(|&place| lines[place].clone()).collect();
@@ -168,6 +173,10 @@ pub fn pack_session(request: &SessionRequest<'_>, count: Count<'_>) -> SessionPa
     made.told = told;
     made.left = left.min(request.max_tokens.saturating_sub(count(&made.told) + count(&made.recent)));
     made
+}
+
+fn log_line(one: &LogLine) -> String {
+    format!("Turn {}: User: {} | You: {}", one.turn, neutralise(&one.user), neutralise(&one.assistant))
 }
 
 fn line(truth: &Truth) -> String {
@@ -201,17 +210,27 @@ fn fitting(count: Count<'_>, lines: &[String], budget: usize, title: &str) -> BT
     kept
 }
 
-/// The messages of the window that fit, newest first: short ones whole, long ones cut, and these whole too where there is
-/// room left.
+/// The messages of the window that fit, newest first: short ones whole, long ones cut, and as much more of these as there is
+/// room for.
 fn window(window: &[WindowTurn], count: Count<'_>, budget: usize) -> Vec<Option<String>> {
-    let asked = window.iter().rev().find(|one| one.role == Role::User).map(|one| terms(&one.text)).unwrap_or_default();
+    let last = window.iter().rposition(|one| one.role == Role::User);
+    let asked = last.map(|at| terms(&window[at].text)).unwrap_or_default();
+    // Of the message itself that asks, its beginning and its end say what it is and what is asked.
+    let excerpt_of = |place: usize, tokens_max: usize| {
+        let text = &window[place].text;
+        let ends = [0..1, text.len().saturating_sub(1)..text.len()];
+        match last == Some(place) {
+            true => excerpt(text, &ends, &BTreeSet::new(), tokens_max).text,
+            false => excerpt(text, &[], &asked, tokens_max).text,
+        }
+    };
     let cost = |one: &WindowTurn, text: &str| count(&message(&WindowTurn { text: text.to_owned(), ..one.clone() })) + 1;
     let mut left = budget.saturating_sub(count(RECENT) + 3);
     let mut shown: Vec<Option<String>> = vec![None; window.len()];
     let mut costs = BTreeMap::new();
     for (place, one) in window.iter().enumerate().rev() {
         let is_long = estimate_tokens(&one.text) > LONG_TOKENS;
-        let text = if is_long { excerpt(&one.text, &[], &asked, CUT_TOKENS).text } else { one.text.clone() };
+        let text = if is_long { excerpt_of(place, CUT_TOKENS) } else { one.text.clone() };
         let needed = cost(one, &text);
         if needed <= left {
             left -= needed;
@@ -225,9 +244,15 @@ fn window(window: &[WindowTurn], count: Count<'_>, budget: usize) -> Vec<Option<
             continue;
         }
         let more = cost(one, &one.text).saturating_sub(short);
-        if more <= left {
+        let longer = if more <= left {
+            one.text.clone()
+        } else {
+            excerpt_of(place, (CUT_TOKENS + left) * EXCERPT_PERCENT / 100)
+        };
+        let more = cost(one, &longer).saturating_sub(short);
+        if (1..=left).contains(&more) {
             left -= more;
-            shown[place] = Some(one.text.clone());
+            shown[place] = Some(longer);
         }
     }
     shown

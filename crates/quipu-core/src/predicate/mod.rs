@@ -144,6 +144,9 @@ pub struct Predicate {
     /// Who stands in this relation to the user stands in no other one: a sister is no colleague of the same name.
     #[serde(default)]
     pub distinct: bool,
+    /// Its values are measured again and again: a new one is a reading beside the old ones, which are told with it.
+    #[serde(default)]
+    pub readings: bool,
     /// It stays true of somebody who has died.
     #[serde(default)]
     pub outlives: bool,
@@ -214,6 +217,7 @@ impl Predicates {
             opposite: None,
             excludes: Vec::new(),
             distinct: false,
+            readings: true,
             outlives: false,
             ends_others: false,
             roles: Vec::new(),
@@ -251,8 +255,20 @@ impl Predicates {
         self.known.keys().map(String::as_str)
     }
 
-    /// How a fact reads: "User lives in Porto".
+    /// How a fact reads that the user said: "User lives in Porto".
     pub fn say(&self, subject: &str, predicate: &str, object: &str, qualifiers: &BTreeMap<String, String>) -> String {
+        self.say_as(crate::extract::USER, subject, predicate, object, qualifiers)
+    }
+
+    /// How a fact reads that somebody said: in what Melanie says of Caroline, "my paintings" are Melanie's.
+    pub fn say_as(
+        &self,
+        speaker: &str,
+        subject: &str,
+        predicate: &str,
+        object: &str,
+        qualifiers: &BTreeMap<String, String>,
+    ) -> String {
         let known = self.get(predicate);
         let ends = |adjective: &String| {
             let before = object.to_lowercase().strip_suffix(adjective.as_str()).map(str::to_owned);
@@ -271,10 +287,15 @@ impl Predicates {
         for (name, value) in qualifiers {
             said = said.replace(&format!("{{{name}}}"), value);
         }
-        let is_user = subject == crate::extract::USER;
-        let subject = if is_user { "User" } else { subject };
+        let is_told_by_another = normal(speaker) != normal(subject);
+        // "user's mum" at the beginning of a sentence.
+        let name_of = |name: &str| match name.strip_prefix(crate::extract::USER) {
+            Some(rest) if rest.is_empty() || rest.starts_with("'s ") => format!("User{rest}"),
+            _ => name.to_owned(),
+        };
+        let subject = name_of(subject);
         // A rule stands in the user's own words.
-        let told = reads::in_third_person(object, is_user);
+        let told = reads::in_third_person(object, is_told_by_another.then(|| name_of(speaker)).as_deref());
         let object = if said.contains(": {o}") { object } else { &told };
         // What was not said of it is left out.
         let kind = predicate.replace('_', " ");
@@ -291,7 +312,7 @@ impl Predicates {
                 said = said.replace(placeholder, &reads(object));
             }
         }
-        said.replace("{p}", &kind).replace("{s}", subject).replace("{o}", object)
+        said.replace("{p}", &kind).replace("{s}", &subject).replace("{o}", object)
     }
 }
 

@@ -109,13 +109,13 @@ static PERSONS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     toml::from_str(include_str!("../languages/en/persons.toml")).expect("the built-in table is well formed")
 });
 
-/// The same in a statement about somebody else.
-const OF_USER: [(&str, &str); 6] =
-    [("me", "User"), ("my", "User's"), ("mine", "User's"), ("i", "User"), ("i'm", "User is"), ("i've", "User has")];
+/// What stands for them in what one person says of another; `{}` is who says it.
+const OF_SPEAKER: [(&str, &str); 6] =
+    [("me", "{}"), ("my", "{}'s"), ("mine", "{}'s"), ("i", "{}"), ("i'm", "{} is"), ("i've", "{} has")];
 
 /// What somebody says of themselves, as others say it of them: "their second tournament" for "my second tournament".
-/// Said of somebody else, "me" is the user: "Joanne plans on moving in with User".
-pub(super) fn in_third_person(object: &str, is_of_user: bool) -> String {
+/// What another person says of them, the speaker, names that person: "Joanne plans on moving in with User".
+pub(super) fn in_third_person(object: &str, speaker: Option<&str>) -> String {
     let is_of_word = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
     let mut said = String::with_capacity(object.len());
     for piece in object.split_inclusive(|c: char| !is_of_word(c)) {
@@ -129,9 +129,12 @@ pub(super) fn in_third_person(object: &str, is_of_user: bool) -> String {
             None => plain.starts_with(char::is_uppercase),
         };
         let lower = plain.to_lowercase();
-        let user = OF_USER.iter().find(|(first, _)| !is_of_user && *first == lower).map(|(_, third)| *third);
-        let other = user.or_else(|| PERSONS.get(&lower).map(String::as_str)).filter(|_| !is_name);
-        said.push_str(other.unwrap_or(word));
+        let of_speaker = speaker.and_then(|speaker| {
+            let (_, third) = OF_SPEAKER.iter().find(|(first, _)| *first == lower)?;
+            Some(third.replace("{}", speaker))
+        });
+        let other = of_speaker.or_else(|| PERSONS.get(&lower).cloned()).filter(|_| !is_name);
+        said.push_str(other.as_deref().unwrap_or(word));
         said.push_str(rest);
     }
     said
@@ -157,14 +160,18 @@ mod tests {
             ("the US army, Myanmar", "the US army, Myanmar"),
             ("grandma’s ring she gave me.", "grandma’s ring she gave them."),
         ] {
-            assert_eq!(in_third_person(said, true), reads);
+            assert_eq!(in_third_person(said, None), reads);
         }
     }
 
     #[test]
-    fn what_is_said_of_others_names_the_user() {
-        for (said, reads) in [("moving in with me", "moving in with User"), ("my old car", "User's old car")] {
-            assert_eq!(in_third_person(said, false), reads);
+    fn what_is_said_of_others_names_who_says_it() {
+        for (said, speaker, reads) in [
+            ("moving in with me", "User", "moving in with User"),
+            ("my old car", "User", "User's old car"),
+            ("showing my paintings", "Melanie", "showing Melanie's paintings"),
+        ] {
+            assert_eq!(in_third_person(said, Some(speaker)), reads);
         }
     }
 

@@ -172,6 +172,11 @@ impl DerivedIndex {
         self.by_source.get(&source).into_iter().flatten().copied()
     }
 
+    /// True if an item can be an answer itself; of a remark its turn is.
+    pub(super) fn is_searched(&self, id: ItemId) -> bool {
+        self.numbers.contains_key(&id)
+    }
+
     /// What an item's own words score.
     pub(super) fn own(&self, scores: &[f32], id: ItemId) -> f32 {
         self.numbers.get(&id).and_then(|entry| scores.get(entry.number as usize)).copied().unwrap_or(0.0)

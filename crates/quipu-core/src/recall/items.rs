@@ -69,6 +69,7 @@ impl Desk<'_> {
         let found = found.filter_map(|hit| self.evidence.index.items.get(hit.ordinal as usize));
         // An item is read from many sources: each is looked at once.
         let mut read: Vec<ItemId> = found.flat_map(|source| self.derived.read_from(*source)).collect();
+        read.retain(|id| self.derived.is_searched(*id));
         read.sort_unstable();
         read.dedup();
         let by_words = self.by_words(&own).into_iter().map(|id| (id, Arm::Words));

@@ -106,7 +106,7 @@ impl Occasion {
         };
         let fitting = facts.iter().filter(counts).filter_map(|fact| {
             let fit = fit(fact, (clause, opens_like_a_name), &terms, about)?;
-            Some((fit, fact.valid_from.or(fact.first_seen)?, Reverse(fact.id), *fact))
+            Some((fit, fact.began()?, Reverse(fact.id), *fact))
         });
         let (_, start, _, fact) = fitting.max_by_key(|(fit, start, id, _)| (*fit, *start, *id))?;
         self.time(part(clause, &terms), start, fact.valid_to)

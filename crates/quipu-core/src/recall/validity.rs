@@ -32,7 +32,7 @@ impl Validity {
     /// True if a fact's own time leaves room for having held then, whatever its status: what is contested is not older
     /// than the first who said it.
     fn meets(&self, fact: &Fact) -> bool {
-        let (start, end) = (fact.valid_from.or(fact.first_seen), fact.valid_to);
+        let (start, end) = (fact.began(), fact.valid_to);
         match self {
             Self::Now(None) | Self::Ever => true,
             Self::Now(Some(time)) => start.is_none_or(|start| start <= *time) && end.is_none_or(|end| *time < end),
@@ -43,7 +43,7 @@ impl Validity {
     /// How much of the asked time a fact is known to have held: 1 for all of it, less for a part, 0 where no time is asked
     /// for. What nobody told the beginning of held since it was first said.
     pub(super) fn share(&self, fact: &Fact) -> f32 {
-        let Some(start) = fact.valid_from.or(fact.first_seen) else { return 0.0 };
+        let Some(start) = fact.began() else { return 0.0 };
         match self {
             Self::Now(None) | Self::Ever => 0.0,
             _ if !self.meets(fact) => 0.0,

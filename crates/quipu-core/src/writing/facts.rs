@@ -62,7 +62,7 @@ impl Work<'_> {
 
     pub(super) fn say(&self, candidate: &FactCandidate) -> String {
         let FactCandidate { subject, predicate, object, qualifiers, .. } = candidate;
-        self.case.predicates.say(subject, predicate, object, qualifiers)
+        self.case.predicates.say_as(self.case.reading.speaker, subject, predicate, object, qualifiers)
     }
 
     pub(super) fn claim(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
@@ -138,7 +138,7 @@ impl Work<'_> {
         let displaced = claim.current().filter(|_| claim.is_single()).or_else(|| self.opposite(claim));
         let displaced = displaced.filter(|held| wrong.as_ref().is_none_or(|wrong| wrong.id != held.id));
         if let Some(wrong) = &wrong {
-            self.since(same, known.or(start_of(wrong)));
+            self.since(same, known.or(wrong.began()));
         }
         if let Some(held) = displaced {
             let since = known.or(at);
@@ -426,10 +426,6 @@ impl Claim<'_> {
 /// True if a person is to say whether it counts.
 pub(super) fn waits(fact: &Fact) -> bool {
     matches!(fact.status, FactStatus::Uncertain | FactStatus::Contested)
-}
-
-pub(super) fn start_of(fact: &Fact) -> Option<Timestamp> {
-    fact.valid_from.or(fact.first_seen)
 }
 
 pub(super) fn outcome(fact: &Fact, what: &str) -> Outcome {

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::facts::{Claim, outcome, start_of, waits};
+use super::facts::{Claim, outcome, waits};
 use super::gate::Verdict;
 use super::same::same_value;
 use super::{Work, ground};
@@ -15,7 +15,7 @@ const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
 impl Work<'_> {
     /// Inserts a value between the ones of its time. `current` holds in its place.
     pub(super) fn put_into_history(&mut self, claim: &Claim<'_>, mut fact: Fact, current: Option<&Fact>) {
-        let own = start_of(&fact);
+        let own = fact.began();
         if let Some(same) = claim.known_then(own) {
             self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at: Some(self.case.said_at()) });
             return self.report.seen.push(outcome(&same, "known to have held"));
@@ -25,10 +25,10 @@ impl Work<'_> {
         let mut before: Option<Fact> = None;
         let mut by: Option<&Fact> = None;
         for held in known {
-            let (start, end) = (start_of(held), held.valid_to);
+            let (start, end) = (held.began(), held.valid_to);
             if start > own {
                 next = [next, start].into_iter().flatten().min();
-                by = by.filter(|by| start_of(by) <= start).or(Some(held));
+                by = by.filter(|by| by.began() <= start).or(Some(held));
             } else if start <= own && end > own {
                 // What it is put into the place of was over then: so is this.
                 next = [next, end].into_iter().flatten().min();
@@ -87,7 +87,7 @@ impl Work<'_> {
         if let Verdict::Wait(reason) = verdict {
             fact.status = FactStatus::Uncertain;
             // That it is over is part of what is approved.
-            fact.valid_to = fact.valid_to.or(Some(self.case.said_at())).max(start_of(&fact));
+            fact.valid_to = fact.valid_to.or(Some(self.case.said_at())).max(fact.began());
             return self.wait(fact, ReviewKind::Fact, None, reason);
         }
         self.put_into_history(claim, fact, None);
@@ -105,7 +105,7 @@ impl Work<'_> {
         // Nobody said since when the current value holds: a change told while it is fresh is news, whatever was said
         // in the days between.
         let fresh = self.case.said_at().duration_since(moved) <= FRESH_NEWS;
-        let start = if current.valid_from.is_none() && fresh { None } else { start_of(current) };
+        let start = if current.valid_from.is_none() && fresh { None } else { current.began() };
         start.is_some_and(|start| moved < start)
     }
 
@@ -128,7 +128,7 @@ impl Claim<'_> {
         let same = |held: &&Fact| {
             held.status == FactStatus::Superseded
                 && same_value(&held.object, &self.candidate.object)
-                && (held.held_at(time) || start_of(held) == Some(time))
+                && (held.held_at(time) || held.began() == Some(time))
         };
         self.held.iter().find(same).cloned()
     }

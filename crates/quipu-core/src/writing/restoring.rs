@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use json_patch::PatchOperation;
 use serde_json::Value;
 
-use super::facts::start_of;
 use super::people::{Desk, Ink};
 use super::same::same_value;
 use crate::core_document::{containers, replay_within};
@@ -53,13 +52,13 @@ impl Desk<'_> {
     pub(super) fn holds_again(&self) -> Vec<&Fact> {
         let items = self.memory.items();
         let follows = |fact: &Fact| {
-            let later = |held: &Fact| held.is_active() && !items.is_hidden(held.id) && start_of(held) > start_of(fact);
+            let later = |held: &Fact| held.is_active() && !items.is_hidden(held.id) && held.began() > fact.began();
             fact.single && items.in_slot(&fact.slot).any(later)
         };
         let over = |fact: &&Fact| fact.status == FactStatus::Superseded && !items.is_hidden(fact.id);
         let is_free = |fact: &&Fact| fact.superseded_by.is_some_and(|by| items.fact(by).is_none()) && !follows(fact);
         let mut found: Vec<&Fact> = items.facts().filter(over).filter(is_free).collect();
-        found.sort_by_key(|fact| (start_of(fact), fact.id));
+        found.sort_by_key(|fact| (fact.began(), fact.id));
         found
     }
 
@@ -251,7 +250,7 @@ impl Restoring<'_> {
         }
         let active = items.in_slot(&fact.slot).filter(|other| fact.single && other.is_active()).filter(counts);
         if let Some(by) = active.min_by_key(|other| other.first_seen) {
-            let end = fact.valid_to.or(start_of(by)).max(fact.valid_from);
+            let end = fact.valid_to.or(by.began()).max(fact.valid_from);
             (fact.status, fact.valid_to, fact.superseded_by) = (FactStatus::Superseded, end, Some(by.id));
         }
         fact

@@ -8,8 +8,9 @@ use super::Work;
 use super::facts::{Claim, outcome};
 use super::gate::{self, Verdict};
 use crate::event::Trust;
-use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews, UpdateCandidate, UpdateNews};
+use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews};
 use crate::item::{Fact, FactType, Task, TaskStatus};
+use crate::items::figure;
 use crate::predicate::normal;
 use crate::recall::tokens;
 
@@ -19,6 +20,9 @@ const NAMED_MAX: usize = 3;
 const PART_BYTES_MIN: usize = 3;
 /// Something that is to happen may still be moved on the day after.
 const OVERDUE_MAX: SignedDuration = SignedDuration::from_hours(36);
+/// How far a reading may be from the one before, as a share of it. Without a unit a number is the same measure only if it is close.
+const FARTHEST_READING: f64 = 0.4;
+const FARTHEST_WITHOUT_UNIT: f64 = 0.12;
 /// Words that name nothing by themselves.
 const EMPTY: [&str; 12] =
     ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
@@ -33,6 +37,7 @@ impl Work<'_> {
             UpdateNews::Over => self.over(update),
             UpdateNews::Moved => self.moved(update),
             UpdateNews::Instead { not, is, corrects } => self.instead(update, not, is, *corrects),
+            UpdateNews::Reading { value } => self.reading(update, value),
         }
     }
 
@@ -91,6 +96,29 @@ impl Work<'_> {
             let candidate = FactCandidate { object, valid_from, ..candidate_of(fact, update, stance) };
             self.take_over(&candidate, fact, corrects);
         }
+    }
+
+    /// A bare figure is a reading of what was measured before, if that is one thing: near enough, and in the same unit if one is
+    /// said.
+    fn reading(&mut self, update: &UpdateCandidate, value: &str) {
+        let Some((number, unit)) = figure(value) else { return };
+        let said_at = Some(self.case.said_at());
+        let continues = |fact: &Fact| {
+            let is_series = fact.single && self.case.predicates.get(&fact.predicate).readings;
+            if !is_series || fact.subject != USER || self.is_from_here(fact) || fact.last_seen > said_at {
+                return false;
+            }
+            let Some((before, unit_before)) = figure(&fact.object) else { return false };
+            let farthest = if unit.is_empty() { FARTHEST_WITHOUT_UNIT } else { FARTHEST_READING };
+            (unit.is_empty() || unit == unit_before) && (number - before).abs() <= before.abs() * farthest
+        };
+        let facts: Vec<Fact> = self.view.holding().into_iter().filter(continues).collect();
+        let [fact] = facts.as_slice() else { return };
+        let unit_before = figure(&fact.object).map(|(_, unit)| unit).unwrap_or_default();
+        let is_missing = unit.is_empty() && unit_before.starts_with(char::is_alphabetic);
+        let object = if is_missing { format!("{value} {unit_before}") } else { value.to_owned() };
+        let candidate = FactCandidate { object, ..candidate_of(fact, update, Stance::Changed) };
+        self.take_over(&candidate, fact, false);
     }
 
     /// Records the candidate in the place of a fact.

@@ -166,6 +166,64 @@ pub(super) fn lanes(lanes: &[Lane], now: Timestamp) -> Option<String> {
     Some(framed(height + 4.0, "When each value held", &inside))
 }
 
+/// A value that was measured: when, how much, in what unit, and as it was said.
+pub(super) struct Reading {
+    pub(super) at: Timestamp,
+    pub(super) value: f64,
+    pub(super) unit: String,
+    pub(super) said: String,
+}
+
+/// A measured value over time, readings oldest first. Nothing with fewer than three of them or with several units.
+pub(super) fn readings(readings: &[Reading]) -> Option<String> {
+    const HEIGHT: f64 = 150.0;
+    const SIDE: f64 = 24.0;
+    let [first, .., last] = readings else { return None };
+    if readings.len() < 3 || readings.iter().any(|one| one.unit != first.unit) || first.at == last.at {
+        return None;
+    }
+    let values = || readings.iter().map(|one| one.value);
+    let (least, most) = (values().fold(f64::MAX, f64::min), values().fold(f64::MIN, f64::max));
+    let from = first.at.as_millisecond() as f64;
+    let span = last.at.as_millisecond() as f64 - from;
+    let x = |time: Timestamp| SIDE + (time.as_millisecond() as f64 - from) / span * (WIDTH - 2.0 * SIDE);
+    let y = |value: f64| HEIGHT - 36.0 - (value - least) / (most - least).max(f64::MIN_POSITIVE) * (HEIGHT - 72.0);
+    let (mut line, mut dots) = (String::new(), String::new());
+    for (place, one) in readings.iter().enumerate() {
+        let (x, y) = (x(one.at), y(one.value));
+        let _ = write!(line, "{}{x:.1} {y:.1}", if place == 0 { "M" } else { "L" });
+        let (said, day) = (text(&shown::start(&one.said, 24)), shown::day(one.at));
+        let _ = write!(
+            dots,
+            "<circle class=\"point\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{said}, {day}</title></circle>"
+        );
+        // The first and the last one are named, and the least and the most.
+        let is_named = [0, readings.len() - 1].contains(&place) || one.value == least || one.value == most;
+        if is_named {
+            let anchor = if place == 0 {
+                "start"
+            } else if place + 1 == readings.len() {
+                "end"
+            } else {
+                "middle"
+            };
+            let _ = write!(
+                dots,
+                "<text class=\"strong\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{said}</text>",
+                y - 9.0
+            );
+        }
+    }
+    let inside = format!(
+        "<path class=\"mark-line\" d=\"{line}\"/>{dots}<text x=\"{SIDE}\" y=\"{HEIGHT}\">{}</text>\
+         <text x=\"{:.0}\" y=\"{HEIGHT}\" text-anchor=\"end\">{}</text>",
+        shown::day(first.at),
+        WIDTH - SIDE,
+        shown::day(last.at)
+    );
+    Some(framed(HEIGHT + 6.0, &format!("From {} to {} in {} readings", first.said, last.said, readings.len()), &inside))
+}
+
 /// Bars below each other: what, how many, and a word beside the number.
 pub(super) fn funnel(rows: &[(String, usize)]) -> String {
     const ROW: f64 = 26.0;
@@ -363,6 +421,22 @@ mod tests {
         let time = Timestamp::from_second(1_700_000_000).ok();
         let drawn = lanes(&[Lane { name, from: time, to: None, look: "" }], Timestamp::UNIX_EPOCH).unwrap_or_default();
         assert!(!drawn.contains("<script") && drawn.contains("&lt;script&gt;"), "{drawn}");
+    }
+
+    #[test]
+    fn readings_are_drawn_where_they_were_measured() {
+        let on = |day: i64, value: f64, unit: &str| Reading {
+            at: Timestamp::from_second(day * 86_400).unwrap_or_default(),
+            value,
+            unit: unit.to_owned(),
+            said: format!("{value} {unit}"),
+        };
+        let drawn = readings(&[on(0, 86.0, "kg"), on(5, 82.0, "kg"), on(10, 84.0, "kg")]).unwrap_or_default();
+        for part in ["M24.0 36.0L360.0 114.0L696.0 75.0", "From 86 kg to 84 kg in 3 readings", ">82 kg</text>"] {
+            assert!(drawn.contains(part), "{part}: {drawn}");
+        }
+        assert_eq!(readings(&[on(0, 86.0, "kg"), on(5, 84.0, "kg")]), None, "two are no trend");
+        assert_eq!(readings(&[on(0, 86.0, "kg"), on(5, 180.0, "lb"), on(9, 84.0, "kg")]), None, "units that differ");
     }
 
     #[test]

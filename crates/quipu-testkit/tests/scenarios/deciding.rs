@@ -131,18 +131,18 @@ fn two_people_of_one_name_are_told_apart() {
         (
             &["My dad lives in Leeds.", "My father moved to York."],
             ("where does my dad live?", "York"),
-            &["user's dad lives in York"],
+            &["User's dad lives in York"],
         ),
         // one of two, and another one
         (
             &["My sister Ana lives in Leeds.", "My other sister lives in York."],
             ("where does Ana live?", "Leeds"),
-            &["Ana lives in Leeds", "user's sister lives in York"],
+            &["Ana lives in Leeds", "User's sister lives in York"],
         ),
         (
             &["My sisters are called Ana and Eva.", "My sister lives in York."],
             ("where does my sister live?", "York"),
-            &["user's sister lives in York"],
+            &["User's sister lives in York"],
         ),
         // the same person
         (

@@ -243,3 +243,56 @@ fn every_message_of_a_session_is_shown_or_named() {
         );
     }
 }
+
+#[test]
+fn a_measured_value_is_told_with_the_readings_before_it() {
+    // given a weight that was said four times, and an age that a birthday changed
+    let engine = reading_engine();
+    for (day, text) in [
+        ("2026-01-10", "I weigh 88 kg."),
+        ("2026-02-10", "I weigh 86 kg."),
+        ("2026-03-10", "I weigh 85 kg."),
+        ("2026-04-10", "I weigh 84.5 kg now."),
+        ("2026-04-11", "I'm 40 years old."),
+        ("2026-05-11", "I'm 41 years old."),
+        ("2026-05-12", "My rent is 900 euros."),
+    ] {
+        line(&engine, day, &format!("{day}T10:00:00"), "user", text);
+    }
+    // then the newest comes with those before it
+    let weight = pack(&engine, "How much do I weigh?").text;
+    assert!(weight.contains("before: 85 kg (2026-03-10), 86 kg (2026-02-10), 88 kg (2026-01-10)"), "{weight}");
+    // and a bare figure that is near enough goes on with it
+    line(&engine, "later", "2026-05-20T10:00:00", "user", "83.9 this morning!");
+    line(&engine, "later", "2026-05-25T10:00:00", "user", "83.1kg");
+    line(&engine, "later", "2026-05-26T10:00:00", "user", "40 again");
+    let weight = pack(&engine, "What is my weight?").text;
+    assert!(weight.contains("weight is 83.1kg"), "{weight}");
+    assert!(weight.contains("before: 83.9 kg (2026-05-20), 84.5 kg (2026-04-10)"), "{weight}");
+    // and what is no series, or has one reading, comes alone
+    assert!(!pack(&engine, "How old am I?").text.contains("before: 40"));
+    let rent = pack(&engine, "How much is my rent?").text;
+    assert!(rent.contains("900 euros") && !rent.contains("before:"), "{rent}");
+}
+
+#[test]
+fn a_pasted_message_has_the_room_that_nothing_else_needs() {
+    // given a session whose last message is longer than its share
+    let engine = reading_engine();
+    line(&engine, "store", "2026-04-02T09:00:00", "user", "I sort the store room today.");
+    let drawers: String = (1..=250).map(|number| format!("Drawer {number} holds {} syringes. ", number * 3)).collect();
+    line(&engine, "store", "2026-04-02T10:00:00", "user", &format!("{drawers}What should I order first?"));
+    let packed = |max_tokens| {
+        let options = SessionContextOptions { max_tokens, ..SessionContextOptions::of("store") };
+        session_context(&engine, &me(), &options).unwrap()
+    };
+    // then a budget that it fills holds all of it
+    assert!(packed(5_000).text.contains("Drawer 137 holds 411 syringes."));
+    // and of a smaller one it has most, its beginning and its question among it
+    let small = packed(1_800);
+    assert_eq!(small.cut.len(), 1);
+    assert!(small.tokens > 1_000 && small.tokens <= 1_800, "{}", small.tokens);
+    for part in ["I sort the store room", "Drawer 1 holds 3 syringes.", "What should I order first?"] {
+        assert!(small.text.contains(part), "{part}: {}", small.text);
+    }
+}

@@ -8,8 +8,8 @@ use quipu_core::id::{ItemKind, UserId};
 use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::ports::{ExtractError, Extractor, WindowReader};
 use quipu_engine::{
-    Engine, ExtractWithModelOptions, FactOptions, IngestOptions, RecallOptions, RememberOptions, Utterance,
-    extract_with_model, facts, ingest_given, recall, remember,
+    ContextOptions, Engine, ExtractWithModelOptions, FactOptions, IngestOptions, RecallOptions, RememberOptions,
+    Utterance, context, extract_with_model, facts, ingest_given, recall, remember,
 };
 use quipu_testkit::{MemoryStore, Rig};
 
@@ -17,7 +17,7 @@ use crate::me;
 
 const SAID: &str = "knee's playing up again since the half marathon";
 
-/// Every text is a remark.
+/// The first sentence of every text is a remark.
 struct Everything;
 
 impl Extractor for Everything {
@@ -26,11 +26,12 @@ impl Extractor for Everything {
     }
 
     fn read(&self, reading: &Reading<'_>) -> Result<Extraction, ExtractError> {
+        let text = reading.text.split_once(". ").map_or(reading.text, |(first, _)| first);
         let remark = FactCandidate {
             subject: USER.to_owned(),
             predicate: REMARK.to_owned(),
-            object: reading.text.to_owned(),
-            span: 0..reading.text.len(),
+            object: text.to_owned(),
+            span: 0..text.len(),
             stance: Stance::Holds,
             valid_from: reading.said_at,
             valid_to: None,
@@ -78,6 +79,12 @@ fn a_remark_is_listed_and_its_turn_is_found() {
     let found = recall(&engine, &me(), &RecallOptions::of("How is my knee?")).unwrap();
     let kinds: Vec<ItemKind> = found.hits.iter().map(|hit| hit.id.kind).collect();
     assert_eq!(kinds, [ItemKind::Turn]);
+    // and so it is where the remark is the smaller part of what was said, in what a model is given too
+    say(&engine, "My knee got worse. A physio called Bram Wouters says it's runner's knee and that I must not run.");
+    let found = recall(&engine, &me(), &RecallOptions::of("Who looks after my knee?")).unwrap();
+    assert!(found.hits.iter().all(|hit| hit.id.kind == ItemKind::Turn), "{:?}", found.hits);
+    let pack = context(&engine, &me(), &ContextOptions::of("Who looks after my knee?")).unwrap().text;
+    assert!(pack.contains("Bram Wouters") && !pack.contains("noted"), "{pack}");
 }
 
 #[test]

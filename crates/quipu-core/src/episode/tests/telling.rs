@@ -50,13 +50,14 @@ fn texts_are_cut_into_sentences() {
 
 #[test]
 fn topics_are_things_not_manners() {
-    let table: [(Said<'_>, &[&str]); 6] = [
+    let table: [(Said<'_>, &[&str]); 7] = [
         (&[("Ada", "Thanks, that's really great!"), ("Ben", "Wow, yes. Have a nice day!")], &[]),
         (&[("Ada", "I adopted a puppy from the animal shelter.")], &["animal shelter", "puppy"]),
         (&[("Ada", "Ben's sourdough bread is great."), ("Ben", "Ada's sourdough bread too!")], &["sourdough bread"]),
         (&[("Mirabel", "Mira here, Mirabel's tax return is late.")], &["tax return"]),
         (&[("Ada", "We want to paint the kids' room.")], &["kids' room"]),
         (&[("Ada", "Je cherche un appartement")], &["cherche un appartement"]),
+        (&[("Ada", "The landlord wants 1,160 from June.")], &["landlord"]),
     ];
     for (said, expected) in table {
         assert_eq!(told(&dialogue(said)).topics, expected, "{said:?}");

@@ -1,5 +1,6 @@
 use super::super::sensitive::SensitiveKind::{
-    CriminalRecord, Ethnicity, GovernmentId, Intimate, PoliticalOpinion, Religion, SexualOrientation, TradeUnion,
+    CriminalRecord, Ethnicity, GovernmentId, Intimate, PoliticalOpinion, Religion, SexualOrientation,
+    StigmatisedHealth, TradeUnion,
 };
 use super::super::sensitive::sensitivity;
 
@@ -41,6 +42,10 @@ fn plain_statements_about_a_person_are_seen() {
         (GovernmentId, "Driver's license: D123-4567-8901"),
         (GovernmentId, "my national insurance number is QQ 12 34 56 C"),
         (GovernmentId, "Aadhaar 1234 5678 9012"),
+        (StigmatisedHealth, "I tried to kill myself last year"),
+        (StigmatisedHealth, "I'm bipolar"),
+        (StigmatisedHealth, "my brother was diagnosed with schizophrenia"),
+        (StigmatisedHealth, "I have HIV"),
         (Intimate, "I'm having an affair"),
         (Intimate, "my sex life is dull"),
         (Intimate, "I cheated on my wife"),
@@ -58,6 +63,11 @@ fn what_is_only_talked_about_is_left_alone() {
     let mut wrong = Vec::new();
     for text in [
         "I have diabetes and take insulin",
+        "I have borderline high cholesterol",
+        "I'm in rehab for my knee",
+        "I had the hepatitis B jab",
+        "I'm writing a thesis on psychosis",
+        "I hurt myself at football last week",
         "I'm allergic to peanuts",
         "I'm depressed lately",
         "I'm French and live in Porto",

@@ -1,5 +1,7 @@
 //! An item: what it says, from what words, when it held, what happened to it, and what a person can do about it.
 
+use std::sync::LazyLock;
+
 use askama::Template;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -7,6 +9,8 @@ use jiff::tz::TimeZone;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Fact, FactStatus};
+use quipu_core::items::figure;
+use quipu_core::predicate::Predicates;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
 use quipu_engine::write::FactIn;
@@ -17,7 +21,7 @@ use quipu_engine::{
 use serde_json::Value;
 
 use super::super::frame::{Answer, Desk, Frame, Page, base, page};
-use super::super::plot::{self, Lane};
+use super::super::plot::{self, Lane, Reading};
 use super::super::shown;
 use super::timeline::{Line, line};
 use crate::http::Fault;
@@ -128,6 +132,8 @@ fn fields_of_fact(fact: &Fact, base: &str) -> Vec<Field> {
     fields
 }
 
+static PREDICATES: LazyLock<Predicates> = LazyLock::new(Predicates::default_registry);
+
 /// Every value there was of the same relation, over time.
 fn succession(desk: &Desk<'_>, user: &UserId, fact: &Fact) -> Result<Option<String>, Fault> {
     let options = FactOptions {
@@ -138,12 +144,24 @@ fn succession(desk: &Desk<'_>, user: &UserId, fact: &Fact) -> Result<Option<Stri
     };
     let mut all: Vec<Fact> = facts(desk.engine, user, &options)?.into_iter().map(|one| one.fact).collect();
     all.retain(|one| one.slot == fact.slot && (fact.single || one.id == fact.id));
-    all.sort_by_key(|one| (one.valid_from.or(one.first_seen), one.id));
+    all.sort_by_key(|one| (one.began(), one.id));
+    let readings: Option<Vec<Reading>> = all
+        .iter()
+        .filter(|one| matches!(one.status, FactStatus::Active | FactStatus::Superseded))
+        .map(|one| {
+            let (value, unit) = figure(&one.object)?;
+            Some(Reading { at: one.began()?, value, unit, said: one.object.clone() })
+        })
+        .collect();
+    let is_series = fact.single && PREDICATES.get(&fact.predicate).readings;
+    if let Some(drawn) = readings.filter(|_| is_series).and_then(|readings| plot::readings(&readings)) {
+        return Ok(Some(drawn));
+    }
     let lanes: Vec<Lane> = all
         .iter()
         .map(|one| Lane {
             name: one.object.clone(),
-            from: one.valid_from.or(one.first_seen),
+            from: one.began(),
             to: one.valid_to,
             look: match one.status {
                 FactStatus::Active => "",

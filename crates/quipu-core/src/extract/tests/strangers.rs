@@ -1,0 +1,88 @@
+//! What people who had not seen the rules found read wrongly, and the sentences nearest to it that are right.
+
+use super::*;
+
+#[test]
+fn what_others_ask_and_what_is_theirs_is_not_the_users() {
+    for text in [
+        "My sister asked whether I'm vegetarian.",
+        "They wanted to know whether I work at NASA.",
+        "Her interview is on Tuesday.",
+        "Their wedding is on June 20th.",
+        "It's spelt John, with an h.",
+        "I'd love a dog.",
+        "We said goodbye to Biscuit yesterday.",
+        "rent's 1,095 and council tax is 148, so what does that leave out of roughly 2,400 a month?",
+    ] {
+        let read = RULES.read(&reading(text));
+        let own: Vec<String> = read.facts.iter().filter(|fact| fact.subject == USER).map(line).collect();
+        assert!(own.iter().all(|claim| claim.contains(" measure ")), "{text}: {own:?}");
+    }
+}
+
+#[test]
+fn numbers_and_names_are_read_whole() {
+    check("Our total budget is 58,000 euros.", &["changed user measure 58,000 euros of=total budget"]);
+    check("I have 4,900 euros in savings.", &["user state has 4,900 euros in savings"]);
+    check("I'm an exhibit builder.", &["user works_as exhibit builder"]);
+    check(
+        "We have three kids: Tom, Lily and Max.",
+        &["user child Tom relation=kid", "user child Lily relation=kid", "user child Max relation=kid"],
+    );
+    check("I'm Nadia Verhulst.", &["user name Nadia Verhulst"]);
+}
+
+#[test]
+fn partners_leave_in_many_words() {
+    for (text, object) in [
+        ("Lou and I broke up.", "Lou"),
+        ("My boyfriend and I called it quits last week.", "boyfriend"),
+        ("Kofi dumped me last night.", "Kofi"),
+        ("My wife walked out on me.", "wife"),
+        ("Anna and I are no longer together.", "Anna"),
+    ] {
+        let read = RULES.read(&reading(text));
+        let ended: Vec<&str> = read
+            .facts
+            .iter()
+            .filter(|fact| fact.predicate == "partner" && fact.stance == Stance::Ended)
+            .map(|fact| fact.object.as_str())
+            .collect();
+        assert_eq!(ended, [object], "{text}: {:?}", lines(&read));
+        assert!(read.facts.iter().all(|fact| fact.predicate != "partner" || fact.stance == Stance::Ended), "{text}");
+    }
+    for text in [
+        "My wife and I split the chores.",
+        "Tom and I are over the moon.",
+        "Kofi left me a voicemail.",
+        "My husband walked out on stage.",
+        "I left Google last year.",
+    ] {
+        let read = RULES.read(&reading(text));
+        let ended = |fact: &&FactCandidate| fact.predicate == "partner" && fact.stance == Stance::Ended;
+        assert_eq!(read.facts.iter().find(ended), None, "{text}");
+    }
+}
+
+/// When the first claim of a text begins and ends; today is Saturday, 14 March 2026.
+#[track_caller]
+fn check_days(text: &str, from: &str, until: &str) {
+    let read = RULES.read(&reading(text));
+    let day =
+        |time: Option<jiff::Timestamp>| time.map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
+    let days = read.facts.first().map(|fact| (day(fact.valid_from), day(fact.valid_to)));
+    assert_eq!(days, Some((from.to_owned(), until.to_owned())), "{text}: {:?}", read.facts);
+}
+
+#[test]
+fn what_is_arranged_and_what_begins_may_lie_ahead() {
+    check_days("I signed up for the Antwerp Marathon on 18 October.", "2026-10-18", "");
+    check_days("We booked flights to Rome for 3 May.", "2026-05-03", "");
+    check_days("My father had surgery on 14 February.", "2026-02-14", "");
+    check_days("From May 1st we live in Turin.", "2026-05-01", "");
+    check_days("Since May we live in Turin.", "2025-05-01", "");
+    check_days("I'm on unpaid leave until the end of June.", "", "2026-06-30");
+    for text in ["I live in Lyon and in June I'm visiting Porto.", "I work at Acme and tomorrow I'm off."] {
+        assert!(RULES.read(&reading(text)).facts.iter().all(|fact| fact.valid_to.is_none()), "{text}");
+    }
+}
