@@ -17,6 +17,11 @@ use super::when::{Named, Often};
 use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
 use crate::item::fact::{PRECISION, WEEK};
 
+/// Since when, until when, and any time at all.
+const SINCE: [Role; 2] = [Role::Since, Role::From];
+const ENDS: [Role; 2] = [Role::Until, Role::To];
+const ANY: [Role; 6] = [Role::At, Role::Until, Role::To, Role::By, Role::Since, Role::From];
+
 /// Groups of a pattern that are no qualifiers.
 const NOT_QUALIFIERS: [&str; 8] = ["object", "owner", "whose", "relation", "approach", "outcome", "not", "name"];
 
@@ -83,9 +88,9 @@ impl Clause<'_> {
             let named = self.times.iter().find(|named| named.lasts)?;
             Some((named, named.start(self.said_at, false)?))
         };
-        if let Some((named, time)) = self.time(&[Role::Since], false).or_else(lasting) {
+        if let Some((named, time)) = self.time(&SINCE, false).or_else(lasting) {
             fact.valid_from = Some(time);
-            if named.role == Role::Since {
+            if SINCE.contains(&named.role) {
                 fact.qualifiers.insert("since".to_owned(), named.text.clone());
             }
         }
@@ -93,12 +98,12 @@ impl Clause<'_> {
 
     /// The day a clause names, of something that lies ahead or of something that is over.
     pub(super) fn named_day(&self, ahead: bool) -> Option<Timestamp> {
-        self.time(&[Role::At, Role::Until, Role::By, Role::Since], ahead).map(|(_, time)| time)
+        self.time(&ANY, ahead).map(|(_, time)| time)
     }
 
     /// By when something is to be done.
     pub(super) fn due(&self) -> Option<Timestamp> {
-        self.time(&[Role::By, Role::At, Role::Until], true).map(|(_, time)| time)
+        self.time(&[Role::By, Role::At, Role::Until, Role::To], true).map(|(_, time)| time)
     }
 
     /// The first time of a role, resolved.
@@ -112,7 +117,7 @@ impl Clause<'_> {
 
     /// The last moment of something that is said to go on until then, if that lies ahead.
     fn until(&self) -> Option<Timestamp> {
-        let named = self.times.iter().find(|named| named.goes_until && !named.lasts && !named.vague)?;
+        let named = self.times.iter().find(|named| named.role == Role::Until && !named.lasts && !named.vague)?;
         let last = *named.days(self.said_at)?.ahead.end();
         let end = last.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok()?.timestamp();
         self.said_at.is_some_and(|said| end > said).then_some(end)
@@ -231,7 +236,7 @@ impl Rules {
         if rule.only_negated {
             return None;
         }
-        let lasts = clause.times.iter().any(|named| named.role == Role::Since || named.lasts);
+        let lasts = clause.times.iter().any(|named| SINCE.contains(&named.role) || named.lasts);
         let past = marks.has(Mark::Held) || marks.has(Mark::PastBe);
         let stance = match rule.stance {
             How::Holds if past && rule.past == "none" => return None,
@@ -295,7 +300,7 @@ impl Rules {
             qualifiers.insert(name.clone(), date.text.clone());
         }
         if matches!(stance, Stance::Holds | Stance::Changed)
-            && let Some(since) = clause.times.iter().find(|named| named.role == Role::Since && !named.vague)
+            && let Some(since) = clause.times.iter().find(|named| SINCE.contains(&named.role) && !named.vague)
         {
             qualifiers.insert("since".to_owned(), since.text.clone());
         }
@@ -378,13 +383,13 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
             let exact =
                 rule.stance == How::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
             // "moved to Friday" is on Friday.
-            let at = || time(&[Role::At]).or_else(|| time(&[Role::Until]).filter(|_| rule.ahead));
-            let from = time(&[Role::Since]).or_else(|| exact.then(at).flatten());
+            let at = || time(&[Role::At]).or_else(|| time(&ENDS).filter(|_| rule.ahead));
+            let from = time(&SINCE).or_else(|| exact.then(at).flatten());
             let until = clause.until().filter(|_| !rule.ahead && rule.stance == How::Holds);
             (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), until)
         }
-        Stance::Held => (time(&[Role::Since, Role::At]), time(&[Role::Until])),
-        Stance::Ended => (None, time(&[Role::At, Role::Until, Role::Since])),
+        Stance::Held => (time(&[Role::Since, Role::From, Role::At]), time(&ENDS)),
+        Stance::Ended => (None, time(&[Role::At, Role::Until, Role::To, Role::Since, Role::From])),
         Stance::Denied => (None, None),
     }
 }

@@ -40,7 +40,10 @@ pub(super) enum Role {
     Since,
     /// Something begins then: before or after it was said.
     From,
+    /// What goes on ends then.
     Until,
+    /// The second of two dates: "from 2016 to 2020", "moved to Friday".
+    To,
     By,
 }
 

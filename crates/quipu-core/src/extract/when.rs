@@ -28,9 +28,6 @@ pub(super) struct When {
     numbers: std::collections::BTreeMap<String, String>,
 }
 
-/// Words for the end of what goes on.
-const UNTIL: [&str; 3] = ["until", "till", "through"];
-
 /// So long after a day people may still speak of it as ahead.
 const LATE: SignedDuration = SignedDuration::from_hours(24 * 10);
 
@@ -42,10 +39,6 @@ pub(super) struct Named {
     /// The words of the date alone.
     pub(super) text: String,
     pub(super) role: Role,
-    /// Something begins with it, now or later.
-    begins: bool,
-    /// It is the end of what goes on: "until May", and not the second of two dates.
-    pub(super) goes_until: bool,
     pub(super) lasts: bool,
     pub(super) vague: bool,
     day: Option<Day>,
@@ -96,7 +89,7 @@ impl Named {
     /// The beginning of it. `ahead` says that a date without a year and a bare weekday lie ahead. Else they lie back, but of what
     /// begins with it ("from January we live in Turin") it is the nearer one: a present tense tells of both.
     pub(super) fn start(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
-        if ahead || !self.begins {
+        if ahead || self.role != Role::From {
             return self.on_side(said_at, ahead);
         }
         let away = |date: &Timestamp| said_at.map(|said| said.duration_since(*date).abs());
@@ -108,14 +101,19 @@ impl Named {
         matches!(self.day, Some(Day::Calendar { day: Some(_), .. }))
     }
 
-    fn is_a_day(&self) -> bool {
-        let ends_or_days = matches!(self.day, Some(Day::Away { unit: Unit::Day, .. } | Day::Away { ends: true, .. }));
-        ends_or_days || self.names_a_day() || matches!(self.day, Some(Day::Weekday { .. }))
-    }
-
     /// True if it names a week and no day of it: "last week".
     pub(super) fn is_a_week(&self) -> bool {
-        !self.lasts && matches!(self.day, Some(Day::Away { unit: Unit::Week, ends: false, .. }))
+        !self.lasts && self.unit() == Some(Unit::Week)
+    }
+
+    /// How long a stretch of the calendar it names.
+    fn unit(&self) -> Option<Unit> {
+        Some(match self.day? {
+            Day::Calendar { day: Some(_), .. } | Day::Weekday { .. } | Day::Away { ends: true, .. } => Unit::Day,
+            Day::Calendar { month: Some(_), .. } => Unit::Month,
+            Day::Calendar { .. } => Unit::Year,
+            Day::Away { unit, .. } => unit,
+        })
     }
 
     fn on_side(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
@@ -131,20 +129,17 @@ impl Named {
             Day::Away { count, unit, ends: true } => last_of(away(said?, count, unit)?, unit),
         };
         let date = date.filter(|date| date.year() >= 1)?;
-        // Midnight of the first stands for the whole month: of the day itself it is a second later.
-        let second = if date.day() == 1 && (self.is_a_day() || self.is_a_week()) { 1 } else { 0 };
-        date.at(0, 0, second, 0).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+        // Midnight of the first stands for the whole month: of the day itself, and of a week, it is a second later.
+        let is_of_days = matches!(self.unit(), Some(Unit::Day | Unit::Week));
+        date.at(0, 0, i8::from(date.day() == 1 && is_of_days), 0)
+            .to_zoned(TimeZone::UTC)
+            .ok()
+            .map(|zoned| zoned.timestamp())
     }
 
     /// The days it may mean. Nothing if it is vague, or a length of time.
     pub(super) fn days(&self, said_at: Option<Timestamp>) -> Option<SpokenDate> {
-        let unit = match self.day.filter(|_| !self.lasts)? {
-            Day::Calendar { day: Some(_), .. } | Day::Weekday { .. } => Unit::Day,
-            Day::Calendar { month: Some(_), .. } => Unit::Month,
-            Day::Calendar { .. } => Unit::Year,
-            Day::Away { ends: true, .. } => Unit::Day,
-            Day::Away { unit, .. } => unit,
-        };
+        let unit = self.unit().filter(|_| !self.lasts)?;
         let side = |ahead| {
             let first = self.on_side(said_at, ahead)?.to_zoned(TimeZone::UTC).date();
             Some(first..=last_of(first, unit)?)
@@ -235,15 +230,13 @@ impl When {
         let mut range = whole.range();
         let mut text = whole.as_str();
         let mut role = Role::At;
-        let goes_on = |word: &str| UNTIL.iter().any(|until| word.to_lowercase().starts_with(until));
-        let (mut goes_until, mut own_words) = (false, "");
+        let mut own_words = "";
         let role_of = |word: &str| self.words.roles.get(&word.to_lowercase()).copied().unwrap_or(Role::At);
         if let Some(own) = self.own_role.captures(text)
             && let (Some(word), Some(all)) = (own.get(1), own.get(0))
         {
             own_words = word.as_str();
             role = role_of(own_words);
-            goes_until = goes_on(own_words);
             text = &text[all.end()..];
         }
         // "until the end of June": the word before it says what "the end of" does not.
@@ -254,21 +247,9 @@ impl When {
             && let (Some(word), Some(all)) = (before.get(1), before.get(0))
         {
             role = role_of(word.as_str());
-            goes_until = goes_on(word.as_str());
             range.start = all.start();
         }
-        let begins = role == Role::From;
-        let role = if begins { Role::Since } else { role };
-        Some(Named {
-            range,
-            text: text.to_owned(),
-            role,
-            begins,
-            goes_until,
-            lasts: shape.lasts,
-            vague: shape.vague,
-            day,
-        })
+        Some(Named { range, text: text.to_owned(), role, lasts: shape.lasts, vague: shape.vague, day })
     }
 
     fn day(&self, shape: &TimePattern, groups: &Captures<'_>) -> Option<Day> {
