@@ -137,7 +137,7 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
     let (parts, report) = recall::on_version(engine, &open, options.at, &mut |at| {
         let kept = open.texts_generation();
         let gathered = recall::find(engine, at, (&asked, Quotes::LeftOut), &mut |found| {
-            let parts = Parts::of(engine, &found, options, shown);
+            let parts = Parts::of(engine, &found, options, (now, shown));
             Ok((parts, found.report))
         })?;
         // What only the reader's own question brought up is not shown, and not kept in mind as shown.
@@ -183,7 +183,12 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(engine: &Engine, found: &FoundIn<'_>, options: &ContextOptions, shown: &BTreeSet<ItemId>) -> Self {
+    fn of(
+        engine: &Engine,
+        found: &FoundIn<'_>,
+        options: &ContextOptions,
+        (now, shown): (Timestamp, &BTreeSet<ItemId>),
+    ) -> Self {
         let FoundIn { sight, report, plan, drawn } = found;
         let memory = sight.memory;
         let decision = &report.decision;
@@ -191,8 +196,8 @@ impl Parts {
             intent: plan.intent,
             person: names_somebody(plan, &report.hits),
             probability: decision.probability,
-            // Two people who talk leave out much of what they speak about, so that recall abstains more often than it should.
-            // Without meaning recall misses what it would find.
+            // Without meaning recall misses what it would find. And two people who talk leave out much of what they speak
+            // about, so that recall abstains more often than it should.
             unknown: report.degraded.is_none()
                 && match decision.among_people {
                     true => decision.probability < UNKNOWN_AMONG_PEOPLE_BELOW,
@@ -212,7 +217,6 @@ impl Parts {
             Need::Memory => is_exact,
             Need::Task | Need::Nothing => false,
         };
-        let now = options.now.unwrap_or_else(|| engine.now());
         let (always, who) = (kept::always(memory, &engine.predicates, now), kept::who(memory, now));
         let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());
         if need != Need::Nothing {

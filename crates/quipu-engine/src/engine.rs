@@ -105,6 +105,11 @@ impl Engine {
         self.aids.reader.is_some()
     }
 
+    /// What relations mean.
+    pub fn predicates(&self) -> &Predicates {
+        &self.predicates
+    }
+
     /// Puts the parts together. Nothing is read before the first verb.
     pub fn new(parts: Parts) -> Self {
         Self {

@@ -193,12 +193,12 @@ impl<'a> Desk<'a> {
                 let fact = self.memory.items().fact(hit.id);
                 let is_event = fact.is_some_and(|fact| fact.fact_type == FactType::Event);
                 let week = fact.filter(|fact| fact.is_of_a_week());
-                remarks.extend(hit.valid_from.filter(news).map(|from| match (is_event, stretch(from)) {
-                    _ if week.is_some() => week.map(|fact| fact.week(from)).unwrap_or_default(),
-                    (true, day) if day.len() == "2026-03-05".len() => format!("on {day}"),
-                    (true, part) => format!("in {part}"),
-                    (false, day) if Some(from) > hit.said_at => format!("from {day}"),
-                    (false, day) => format!("since {day}"),
+                remarks.extend(hit.valid_from.filter(news).map(|from| match (week, is_event, stretch(from)) {
+                    (Some(fact), ..) => fact.week(from),
+                    (_, true, day) if day.len() == "2026-03-05".len() => format!("on {day}"),
+                    (_, true, part) => format!("in {part}"),
+                    (_, false, day) if Some(from) > hit.said_at => format!("from {day}"),
+                    (_, false, day) => format!("since {day}"),
                 }));
                 remarks.extend(hit.valid_to.map(|to| format!("until {}", stretch(to))));
                 remarks.extend(self.earlier_readings(hit.id));

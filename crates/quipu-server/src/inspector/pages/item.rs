@@ -1,7 +1,5 @@
 //! An item: what it says, from what words, when it held, what happened to it, and what a person can do about it.
 
-use std::sync::LazyLock;
-
 use askama::Template;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -10,7 +8,6 @@ use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Fact, FactStatus};
 use quipu_core::items::figure;
-use quipu_core::predicate::Predicates;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::When;
 use quipu_engine::write::FactIn;
@@ -132,8 +129,6 @@ fn fields_of_fact(fact: &Fact, base: &str) -> Vec<Field> {
     fields
 }
 
-static PREDICATES: LazyLock<Predicates> = LazyLock::new(Predicates::default_registry);
-
 /// Every value there was of the same relation, over time.
 fn succession(desk: &Desk<'_>, user: &UserId, fact: &Fact) -> Result<Option<String>, Fault> {
     let options = FactOptions {
@@ -153,7 +148,7 @@ fn succession(desk: &Desk<'_>, user: &UserId, fact: &Fact) -> Result<Option<Stri
             Some(Reading { at: one.began()?, value, unit, said: one.object.clone() })
         })
         .collect();
-    let is_series = fact.single && PREDICATES.get(&fact.predicate).readings;
+    let is_series = fact.single && desk.engine.predicates().get(&fact.predicate).readings;
     if let Some(drawn) = readings.filter(|_| is_series).and_then(|readings| plot::readings(&readings)) {
         return Ok(Some(drawn));
     }
