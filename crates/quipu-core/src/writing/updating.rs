@@ -117,7 +117,7 @@ impl Work<'_> {
         let unit_before = figure(&fact.object).map(|(_, unit)| unit).unwrap_or_default();
         let is_missing = unit.is_empty() && unit_before.starts_with(char::is_alphabetic);
         let object = if is_missing { format!("{value} {unit_before}") } else { value.to_owned() };
-        let candidate = FactCandidate { object, ..candidate_of(fact, update, Stance::Changed) };
+        let candidate = FactCandidate { object, valid_from: said_at, ..candidate_of(fact, update, Stance::Changed) };
         self.take_over(&candidate, fact, false);
     }
 

@@ -232,3 +232,20 @@ fn what_begins_later_does_not_end_what_holds() {
     let held = facts(&engine, &me(), &FactOptions::default()).unwrap();
     assert!(held.iter().any(|one| one.fact.text == "User lives in Leeds"), "{held:?}");
 }
+
+#[test]
+fn a_time_is_told_as_exactly_as_it_was_said() {
+    for (text, times) in [
+        ("I moved to Ghent last week.", "since the week of 2026-06-01"),
+        ("I moved to Ghent on 1 June.", "since 2026-06-01"),
+        ("I moved to Ghent in June.", "since 2026-06"),
+        ("I moved to Ghent on 3 June.", "since 2026-06-03"),
+    ] {
+        let engine = reading_engine();
+        let said = Utterance { said_at: "2026-06-10T10:00:00Z".parse().ok(), ..Utterance::of_user(text) };
+        remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
+        let options = FactOptions { predicate: Some("lives_in".to_owned()), ..FactOptions::default() };
+        let fact = facts(&engine, &me(), &options).unwrap().remove(0).fact;
+        assert_eq!(fact.times("2026-06-11T00:00:00Z".parse().unwrap()).as_deref(), Some(times), "{text}");
+    }
+}

@@ -4,7 +4,8 @@ use quipu_core::id::ItemKind;
 use quipu_core::pack::{Need, Pack};
 use quipu_core::source::Role;
 use quipu_engine::{
-    ContextOptions, Engine, RememberOptions, SessionContextOptions, Utterance, context, remember, session_context,
+    ContextOptions, Engine, FactOptions, RememberOptions, SessionContextOptions, Utterance, context, facts, remember,
+    session_context,
 };
 
 use crate::me;
@@ -269,6 +270,10 @@ fn a_measured_value_is_told_with_the_readings_before_it() {
     let weight = pack(&engine, "What is my weight?").text;
     assert!(weight.contains("weight is 83.1kg"), "{weight}");
     assert!(weight.contains("before: 83.9 kg (2026-05-20), 84.5 kg (2026-04-10)"), "{weight}");
+    // and each reading holds from its day on
+    let said = facts(&engine, &me(), &FactOptions { predicate: Some("measure".to_owned()), ..FactOptions::default() });
+    let weight = said.unwrap().into_iter().find(|one| one.fact.object.starts_with("83.1")).unwrap().fact;
+    assert_eq!(weight.times(weight.last_seen.unwrap()).as_deref(), Some("since 2026-05-25"));
     // and what is no series, or has one reading, comes alone
     assert!(!pack(&engine, "How old am I?").text.contains("before: 40"));
     let rent = pack(&engine, "How much is my rent?").text;
@@ -295,4 +300,33 @@ fn a_pasted_message_has_the_room_that_nothing_else_needs() {
     for part in ["I sort the store room", "Drawer 1 holds 3 syringes.", "What should I order first?"] {
         assert!(small.text.contains(part), "{part}: {}", small.text);
     }
+}
+
+#[test]
+fn a_limit_says_from_when_it_binds_and_is_gone_when_it_is_over() {
+    // given a diet that is to begin, and a limit that is to end
+    let engine = reading_engine();
+    line(&engine, "a", "2026-08-22T10:00:00", "user", "As of next Monday I'm vegan.");
+    line(&engine, "a", "2026-08-22T10:01:00", "user", "I'm not allowed to drive until 30 September.");
+    let stable = |day: &str| {
+        let now = Some(format!("{day}T12:00:00Z").parse().unwrap());
+        context(&engine, &me(), &ContextOptions { now, ..ContextOptions::of("hi") }).unwrap().stable
+    };
+    // then each is told for what it is on the day of the question
+    let before = stable("2026-08-23");
+    assert!(before.contains("User's diet is vegan (from 2026-08-24)") && before.contains("drive"), "{before}");
+    let between = stable("2026-09-10");
+    assert!(between.contains("User's diet is vegan\n") && between.contains("drive"), "{between}");
+    let after = stable("2026-10-02");
+    assert!(after.contains("User's diet is vegan\n") && !after.contains("drive"), "{after}");
+}
+
+#[test]
+fn a_rule_is_told_once_and_a_message_that_says_more_is_shown() {
+    let engine = reading_engine();
+    alone(&engine, "Never suggest restaurants with live music.");
+    alone(&engine, "Never suggest tents. Leo sleeps badly outdoors.");
+    let made = pack(&engine, "Which restaurants and tents did I rule out, and how does Leo sleep?");
+    assert_eq!(made.text.matches("live music").count(), 1, "{}", made.text);
+    assert!(made.changing.contains("Leo sleeps badly outdoors"), "{}", made.text);
 }
