@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
-use quipu_core::writing::Policy;
+use quipu_core::reconcile::Policy;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
 use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};

@@ -22,6 +22,7 @@ pub mod memory;
 pub mod pack;
 pub mod predicate;
 pub mod recall;
+pub mod reconcile;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod recorded;
@@ -29,7 +30,6 @@ pub mod refusal;
 pub mod session;
 pub mod source;
 pub mod time;
-pub mod writing;
 
 pub use memory::Memory;
 pub use refusal::Refusal;

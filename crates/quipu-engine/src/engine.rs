@@ -10,17 +10,17 @@ use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
 use quipu_core::recall::Profiles;
+use quipu_core::reconcile::{Desk, Policy};
 use quipu_core::session::SessionOptions;
 use quipu_core::source::Source;
-use quipu_core::writing::{Desk, Policy};
 
 use crate::error::{Error, Result};
-use crate::late::Late;
 use crate::lock::{Rank, RwLock};
 use crate::memory::{Catalog, Followed, MemoryRef, OpenLimits, OpenMemory, SharedMemory, Totals, precondition};
 use crate::ports::{
     Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault, WindowReader,
 };
+use crate::process::deadline::Late;
 
 /// What an engine is made of.
 pub struct Parts {
@@ -48,10 +48,10 @@ pub struct Aids {
     /// Count what a pack costs, the first unless another is named. Without one it is estimated.
     pub tokenizers: Vec<Arc<dyn Tokenizer>>,
     /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
-    /// [`extract_with_model`](crate::extract_with_model()) and [`process`](crate::process()).
+    /// [`extract_with_model`](crate::process::extract_with_model()) and [`process`](crate::process::pipeline()).
     pub reader: Option<Arc<dyn WindowReader>>,
     /// Looks back and proposes notes, beside the rules: a language model. Nobody waits for it but
-    /// [`reflect`](crate::reflect()) and [`tend`](crate::tend()).
+    /// [`reflect`](crate::growth::reflect()) and [`tend`](crate::process::maintain()).
     pub reflector: Option<Arc<dyn Reflector>>,
     /// Orders the best answers anew.
     pub reranker: Option<Arc<dyn Reranker>>,

@@ -136,7 +136,7 @@ fn keep_files(session: &Session<'_>) {
         return;
     }
     for user in session.engine.users_in_use() {
-        if let Err(error) = quipu_engine::vault::level(&session.engine, &user, VaultOptions::default()) {
+        if let Err(error) = quipu_engine::files::level(&session.engine, &user, VaultOptions::default()) {
             session.printer.hint(&format!("plain files of {user} lag behind: {error}"));
         }
     }

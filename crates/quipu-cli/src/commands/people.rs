@@ -3,7 +3,7 @@
 use quipu_core::event::Actor;
 
 use quipu_core::item::{Decision, FactStatus, Task};
-use quipu_core::writing::{Outcome, Understanding};
+use quipu_core::reconcile::{Outcome, Understanding};
 use quipu_engine::versions::When;
 use quipu_engine::{
     Budget, Conflict, Error, FactOptions, FactShown, MigrateOptions, Receipt, Result, Story, Until, Waiting,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use quipu_core::artifact::{TopicMemory, folder_of, global_page, topic_page, topic_slug};
-use quipu_engine::{Error, Result, VaultOptions, VaultReport, vault};
+use quipu_engine::{Error, Result, VaultOptions, VaultReport, files};
 
 use super::Session;
 use crate::app;
@@ -84,7 +84,7 @@ fn look(folder: &Path) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
 fn take_up(settings: &Settings, printer: &Printer, dry_run: bool) -> Result<()> {
     let engine = app::open(settings)?;
     let user = app::reader(&engine, settings)?;
-    let report = vault::level(&engine, &user, VaultOptions { dry_run, look: true })?;
+    let report = files::level(&engine, &user, VaultOptions { dry_run, look: true })?;
     if report.edited.is_empty() {
         return Ok(());
     }
@@ -113,7 +113,7 @@ fn edited(report: &VaultReport) -> String {
 }
 
 fn rebuild(session: &Session<'_>, dry_run: bool) -> Result<()> {
-    let report = vault::rebuild(&session.engine, &session.user, VaultOptions { dry_run, look: true })?;
+    let report = files::rebuild(&session.engine, &session.user, VaultOptions { dry_run, look: true })?;
     session.printer.report(&report, |report| {
         let (wrote, took) = if dry_run { ("would be written", "would be removed") } else { ("written", "removed") };
         format!("{}{}{}", heading(report), edited(report), listed(report, wrote, took))
@@ -146,7 +146,7 @@ fn listed(report: &VaultReport, wrote: &str, took: &str) -> String {
 }
 
 fn verify(session: &Session<'_>) -> Result<ExitCode> {
-    let report = vault::verify(&session.engine, &session.user)?;
+    let report = files::verify(&session.engine, &session.user)?;
     session.printer.report(&report, |report| {
         let verdict = if report.is_level() { "LEVEL with the ledger\n" } else { "NOT LEVEL with the ledger\n" };
         format!(
@@ -165,13 +165,13 @@ fn verify(session: &Session<'_>) -> Result<ExitCode> {
 
 fn restore(session: &Session<'_>, args: &VaultRestore) -> Result<()> {
     let bar = session.printer.progress();
-    let options = vault::RestoreOptions { dry_run: args.dry_run, replace: args.replace };
-    let restored = vault::restore(&session.engine, &session.user, options, &mut |progress| bar.show(progress))?;
+    let options = files::RestoreOptions { dry_run: args.dry_run, replace: args.replace };
+    let restored = files::restore(&session.engine, &session.user, options, &mut |progress| bar.show(progress))?;
     drop(bar);
     session.printer.report(&restored, restored_text)
 }
 
-pub(super) fn restored_text(restored: &vault::RestoredFolder) -> String {
+pub(super) fn restored_text(restored: &files::RestoredFolder) -> String {
     let done = if restored.dry_run { "would be restored" } else { "restored" };
     let aside = restored.set_aside.as_ref().map(|path| format!("; what was there is now {}", path.display()));
     format!(
@@ -184,7 +184,7 @@ pub(super) fn restored_text(restored: &vault::RestoredFolder) -> String {
 }
 
 pub(super) fn topic(session: &Session<'_>, action: TopicAction) -> Result<()> {
-    let mut topics = vault::glance(&session.engine, &session.user)?.topics.clone();
+    let mut topics = files::glance(&session.engine, &session.user)?.topics.clone();
     match action {
         TopicAction::List => {
             topics.sort_by_key(|topic| (std::cmp::Reverse(topic.last_day), topic.topic.clone()));
@@ -208,6 +208,6 @@ fn line(topic: &TopicMemory) -> String {
 }
 
 pub(super) fn global(session: &Session<'_>) -> Result<()> {
-    let glance = vault::glance(&session.engine, &session.user)?;
+    let glance = files::glance(&session.engine, &session.user)?;
     session.printer.report(&glance.global, global_page)
 }

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use regex::Captures;
 
-use super::language::{How, Mark, Need, News};
 use super::object::{Object, is_edge, to_end_of_number};
 use super::persons::Who;
-use super::rules::{Rule, Rules};
-use super::time_words::Role;
+use super::rules::compiled::{Rule, Rules};
+use super::rules::language::{How, Mark, Need, News};
+use super::rules::time_words::Role;
 use super::verb::Marks;
 use super::when::{Named, Often};
 use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};

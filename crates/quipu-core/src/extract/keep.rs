@@ -4,9 +4,9 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 use super::claim::{Claims, Clause};
-use super::language::Reach;
 use super::persons::{Tie, Who};
 use super::reader::Reader;
+use super::rules::language::Reach;
 use super::statement::is_said_by;
 use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
 use crate::predicate::is_named_by;

@@ -9,10 +9,7 @@ pub mod window;
 
 mod claim;
 mod keep;
-mod language;
-mod needles;
 mod object;
-mod pattern;
 mod persons;
 mod plain;
 mod reader;
@@ -20,8 +17,6 @@ mod settle;
 mod split;
 mod standing;
 mod statement;
-mod table;
-mod time_words;
 mod updates;
 mod verb;
 mod when;
@@ -30,7 +25,7 @@ pub use candidate::{
     Besides, Extraction, FactCandidate, NoteCandidate, PassedOver, REMARK, Reading, Stance, TaskCandidate, TaskKind,
     TaskNews, TenetCandidate, USER, UpdateCandidate, UpdateNews,
 };
-pub use rules::Rules;
+pub use rules::compiled::Rules;
 pub use when::SpokenDate;
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::language::{Language, ObjectKind};
-use super::pattern::{Pattern, Patterns, wrong};
+use super::rules::language::{Language, ObjectKind};
+use super::rules::pattern::{Pattern, Patterns, wrong};
 use super::split::MASK;
 use crate::refusal::Refusal;
 

@@ -2,8 +2,8 @@
 
 use regex::Captures;
 
-use super::language::Language;
-use super::pattern::{AnyOf, Pattern, Patterns};
+use super::rules::language::Language;
+use super::rules::pattern::{AnyOf, Pattern, Patterns};
 use super::{Reading, USER};
 use crate::refusal::Refusal;
 

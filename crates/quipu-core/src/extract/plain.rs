@@ -7,8 +7,8 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::Extraction;
-use super::language::Language;
-use super::pattern::{Pattern, Patterns};
+use super::rules::language::Language;
+use super::rules::pattern::{Pattern, Patterns};
 use crate::refusal::Refusal;
 
 /// Shorter words are no names without a capital.

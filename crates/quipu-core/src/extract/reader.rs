@@ -5,9 +5,9 @@ use std::ops::Range;
 use regex::Captures;
 
 use super::claim::{Claims, Clause, Match};
-use super::language::{Mark, Reach};
 use super::persons::Who;
-use super::rules::{RuleSet, Rules};
+use super::rules::compiled::{RuleSet, Rules};
+use super::rules::language::{Mark, Reach};
 use super::split::{mask, trim};
 use super::standing::settle;
 use super::verb::Marks;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::language::Correction;
 use super::object::Objects;
-use super::pattern::{Pattern, Patterns};
+use super::rules::language::Correction;
+use super::rules::pattern::{Pattern, Patterns};
 use super::{FactCandidate, Stance};
 use crate::refusal::Refusal;
 

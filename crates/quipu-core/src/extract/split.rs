@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::PassedOver;
-use super::language::Split;
-use super::pattern::{Pattern, Patterns, either, wrong};
+use super::rules::language::Split;
+use super::rules::pattern::{Pattern, Patterns, either, wrong};
 use crate::refusal::Refusal;
 
 /// Stands in for every byte of what is left alone, so that no pattern matches there and no offset moves.

@@ -7,10 +7,10 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::object::{is_edge, to_end_of_number};
-use super::pattern::{Pattern, Patterns};
 use super::reader::Reader;
+use super::rules::pattern::{Pattern, Patterns};
+use super::rules::table::RuleTable;
 use super::split::MASK;
-use super::table::RuleTable;
 use super::{FactCandidate, Stance, USER};
 use crate::refusal::Refusal;
 

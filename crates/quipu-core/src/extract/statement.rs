@@ -7,11 +7,11 @@ use std::ops::Range;
 use serde::Deserialize;
 
 use super::claim::{Claims, Clause};
-use super::language::Language;
 use super::object::{is_edge, to_end_of_number};
-use super::pattern::{Pattern, Patterns};
 use super::persons::Who;
 use super::reader::Reader;
+use super::rules::language::Language;
+use super::rules::pattern::{Pattern, Patterns};
 use super::split::{MASK, trim};
 use super::{FactCandidate, Stance};
 use crate::refusal::Refusal;

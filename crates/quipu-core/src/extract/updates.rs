@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::claim::Clause;
 use super::object::is_edge;
-use super::pattern::{Pattern, Patterns};
-use super::table::RuleTable;
+use super::rules::pattern::{Pattern, Patterns};
+use super::rules::table::RuleTable;
 use super::{UpdateCandidate, UpdateNews};
 use crate::refusal::Refusal;
 

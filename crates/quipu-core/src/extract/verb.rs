@@ -1,7 +1,7 @@
 //! The words before a verb: whether it is denied, over, long past, still to come.
 
-use super::language::{BeforeVerb, Mark};
-use super::pattern::{Pattern, Patterns};
+use super::rules::language::{BeforeVerb, Mark};
+use super::rules::pattern::{Pattern, Patterns};
 use crate::refusal::Refusal;
 
 /// Words before one verb, at most.

@@ -7,8 +7,8 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 use regex::Captures;
 
-use super::pattern::{AnyOf, Pattern, Patterns};
-use super::time_words::{Frequency, Role, TimePattern, Times, Unit};
+use super::rules::pattern::{AnyOf, Pattern, Patterns};
+use super::rules::time_words::{Frequency, Role, TimePattern, Times, Unit};
 use crate::refusal::Refusal;
 
 /// Lengths of time longer than this name no date.
@@ -168,7 +168,7 @@ impl When {
     ) -> Result<Self, Refusal> {
         let spelled: Vec<String> = words.patterns.iter().map(|time| format!(r"\b(?:{})\b", time.pattern)).collect();
         let often: Vec<String> = frequencies.iter().map(|often| format!(r"\b(?:{})\b", often.pattern)).collect();
-        let roles = super::pattern::either(words.roles.keys().map(String::as_str));
+        let roles = super::rules::pattern::either(words.roles.keys().map(String::as_str));
         Ok(Self {
             patterns: patterns.any("times", &spelled)?,
             roles: patterns.one("times.roles", &format!(r"\b({roles})\s+$"))?,

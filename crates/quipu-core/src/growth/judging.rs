@@ -16,7 +16,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Evidence, Note, NoteOrigin};
 use crate::limit;
 use crate::memory::Held;
-use crate::writing::Rejection;
+use crate::reconcile::Rejection;
 
 /// Share of a note's content words that must stand in the words it names.
 const GROUNDED_MIN: f64 = 0.5;

@@ -27,7 +27,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::Drawn;
 use crate::memory::Memory;
 use crate::predicate::normal;
-use crate::writing;
+use crate::reconcile;
 
 pub use demotion::{ActiveIndex, active_index};
 pub use judging::NoteProposed;
@@ -193,7 +193,7 @@ fn pair(one: ItemId, other: ItemId) -> String {
 #[derive(Clone, Copy)]
 pub struct Desk<'a> {
     /// What people would decide on: the memory, what relations mean, what the core document may hold, the time.
-    pub base: writing::Desk<'a>,
+    pub base: reconcile::Desk<'a>,
     /// The knobs.
     pub knobs: &'a Knobs,
     /// What is not done again.

@@ -10,7 +10,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{Drawn, Fact, FactType, RejectedValue, Review, ReviewKind, Tenet, TenetKind, TenetStatus, TimeSpan};
 use crate::limit;
 use crate::predicate::normal;
-use crate::writing::notes;
+use crate::reconcile::notes;
 
 impl Desk<'_> {
     /// Lines to put to the user.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::recall::tokens;
+use crate::recall::index::tokens;
 
 /// Numbers of the terms met so far. It holds words, so it lives no longer than the pack it is made for.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::excerpt::{Excerpt, LEFT_OUT};
 use crate::episode::sentences;
-use crate::recall::tokens;
+use crate::recall::index::tokens;
 
 /// Words of a conversation that say nothing by themselves.
 const CHAT: &str = "\

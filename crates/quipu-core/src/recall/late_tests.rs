@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::index::tokens;
 use super::*;
 use crate::id::{ItemId, ItemKind};
 use crate::source::{Role, Source};

@@ -7,68 +7,38 @@
 //! best passage scores. The score is a plain weighted sum of features ([`Weights`]), so every hit can show what it
 //! is made of.
 
-mod about;
-mod candidates;
-mod core_fields;
-mod cues;
-mod dates;
-mod decision;
-mod dense;
-mod derived;
-mod entities;
-mod fold;
-mod image;
-mod index;
-mod intent;
-mod intervals;
-mod items;
-mod late;
-mod negation;
-mod occasion;
-mod of_another;
-mod passages;
-mod plan;
-mod profile;
+mod answer;
+pub(crate) mod index;
+mod query;
 mod rank;
-mod reliability;
-mod scan;
-mod score;
-mod select;
-mod talk;
-pub(crate) mod tokens;
-mod trace;
-mod validity;
-mod value_kind;
-mod when;
-mod words;
 
-pub use about::About;
-pub use candidates::{Arm, Arms};
-pub use core_fields::{CoreField, core_fields};
-pub use dates::NamedDate;
-pub use decision::{Best, Calibration, Signals, Thresholds, Verdict, decide};
-pub use dense::{EmbeddingKey, StoredVector, embedding_key};
-pub use derived::{DerivedIndex, touched};
-pub use fold::{Group, Lead};
-pub use image::{IMAGE_TAG, ImageError};
-pub use index::{EmbeddingInput, Index, Sources};
-pub use intent::Intent;
-pub use intervals::Interval;
-pub use items::DerivedHit;
-pub use late::{QueryTokens, TokenCode, token_codes};
-pub use negation::Negation;
-pub use plan::{Filter, Plan, Query, check_question};
-pub use profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
-pub use rank::{Standing, confidence, frequency, recency, rif, unasked};
-pub use reliability::{Stretch, calibration_error};
-pub use score::{Contributions, Features, Stages, Weights, score_max};
-pub use select::Hit;
-pub use tokens::terms;
-pub use trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
-pub use validity::Validity;
+pub use answer::decision::{Best, Calibration, Signals, Thresholds, Verdict, decide};
+pub use answer::group::{Group, Lead};
+pub use answer::reliability::{Stretch, calibration_error};
+pub use answer::trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
+pub use answer::validity::Validity;
+pub use index::dense::{EmbeddingKey, StoredVector, embedding_key};
+pub use index::derived::{DerivedIndex, touched};
+pub use index::image::{IMAGE_TAG, ImageError};
+pub use index::passage_index::{EmbeddingInput, Index, Sources};
+pub use index::tokens::terms;
+pub use query::about::About;
+pub use query::dates::NamedDate;
+pub use query::intent::Intent;
+pub use query::intervals::Interval;
+pub use query::negation::Negation;
+pub use query::plan::{Filter, Plan, Query, check_question};
+pub use rank::candidates::{Arm, Arms};
+pub use rank::core_fields::{CoreField, core_fields};
+pub use rank::items::DerivedHit;
+pub use rank::late_interaction::{QueryTokens, TokenCode, token_codes};
+pub use rank::order::{Standing, confidence, frequency, recency, rif, unasked};
+pub use rank::profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
+pub use rank::score::{Contributions, Features, Stages, Weights, score_max};
+pub use rank::select::Hit;
 
-use candidates::{Candidates, Evidence};
-use dates::Agreements;
+use query::dates::Agreements;
+use rank::candidates::{Candidates, Evidence};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -185,7 +155,7 @@ fn search(
     let (found, terms) =
         stages(index, plan, (places, closed), meaning, options, &mut |evidence, used, scored, hits| {
             weights = *used;
-            let desk = items::Desk { memory, derived, evidence, plan, weights: used, out };
+            let desk = rank::items::Desk { memory, derived, evidence, plan, weights: used, out };
             if !derived.is_empty() {
                 drawn = desk.found(scored, hits);
             }
@@ -195,8 +165,8 @@ fn search(
     trace.derived_scored = drawn.len();
     let wanted = |hit: &Hit| plan.filter.admits_kind(index.items[hit.ordinal as usize].kind);
     let hits = found.hits.into_iter().filter(wanted).collect();
-    let mut groups = fold::fold(memory, (index, derived), hits, &drawn, plan);
-    let desk = rank::Desk {
+    let mut groups = answer::group::fold(memory, (index, derived), hits, &drawn, plan);
+    let desk = rank::order::Desk {
         memory,
         index,
         profile: &options.profile,
@@ -218,11 +188,12 @@ fn search(
         _ => &profile.calibration_of_assistant,
     };
     let probability = calibration.probability(&signals);
-    let lacks_value = !among_people && of_another::lacks_the_value(memory, derived, plan, &groups);
-    let probability = if lacks_value { decision::without_the_value(probability) } else { probability };
-    let of_another = of_another::is_of_another(memory, derived, plan, &groups);
+    let lacks_value = !among_people && answer::of_another::lacks_the_value(memory, derived, plan, &groups);
+    let probability = if lacks_value { answer::decision::without_the_value(probability) } else { probability };
+    let of_another = answer::of_another::is_of_another(memory, derived, plan, &groups);
     // Two people who talk speak of each other by "you", and leave names out.
-    let may_be_of_another = !among_people && of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
+    let may_be_of_another =
+        !among_people && answer::of_another::is_said_of_others(memory, derived, (plan, &terms), &groups);
     if plan.form.order {
         desk.spread(&mut groups);
     }
@@ -254,7 +225,7 @@ struct Closed<'a> {
 }
 
 /// Looks at what was scored, before it is forgotten.
-type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[select::Scored], &[Hit]);
+type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[rank::select::Scored], &[Hit]);
 
 fn stages(
     index: &Index,
@@ -273,9 +244,9 @@ fn stages(
     plan.intervals.iter().filter(|_| plan.dates.is_empty()).for_each(|interval| dates.add_interval(interval));
     let vector = meaning.vector.as_ref().and_then(|vector| index.dense.query(vector));
     let known = plan.terms.iter().zip(&words.figures);
-    let codes = known.filter(|(term, figure)| figure.texts > 0 && score::is_code(term));
+    let codes = known.filter(|(term, figure)| figure.texts > 0 && rank::score::is_code(term));
     let (codes, shares): (Vec<String>, Vec<f32>) =
-        codes.map(|(term, figure)| (term.clone(), score::code_share(figure.texts))).unzip();
+        codes.map(|(term, figure)| (term.clone(), rank::score::code_share(figure.texts))).unzip();
     let share = shares.into_iter().fold(0.0, f32::max);
     let codes = (!codes.is_empty()).then(|| {
         let found = index.words.score(&codes).passages;
@@ -293,16 +264,17 @@ fn stages(
         codes: codes.as_deref(),
     };
     let candidates = Candidates::nominate(&evidence, options.exhaustive_passages_max);
-    let mut scored = select::score(&evidence, &candidates, &matching.first);
+    let mut scored = rank::select::score(&evidence, &candidates, &matching.first);
     // Tokens are compared where the question and the memory have them; a model that hands out none leaves one stage.
     let tokens = meaning.tokens.as_ref().filter(|_| vector.is_some() && index.dense.has_codes());
     let (weights, compared) = match tokens.zip(matching.late.as_ref()) {
-        Some((tokens, late)) => (late, select::rescore(index, tokens, &mut scored, late)),
+        Some((tokens, late)) => (late, rank::select::rescore(index, tokens, &mut scored, late)),
         None => (&matching.first, 0),
     };
-    let selected = select::select(index, &scored, places, weights, options.explain);
+    let selected = rank::select::select(index, &scored, places, weights, options.explain);
     look(&evidence, weights, &scored, &selected.hits);
-    let term = |(term, f): (&String, &words::TermFigure)| Term { term: term.clone(), idf: f.idf, passages: f.texts };
+    let term =
+        |(term, f): (&String, &index::words::TermFigure)| Term { term: term.clone(), idf: f.idf, passages: f.texts };
     let terms: Vec<Term> = plan.terms.iter().zip(&words.figures).map(term).collect();
     let trace = Trace {
         passages: index.passage_count(),

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use proptest::prelude::*;
 
+use super::index::tokens;
 use super::*;
 use crate::id::{ItemId, ItemKind};
 use crate::source::{Artifact, Role, Source};

@@ -13,10 +13,10 @@ use quipu_core::recall::{EmbeddingInput, IMAGE_TAG, Index, StoredVector, TokenCo
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::lock::before_slow_call;
-use crate::meaning::{self, Understood};
 use crate::memory::progress::{Progress, Watch};
 use crate::memory::{OpenMemory, SharedMemory, State, Writer};
 use crate::ports::{Projection, StoreError, UserLedger, VectorKey};
+use crate::read::meaning::{self, Understood};
 
 /// Name of the index among a ledger's projections.
 pub(crate) const RECALL: &str = "recall";

@@ -14,6 +14,7 @@ pub(crate) mod lease;
 mod open;
 pub(crate) mod precondition;
 mod progress;
+pub(crate) mod scan;
 mod state;
 mod watched;
 

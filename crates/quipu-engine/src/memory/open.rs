@@ -15,21 +15,21 @@ use quipu_core::recall::DerivedIndex;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::extract_with_model::Studied;
-use crate::hits::Shown;
+use crate::files::Glanced;
+use crate::growth::reflect::Reflected;
 use crate::lock::{Mutex, MutexGuard, Rank, ReadGuard, RwLock, WriteGuard};
 use crate::memory::absent::AbsentLedger;
 use crate::memory::catalog::Totals;
 use crate::memory::watched::{Watched, holds, made_anew};
 use crate::memory::{State, Writer, commit, fold, index};
-use crate::novelty::Values;
-use crate::origins::Origins;
 use crate::ports::{Head, LedgerStore, Look, StoreError};
-use crate::reflect::Reflected;
-use crate::summarize::Desk;
-use crate::tend::Maintained;
-use crate::unread::Unread;
-use crate::vault::Glanced;
+use crate::process::extract_with_model::Studied;
+use crate::process::maintain::Maintained;
+use crate::process::unread::Unread;
+use crate::read::hits::Shown;
+use crate::sessions::summarize::Desk;
+use crate::write::novelty::Values;
+use crate::write::origins::Origins;
 
 /// Events applied at once when another process has appended.
 const FOLLOWED_AT_ONCE: Seq = 1024;

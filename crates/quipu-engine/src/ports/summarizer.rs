@@ -42,7 +42,7 @@ pub trait Summarizer: Send + Sync {
     fn id(&self) -> &str;
 
     /// True if it asks somebody outside and may take seconds. Then no verb that records something waits for it, nor one that
-    /// reads: what is closed stays flagged until [`process`](crate::process()) or [`summarize`](crate::summarize()).
+    /// reads: what is closed stays flagged until [`process`](crate::process::pipeline()) or [`summarize`](crate::sessions::summarize()).
     fn asks_outside(&self) -> bool {
         false
     }

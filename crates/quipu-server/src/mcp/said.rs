@@ -1,7 +1,7 @@
 //! What several tools answer with.
 
 use jiff::Timestamp;
-use quipu_core::writing::{Outcome, Rejection};
+use quipu_core::reconcile::{Outcome, Rejection};
 use quipu_engine::Answer;
 use schemars::JsonSchema;
 use serde::Serialize;

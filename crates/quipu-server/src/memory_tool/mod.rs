@@ -4,7 +4,7 @@
 mod files;
 
 use quipu_core::id::UserId;
-use quipu_engine::shelf::{Shelf, Step, arrange, shelf};
+use quipu_engine::agent_files::{Shelf, Step, arrange, shelf};
 use quipu_engine::{Engine, EntryPoint, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use quipu_engine::log::{erasures, growth, log};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Engine, LogOptions, ReviewsAsked, WriteRequest, decide_review, erase, origins, revert, review_page, reviews, vault,
+    Engine, LogOptions, ReviewsAsked, WriteRequest, decide_review, erase, files, origins, revert, review_page, reviews,
     waiting, write,
 };
 use quipu_testkit::{Calls, MemoryStore, RecordingStore, Rig};
@@ -71,19 +71,19 @@ fn a_view_reads_the_events_it_shows() {
     reads("what was erased", 1, &|| assert_eq!(erasures(&engine, &me(), None, 40).unwrap().len(), 1));
     // and what must be read through once is not read through again
     origins(&engine, &me()).unwrap();
-    vault::glance(&engine, &me()).unwrap();
+    files::glance(&engine, &me()).unwrap();
     reads("imports", 0, &|| assert_eq!(origins(&engine, &me()).unwrap().len(), 1));
-    reads("topics", 0, &|| drop(vault::glance(&engine, &me()).unwrap()));
+    reads("topics", 0, &|| drop(files::glance(&engine, &me()).unwrap()));
     reads("events of one source", 1, &|| assert_eq!(log(&engine, &me(), &of("write")).unwrap().len(), 1));
     reads("events of no source", 0, &|| assert!(log(&engine, &me(), &of("nobody")).unwrap().is_empty()));
     // nor by what comes later
     rig.clock.put(day(3));
     said(&engine, &["one more"]);
     reads("imports and one more", 1, &|| assert_eq!(origins(&engine, &me()).unwrap().len(), 1));
-    vault::glance(&engine, &me()).unwrap();
+    files::glance(&engine, &me()).unwrap();
     said(&engine, &["and another"]);
     // The day so far: once for its header, once for what it touches.
-    reads("topics and one more", 4, &|| drop(vault::glance(&engine, &me()).unwrap()));
+    reads("topics and one more", 4, &|| drop(files::glance(&engine, &me()).unwrap()));
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_kept_of_a_look_is_what_a_new_look_finds() {
     let engine = rig.engine(Box::new(store.clone()));
     let same = |what: &str| {
         let anew = rig.engine(Box::new(store.clone()));
-        let (kept, new) = (vault::glance(&engine, &me()).unwrap(), vault::glance(&anew, &me()).unwrap());
+        let (kept, new) = (files::glance(&engine, &me()).unwrap(), files::glance(&anew, &me()).unwrap());
         assert_eq!(kept, new, "{what}");
         assert_eq!(origins(&engine, &me()).unwrap(), origins(&anew, &me()).unwrap(), "{what}");
         kept

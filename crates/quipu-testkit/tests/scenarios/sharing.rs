@@ -65,7 +65,7 @@ fn what_one_process_erases_no_process_keeps() {
     for engine in [&one, &other] {
         found(engine, "Where does Ana live?");
         context(engine, &me(), &ContextOptions::of("Where does Ana live?")).unwrap();
-        quipu_engine::vault::glance(engine, &me()).unwrap();
+        quipu_engine::files::glance(engine, &me()).unwrap();
         assert!(texts_kept(engine, &me()).unwrap().iter().any(|text| text.contains("Porto")), "the test needs a cache");
     }
     erase(&one, &me(), &[EraseTarget::Event(1)], "asked for", &mut |_| {}).unwrap();

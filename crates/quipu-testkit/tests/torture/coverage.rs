@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::verb;
 
@@ -13,8 +13,8 @@ const EXCEPTIONS: [(&str, &str); 12] = [
     ("backup::write_privately", "writes a file; `backup::backup` and the vault call it"),
     ("log::ranges", "prints numbers"),
     ("memories::about", "makes an attachment of a map"),
-    ("vault::rebuild_global", "writes pages of a folder that nobody else has; the upgrade of a vault calls it"),
-    ("vault::rebuild_pages", "writes pages of a folder that nobody else has; the upgrade of a vault calls it"),
+    ("files::rebuild_global", "writes pages of a folder that nobody else has; the upgrade of a vault calls it"),
+    ("files::rebuild_pages", "writes pages of a folder that nobody else has; the upgrade of a vault calls it"),
     ("verify::verify_events", "checks a list of events; `bundle::verify_bundle` calls it"),
     ("import::each_given", "opens an archive; `ingest_given` calls it"),
     ("import::each_input", "opens a folder or an archive; `ingest` calls it"),
@@ -22,9 +22,37 @@ const EXCEPTIONS: [(&str, &str); 12] = [
     ("import::read_with", "reads a file; `ingest` calls it"),
 ];
 
-fn engine_source(path: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("quipu-engine/src");
-    fs::read_to_string(root.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+fn engine() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("quipu-engine/src")
+}
+
+fn text_of(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The modules that the contents page makes public, each with its file: `pub mod lock;`, `pub use history::{erase, log};`.
+fn public_modules(page: &str) -> Vec<(String, PathBuf)> {
+    let file = |folder: &Path, module: &str| {
+        let places = [folder.join(format!("{module}.rs")), folder.join(module).join("mod.rs")];
+        places.into_iter().find(|place| place.exists()).unwrap_or_else(|| panic!("no file of {module}"))
+    };
+    let mut found = Vec::new();
+    for line in page.lines() {
+        if let Some(module) = line.strip_prefix("pub mod ").and_then(|line| line.strip_suffix(';')) {
+            found.push((module.to_owned(), file(&engine(), module)));
+        }
+        let group = line.strip_prefix("pub use ").and_then(|line| line.strip_suffix(';'));
+        let Some((group, names)) = group.and_then(modules_of_group) else { continue };
+        found.extend(names.map(|name| (name.to_owned(), file(&engine().join(group), name))));
+    }
+    found
+}
+
+/// `history::{erase, log}` or `read::memories`: a folder, and the names of files in it.
+fn modules_of_group(statement: &str) -> Option<(&str, impl Iterator<Item = &str>)> {
+    let (group, names) = statement.split_once("::")?;
+    let only_modules = !names.contains("::") && !names.contains(char::is_uppercase);
+    only_modules.then(|| (group, names.trim_matches(['{', '}']).split(", ")))
 }
 
 /// Names in lower case that a file exports with `pub use`, such as `recall` of `pub use recall::{RecallOptions, recall};`.
@@ -50,12 +78,14 @@ fn declared(text: &str) -> Vec<String> {
 
 /// Every public function of the engine, as its contents page exports it.
 fn exported() -> BTreeSet<String> {
-    let page = engine_source("lib.rs");
-    let mut verbs: BTreeSet<String> = used(&page).into_iter().collect();
-    let modules = page.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
-    for module in modules.filter(|module| !["ports", "lock"].contains(module)) {
-        let is_folder = ["import", "vault"].contains(&module);
-        let text = engine_source(&if is_folder { format!("{module}/mod.rs") } else { format!("{module}.rs") });
+    let page = text_of(&engine().join("lib.rs"));
+    let modules = public_modules(&page);
+    let items =
+        page.lines().filter(|line| !line.strip_prefix("pub use ").is_some_and(|line| modules_of_group(line).is_some()));
+    let mut verbs: BTreeSet<String> = used(&items.collect::<Vec<_>>().join("\n")).into_iter().collect();
+    for (module, path) in modules.iter().filter(|(module, _)| !["ports", "lock"].contains(&module.as_str())) {
+        let is_folder = path.ends_with("mod.rs");
+        let text = text_of(path);
         let mut names = declared(&text);
         names.extend(used(&text));
         // One function may be reached by two paths: a module's main verb is exported once more by the page itself.

@@ -7,7 +7,7 @@ use quipu_engine::backup::{backup, restore};
 use quipu_engine::bundle::{bundle, import_bundle, verify_bundle};
 use quipu_engine::erase::delete_user;
 use quipu_engine::{
-    Error, RememberOptions, Result, Utterance, VaultOptions, rebuild, remember, snapshot, vault, verify,
+    Error, RememberOptions, Result, Utterance, VaultOptions, files, rebuild, remember, snapshot, verify,
 };
 
 use crate::changing::gone;
@@ -55,19 +55,19 @@ pub(crate) const VERBS: &[Verb] = &[
         gone(delete_user(w.engine, &user))?;
         import_bundle(w.engine, &text, None, &w.world.signer, false, &mut |_| {}).map(drop)
     }),
-    verb("vault::level", 6, |w| {
+    verb("files::level", 6, |w| {
         let user = w.user();
-        vault::level(w.engine, &user, VaultOptions { look: w.dice.once_in(2), dry_run: false }).map(drop)
+        files::level(w.engine, &user, VaultOptions { look: w.dice.once_in(2), dry_run: false }).map(drop)
     }),
-    verb("vault::rebuild", 3, |w| {
+    verb("files::rebuild", 3, |w| {
         let user = w.user();
-        vault::rebuild(w.engine, &user, VaultOptions::default()).map(drop)
+        files::rebuild(w.engine, &user, VaultOptions::default()).map(drop)
     }),
-    verb("vault::verify", 3, |w| {
+    verb("files::verify", 3, |w| {
         let user = w.user();
-        vault::verify(w.engine, &user).map(drop)
+        files::verify(w.engine, &user).map(drop)
     }),
-    verb("vault::restore", 4, restores_files),
+    verb("files::restore", 4, restores_files),
 ];
 
 /// Something is said by a user whose ledger may be put back.
@@ -95,16 +95,16 @@ fn restores(w: &mut Worker<'_>) -> Result<()> {
 fn restores_files(w: &mut Worker<'_>) -> Result<()> {
     let user = user(&format!("filed-{}", w.number));
     say(w, &user)?;
-    vault::level(w.engine, &user, VaultOptions::default())?;
+    files::level(w.engine, &user, VaultOptions::default())?;
     if w.dice.once_in(2) {
-        let options = vault::RestoreOptions { replace: true, ..vault::RestoreOptions::default() };
-        return alone(w, vault::restore(w.engine, &user, options, &mut |_| {}).map(drop));
+        let options = files::RestoreOptions { replace: true, ..files::RestoreOptions::default() };
+        return alone(w, files::restore(w.engine, &user, options, &mut |_| {}).map(drop));
     }
     let (place, aside) = (w.world.path("data/vault").join(user.as_str()), w.world.path(&w.word()));
     fs::rename(&place, &aside).expect("the files are there");
     gone(delete_user(w.engine, &user))?;
     fs::rename(&aside, &place).expect("the files went with the user");
-    vault::restore(w.engine, &user, vault::RestoreOptions::default(), &mut |_| {}).map(drop)
+    files::restore(w.engine, &user, files::RestoreOptions::default(), &mut |_| {}).map(drop)
 }
 
 /// Who puts a ledger in another's place needs the folder alone.

@@ -8,11 +8,12 @@ use quipu_engine::memories::{memories, memories_from, memory, told_of};
 use quipu_engine::versions::{EventRef, When, position_of, version};
 use quipu_engine::{
     ContextOptions, EntryPoint, Error, FactOptions, ListOptions, RecallOptions, RememberOptions, ReplyContextOptions,
-    Result, ReviewsAsked, SessionContextOptions, Utterance, announce_deletion, announce_erasure, blame, conflicts,
-    context, core_at, diff, doctor, entered, episodes, episodes_about, erasure_epoch, facts, first_foreign, get,
-    history, judged_context, list, log, look, notes, origins, recall, recorded_at, remember, reply_context, reproduce,
-    review_page, reviews, schema, session, session_artifacts, session_context, session_snapshots, sessions, shelf,
-    show, standing, status, tasks, tenets, texts_kept, users, users_entered, vault, versions_of, waiting, why, words,
+    Result, ReviewsAsked, SessionContextOptions, Utterance, agent_files, announce_deletion, announce_erasure, blame,
+    conflicts, context, core_at, diff, doctor, entered, episodes, episodes_about, erasure_epoch, facts, files,
+    first_foreign, get, history, judged_context, list, log, look, notes, origins, recall, recorded_at, remember,
+    reply_context, reproduce, review_page, reviews, schema, session, session_artifacts, session_context,
+    session_snapshots, sessions, show, standing, status, tasks, tenets, texts_kept, users, users_entered, versions_of,
+    waiting, why, words,
 };
 
 use crate::verb::{Verb, verb};
@@ -214,9 +215,9 @@ pub(crate) const VERBS: &[Verb] = &[
         let item = w.item(&user)?;
         memories_from(w.engine, &user, &[item]).map(drop)
     }),
-    verb("shelf::shelf", 6, |w| {
+    verb("agent_files::shelf", 6, |w| {
         let user = w.user();
-        shelf::shelf(w.engine, &user, "notes/").map(drop)
+        agent_files::shelf(w.engine, &user, "notes/").map(drop)
     }),
     verb("export::export", 4, |w| {
         let user = w.user();
@@ -250,9 +251,9 @@ pub(crate) const VERBS: &[Verb] = &[
         let user = w.user();
         texts_kept(w.engine, &user).map(drop)
     }),
-    verb("vault::glance", 4, |w| {
+    verb("files::glance", 4, |w| {
         let user = w.user();
-        vault::glance(w.engine, &user).map(drop)
+        files::glance(w.engine, &user).map(drop)
     }),
 ];
 

@@ -6,10 +6,10 @@ use quipu_core::event::{Actor, SourceKind};
 use quipu_core::id::ItemKind;
 use quipu_core::item::TruthKind;
 use quipu_core::source::Role;
+use quipu_engine::agent_files::{self, Step, arrange};
 use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::ingest::record_sources;
 use quipu_engine::memories::{note_about, take_back};
-use quipu_engine::shelf::{self, Step, arrange};
 use quipu_engine::{
     Budget, EntryPoint, EvolveOptions, ExtractWithModelOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions,
     RememberOptions, Result, SummarizeOptions, TendOptions, Until, Utterance, WriteRequest, compact, consolidate, due,
@@ -34,7 +34,7 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("ingest::record_sources", 6, records_sources),
     verb("memories::note_about", 8, notes_about),
     verb("memories::take_back", 6, takes_back),
-    verb("shelf::arrange", 15, arranges),
+    verb("agent_files::arrange", 15, arranges),
     verb("set_base_truth", 12, sets_base_truth),
     verb("unset_base_truth", 6, unsets_base_truth),
     verb("consolidate", 6, |w| {
@@ -284,7 +284,7 @@ fn arranges(w: &mut Worker<'_>) -> Result<()> {
         1 => Step::Move { from: name, to: format!("notes/{}", w.dice.below(5)), topic: None },
         _ => Step::Put { name, text: format!("a page about {}", w.word()), topic: None },
     };
-    shelf::shelf(w.engine, &user, "notes/")?;
+    agent_files::shelf(w.engine, &user, "notes/")?;
     arrange(w.engine, &user, "notes/", &EntryPoint::new("torture", None), &mut |_| Ok(vec![step.clone()])).map(drop)
 }
 

@@ -6,7 +6,7 @@ use crate::worker::Worker;
 
 /// A public function of the engine and how it is called here.
 pub(crate) struct Verb {
-    /// As `lib.rs` of the engine exports it: `recall`, or `vault::level` from a public module.
+    /// As `lib.rs` of the engine exports it: `recall`, or `files::level` from a public module.
     pub(crate) name: &'static str,
     /// How often it is drawn, compared with the others.
     pub(crate) weight: usize,

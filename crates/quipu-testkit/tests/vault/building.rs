@@ -6,7 +6,7 @@ use quipu_core::artifact::{GLOBAL_MEMORY, GlobalMemory, Slug, VaultPath};
 use quipu_core::id::UserId;
 use quipu_core::limit;
 use quipu_engine::ports::{Named, UserVault, Vault, VaultError};
-use quipu_engine::{RememberOptions, Utterance, remember, score_fact, vault};
+use quipu_engine::{RememberOptions, Utterance, files, remember, score_fact};
 use quipu_vault::FolderVault;
 
 use crate::{House, me};
@@ -58,7 +58,7 @@ fn adding_and_making_anew_give_the_same_bytes() {
     assert!(again.is_level(), "{again:?}");
     assert_eq!(files, house.files());
     assert!(house.level().is_level());
-    assert!(vault::verify(&house.engine, &me()).unwrap().is_level());
+    assert!(files::verify(&house.engine, &me()).unwrap().is_level());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn pages_follow_from_the_entries_alone() {
     }
     let folder = FolderVault::new(house.place.path().join("vault"));
     let mut opened = folder.open(&me(), false).unwrap().unwrap();
-    vault::rebuild_pages(opened.as_mut(), &me()).unwrap();
+    files::rebuild_pages(opened.as_mut(), &me()).unwrap();
     assert_eq!(files, house.files());
 }
 
@@ -79,12 +79,12 @@ fn pages_follow_from_the_entries_alone() {
 fn a_trial_changes_nothing() {
     let house = a_week();
     let options = quipu_engine::VaultOptions { dry_run: true, look: true };
-    let report = vault::rebuild(&house.engine, &me(), options).unwrap();
+    let report = files::rebuild(&house.engine, &me(), options).unwrap();
     assert!(report.written.iter().any(|path| path == "GLOBAL_MEMORY.md"));
     let before = house.files();
     house.rebuild();
     assert_ne!(before, house.files());
-    assert!(vault::rebuild(&house.engine, &me(), options).unwrap().is_level());
+    assert!(files::rebuild(&house.engine, &me(), options).unwrap().is_level());
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn reads_of_global(days: i64) -> usize {
     let reads = Arc::new(Mutex::new(Vec::new()));
     let folder = Counting(FolderVault::new(house.place.path().join("vault")), reads.clone());
     let mut opened = folder.open(&me(), false).unwrap().unwrap();
-    vault::rebuild_global(opened.as_mut(), &me()).unwrap();
+    files::rebuild_global(opened.as_mut(), &me()).unwrap();
     let reads = reads.lock().unwrap();
     assert!(!reads.iter().any(|path| path.contains("summary")), "{reads:?}");
     reads.len()

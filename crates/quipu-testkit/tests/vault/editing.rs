@@ -4,7 +4,7 @@ use quipu_core::event::Actor;
 use quipu_core::id::ItemId;
 use quipu_core::item::{Decision, ReviewKind};
 use quipu_engine::erase::EraseTarget;
-use quipu_engine::{Error, FactOptions, MemoryRef, Waiting, decide_review, erase, facts, reviews, vault};
+use quipu_engine::{Error, FactOptions, MemoryRef, Waiting, decide_review, erase, facts, files, reviews};
 
 use crate::{House, me};
 
@@ -147,10 +147,10 @@ fn where_the_memory_has_moved_on_both_sides_are_told() {
 fn a_trial_and_a_check_take_nothing_up() {
     let house = house();
     edit(&house, "GLOBAL_MEMORY.md", "User lives in Lyon", "User lives in Porto");
-    let found = vault::verify(&house.engine, &me()).unwrap();
+    let found = files::verify(&house.engine, &me()).unwrap();
     assert_eq!(found.edited[0].proposed.len(), 1);
     let options = quipu_engine::VaultOptions { dry_run: true, look: true };
-    assert_eq!(vault::rebuild(&house.engine, &me(), options).unwrap().edited.len(), 1);
+    assert_eq!(files::rebuild(&house.engine, &me(), options).unwrap().edited.len(), 1);
     assert!(waiting(&house).is_empty());
     assert!(house.page("GLOBAL_MEMORY.md").contains("User lives in Porto"));
 }
@@ -160,10 +160,10 @@ fn who_only_reads_proposes_nothing() {
     let house = house();
     edit(&house, "GLOBAL_MEMORY.md", "User lives in Lyon", "User lives in Porto");
     let options = quipu_engine::VaultOptions::default();
-    assert!(vault::level(&house.engine, &me(), options).unwrap().edited.is_empty());
+    assert!(files::level(&house.engine, &me(), options).unwrap().edited.is_empty());
     assert!(house.page("GLOBAL_MEMORY.md").contains("User lives in Porto"));
     house.says("I like tea");
-    assert_eq!(vault::level(&house.engine, &me(), options).unwrap().edited.len(), 1);
+    assert_eq!(files::level(&house.engine, &me(), options).unwrap().edited.len(), 1);
     assert_eq!(waiting(&house).len(), 1);
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use quipu_engine::{Error, VaultOptions, vault};
+use quipu_engine::{Error, VaultOptions, files};
 
 use crate::{House, me};
 
@@ -33,9 +33,9 @@ fn check_link(at: &str) {
     for all in [false, true] {
         let options = VaultOptions::default();
         let outcome = if all {
-            vault::rebuild(&house.engine, &me(), options)
+            files::rebuild(&house.engine, &me(), options)
         } else {
-            vault::level(&house.engine, &me(), options)
+            files::level(&house.engine, &me(), options)
         };
         assert!(matches!(&outcome, Err(Error::Refused(text)) if text.contains("link")), "{at}: {outcome:?}");
     }
@@ -68,7 +68,7 @@ fn a_link_in_the_place_of_a_user_is_refused() {
     fs::create_dir(&outside).unwrap();
     fs::create_dir(house.place.path().join("vault")).unwrap();
     symlink(&outside, house.folder()).unwrap();
-    let outcome = vault::level(&house.engine, &me(), VaultOptions::default());
+    let outcome = files::level(&house.engine, &me(), VaultOptions::default());
     assert!(matches!(outcome, Err(Error::Refused(_))), "{outcome:?}");
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 0);
 }
@@ -99,7 +99,7 @@ fn damaged_and_missing_files_are_found_and_mended() {
     let surplus = house.folder().join("topics/location/2020-01-01");
     fs::create_dir(&surplus).unwrap();
     fs::write(surplus.join("summary.json"), "{}").unwrap();
-    let found = vault::verify(&house.engine, &me()).unwrap();
+    let found = files::verify(&house.engine, &me()).unwrap();
     assert_eq!(found.written.len() + found.removed.len(), 3, "{found:?}");
     house.rebuild();
     assert_eq!(house.files(), files);

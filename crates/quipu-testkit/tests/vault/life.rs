@@ -3,7 +3,7 @@
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection, revert};
 use quipu_engine::versions::EventRef;
-use quipu_engine::{VaultOptions, erase, facts, mark, retract, score_fact, vault};
+use quipu_engine::{VaultOptions, erase, facts, files, mark, retract, score_fact};
 use quipu_testkit::{Dice, MemoryStore, effort, seed};
 
 use crate::{House, me};
@@ -81,17 +81,17 @@ fn files_are_the_same_whichever_way_they_came_to_be() {
         }
         house.level();
         let added = house.files();
-        let checked = vault::verify(&house.engine, &me()).unwrap();
+        let checked = files::verify(&house.engine, &me()).unwrap();
         assert!(checked.is_level(), "seed {} case {case}: {checked:?}", seed());
 
         let fresh = house.elsewhere(store);
-        vault::rebuild(&fresh.engine, &me(), VaultOptions::default()).unwrap();
+        files::rebuild(&fresh.engine, &me(), VaultOptions::default()).unwrap();
         assert_eq!(added.keys().collect::<Vec<_>>(), fresh.files().keys().collect::<Vec<_>>(), "case {case}");
         assert!(added == fresh.files(), "seed {} case {case}", seed());
 
         let bare = house.rig.engine(Box::new(MemoryStore::new()));
-        vault::restore(&bare, &me(), vault::RestoreOptions::default(), &mut |_| {}).unwrap();
-        let again = vault::rebuild(&bare, &me(), VaultOptions::default()).unwrap();
+        files::restore(&bare, &me(), files::RestoreOptions::default(), &mut |_| {}).unwrap();
+        let again = files::rebuild(&bare, &me(), VaultOptions::default()).unwrap();
         assert!(again.is_level(), "seed {} case {case}: {again:?}", seed());
     }
 }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quipu_core::id::UserId;
-use quipu_engine::{Engine, RememberOptions, Utterance, VaultOptions, VaultReport, remember, vault};
+use quipu_engine::{Engine, RememberOptions, Utterance, VaultOptions, VaultReport, files, remember};
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, Rig, files_below};
 use quipu_vault::FolderVault;
@@ -63,11 +63,11 @@ impl House {
     }
 
     fn level(&self) -> VaultReport {
-        vault::level(&self.engine, &me(), VaultOptions { look: true, ..VaultOptions::default() }).unwrap()
+        files::level(&self.engine, &me(), VaultOptions { look: true, ..VaultOptions::default() }).unwrap()
     }
 
     fn rebuild(&self) -> VaultReport {
-        vault::rebuild(&self.engine, &me(), VaultOptions::default()).unwrap()
+        files::rebuild(&self.engine, &me(), VaultOptions::default()).unwrap()
     }
 
     fn folder(&self) -> PathBuf {

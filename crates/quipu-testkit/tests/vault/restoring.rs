@@ -1,7 +1,7 @@
 //! The ledger from the files, and the files from the ledger.
 
-use quipu_engine::vault::RestoreOptions;
-use quipu_engine::{Error, rebuild, status, vault, verify};
+use quipu_engine::files::RestoreOptions;
+use quipu_engine::{Error, files, rebuild, status, verify};
 use quipu_testkit::MemoryStore;
 
 use crate::{House, me};
@@ -19,22 +19,22 @@ fn a_ledger_is_restored_from_the_folder_alone() {
     house.level();
     let files = house.files();
     let memory = rebuild(&house.engine, &me(), &mut |_| {}).unwrap().memory_hash;
-    let refused = vault::restore(&house.engine, &me(), RestoreOptions::default(), &mut |_| {});
+    let refused = files::restore(&house.engine, &me(), RestoreOptions::default(), &mut |_| {});
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
 
     let mut bare = house.rig.clone();
     bare.vault = house.rig.vault.clone();
     let engine = bare.engine(Box::new(MemoryStore::new()));
-    assert!(vault::restore(&engine, &me(), TRIAL, &mut |_| {}).unwrap().dry_run);
+    assert!(files::restore(&engine, &me(), TRIAL, &mut |_| {}).unwrap().dry_run);
     assert!(quipu_engine::users(&engine).unwrap().is_empty(), "a trial makes nothing");
-    let restored = vault::restore(&engine, &me(), RestoreOptions::default(), &mut |_| {}).unwrap();
+    let restored = files::restore(&engine, &me(), RestoreOptions::default(), &mut |_| {}).unwrap();
     assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
     assert_eq!(rebuild(&engine, &me(), &mut |_| {}).unwrap().memory_hash, memory);
-    assert!(vault::rebuild(&engine, &me(), quipu_engine::VaultOptions::default()).unwrap().is_level());
+    assert!(files::rebuild(&engine, &me(), quipu_engine::VaultOptions::default()).unwrap().is_level());
     assert_eq!(house.files(), files);
 
     std::fs::remove_dir_all(house.folder()).unwrap();
-    let anew = vault::level(&engine, &me(), quipu_engine::VaultOptions::default()).unwrap();
+    let anew = files::level(&engine, &me(), quipu_engine::VaultOptions::default()).unwrap();
     assert_eq!(anew.version, restored.events);
     assert_eq!(house.files(), files);
 }
@@ -48,7 +48,7 @@ fn lines_that_were_changed_restore_nothing() {
     let forged = house.page("index/ledger/0000000001.jsonl").replace("Lyon", "Rome");
     std::fs::write(&lines, forged).unwrap();
     let engine = house.rig.engine(Box::new(MemoryStore::new()));
-    let refused = vault::restore(&engine, &me(), RestoreOptions::default(), &mut |_| {});
+    let refused = files::restore(&engine, &me(), RestoreOptions::default(), &mut |_| {});
     assert!(matches!(refused, Err(Error::Corrupt(_))), "{refused:?}");
     assert!(quipu_engine::users(&engine).unwrap().is_empty());
 }
@@ -64,13 +64,13 @@ fn a_memory_is_replaced_in_one_step() {
     house.says("I moved to Porto");
     let new = status(&house.engine, &me()).unwrap();
     // When the ledger is put back from them, without a word that it may be replaced, nothing happens
-    let refused = vault::restore(&house.engine, &me(), RestoreOptions::default(), &mut |_| {});
+    let refused = files::restore(&house.engine, &me(), RestoreOptions::default(), &mut |_| {});
     let Err(Error::Refused(why)) = refused else { panic!("{refused:?}") };
     assert!(why.contains("--replace"), "{why}");
     // And with it, everybody sees the memory there was until the restored one is there
     let beside = house.rig.engine(Box::new(store));
     let mut looks = 0;
-    let restored = vault::restore(&house.engine, &me(), REPLACE, &mut |_| {
+    let restored = files::restore(&house.engine, &me(), REPLACE, &mut |_| {
         assert_eq!(status(&beside, &me()).unwrap().head, new.head);
         looks += 1;
     })

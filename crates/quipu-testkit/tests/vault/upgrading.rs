@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use quipu_core::artifact::{Schema, Schemas, VaultPath};
 use quipu_core::id::UserId;
 use quipu_engine::ports::{Named, UserVault, Vault, VaultError};
-use quipu_engine::{Error, VaultOptions, vault};
+use quipu_engine::{Error, VaultOptions, files};
 use quipu_testkit::MemoryStore;
 use quipu_vault::FolderVault;
 use serde_json::Value;
@@ -131,13 +131,13 @@ fn a_folder_is_brought_to_a_later_version_and_its_closed_entries_stay_as_they_ar
     let (house, _) = upgraded(old(store.clone()), store.clone(), usize::MAX);
     let before = closed(&house);
     assert!(before.values().any(|bytes| String::from_utf8_lossy(bytes).contains("\"predicate\"")));
-    assert!(!vault::verify(&house.engine, &me()).unwrap().is_level(), "its pages are of an older version");
+    assert!(!files::verify(&house.engine, &me()).unwrap().is_level(), "its pages are of an older version");
     // Nothing was recorded since, and still it is noticed.
-    assert!(vault::level(&house.engine, &me(), VaultOptions::default()).unwrap().anew);
+    assert!(files::level(&house.engine, &me(), VaultOptions::default()).unwrap().anew);
     assert_eq!(closed(&house), before, "a closed entry was written again");
     assert!(house.page("GLOBAL_MEMORY.json").contains("global_memory.v2"));
     assert!(made(&house) == made(&from_nothing(&house, &store)), "the pages are not what they are made from nothing");
-    for again in [house.level(), house.rebuild(), vault::verify(&house.engine, &me()).unwrap()] {
+    for again in [house.level(), house.rebuild(), files::verify(&house.engine, &me()).unwrap()] {
         assert!(again.is_level(), "{again:?}");
     }
     // From here on entries of both versions lie side by side.
@@ -180,13 +180,13 @@ fn an_upgrade_that_was_cut_short_goes_on() {
         let store = MemoryStore::new();
         let (house, left) = upgraded(old(store.clone()), store.clone(), writes);
         let before = closed(&house);
-        match vault::rebuild(&house.engine, &me(), VaultOptions::default()) {
+        match files::rebuild(&house.engine, &me(), VaultOptions::default()) {
             Ok(_) => break,
             Err(error) => assert!(matches!(error, Error::Unavailable(_)), "{error:?}"),
         }
         cut += 1;
         left.store(usize::MAX, Ordering::SeqCst);
-        vault::level(&house.engine, &me(), VaultOptions::default()).unwrap();
+        files::level(&house.engine, &me(), VaultOptions::default()).unwrap();
         assert_eq!(closed(&house), before, "after {writes} writes");
         assert!(made(&house) == made(&from_nothing(&house, &store)), "after {writes} writes");
         assert!(house.rebuild().is_level());

@@ -16,9 +16,9 @@ use crate::item::{
 };
 use crate::memory::Memory;
 use crate::predicate::Predicates;
+use crate::reconcile;
 use crate::recorded::next_event;
 use crate::source::{Role, Source};
-use crate::writing;
 
 pub(super) struct World {
     pub(super) memory: Memory,
@@ -243,7 +243,7 @@ impl World {
 
     pub(super) fn desk<T>(&mut self, now: i64, act: impl FnOnce(&Desk<'_>, super::super::Name<'_>) -> T) -> T {
         let mut next = self.next;
-        let base = writing::Desk {
+        let base = reconcile::Desk {
             memory: &self.memory,
             predicates: &self.predicates,
             registry: &self.registry,

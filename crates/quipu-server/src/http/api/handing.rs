@@ -108,7 +108,7 @@ struct Import {
 #[serde(untagged)]
 enum Imported {
     Read(Box<Shown<IngestReport>>),
-    Ledger { restored: Box<Shown<quipu_engine::vault::RestoredFolder>>, public_key: String },
+    Ledger { restored: Box<Shown<quipu_engine::files::RestoredFolder>>, public_key: String },
 }
 
 fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use quipu_core::artifact::{GlobalMemory, TopicMemory};
 use quipu_core::item::{Note, Task, Tenet};
 use quipu_engine::{
-    Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, notes, session, sessions, tasks,
-    tenets, vault,
+    Conflict, FactOptions, FactShown, SessionShown, SessionState, conflicts, facts, files, notes, session, sessions,
+    tasks, tenets,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -153,11 +153,11 @@ struct TopicsAsked {
 }
 
 fn all_topics(call: &Call<'_>, asked: TopicsAsked) -> Result<Page<Shown<TopicMemory>>, Fault> {
-    let mut topics = vault::glance(call.engine, &call.user()?)?.topics.clone();
+    let mut topics = files::glance(call.engine, &call.user()?)?.topics.clone();
     topics.sort_by_key(|topic| (std::cmp::Reverse(topic.last_day), topic.topic.clone()));
     page(topics, asked.after.as_deref(), asked.limit, |one| one.topic.clone(), Shown)
 }
 
 fn global(call: &Call<'_>, _: NoQuery) -> Result<Shown<GlobalMemory>, Fault> {
-    Ok(Shown(vault::glance(call.engine, &call.user()?)?.global.clone()))
+    Ok(Shown(files::glance(call.engine, &call.user()?)?.global.clone()))
 }

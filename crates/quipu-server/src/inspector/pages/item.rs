@@ -9,8 +9,8 @@ use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Fact, FactStatus};
 use quipu_core::items::figure;
 use quipu_engine::ports::Scope;
+use quipu_engine::ready_made::FactIn;
 use quipu_engine::versions::When;
-use quipu_engine::write::FactIn;
 use quipu_engine::{
     FactOptions, Look, WriteRequest, close_fact, correct_fact, facts, get, history, look, mark, retract, score_fact,
     why, write,

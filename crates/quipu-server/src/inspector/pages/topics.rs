@@ -2,8 +2,8 @@
 
 use askama::Template;
 use quipu_core::artifact::TopicMemory;
+use quipu_engine::files::glance;
 use quipu_engine::ports::Scope;
-use quipu_engine::vault::glance;
 
 use super::super::frame::{Answer, Desk, Frame, Page, page};
 use super::super::shown;

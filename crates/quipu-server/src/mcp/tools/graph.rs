@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quipu_core::event::SourceKind;
 use quipu_core::id::ItemId;
 use quipu_core::predicate::normal;
-use quipu_engine::write::FactIn;
+use quipu_engine::ready_made::FactIn;
 use quipu_engine::{Error, FactOptions, FactShown, Result, Wanted, WriteRequest, facts, propose, users, write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use quipu_core::event::SourceKind;
 use quipu_core::id::{ItemKind, Seq};
+use quipu_core::reconcile::Understanding;
 use quipu_core::source::Role;
-use quipu_core::writing::Understanding;
-use quipu_engine::write::FactIn;
+use quipu_engine::ready_made::FactIn;
 use quipu_engine::{
     Error, LogOptions, RememberOptions, Result, Utterance, Wanted, WriteRequest, log, propose, remember, write,
 };

@@ -10,7 +10,7 @@ use quipu_core::extract::{Reading, USER};
 use quipu_core::id::{ItemId, UserId};
 use quipu_core::memory::{Held, Memory};
 use quipu_core::predicate::Predicates;
-use quipu_core::writing::{self, Case, Policy, Standing};
+use quipu_core::reconcile::{self, Case, Policy, Standing};
 use quipu_core::{ledger, source};
 use quipu_engine::ports::Extractor;
 use quipu_engine::{Error, Result};
@@ -88,7 +88,7 @@ fn one(place: &Place, memory: &Memory, held: &Held, with: (&Predicates, &Registr
         nearest: &|_| None,
     };
     let mut next = 0;
-    let decided = writing::decide(&case, &found, &mut |kind| {
+    let decided = reconcile::decide(&case, &found, &mut |kind| {
         next += 1;
         ItemId { kind, bits: next }
     });

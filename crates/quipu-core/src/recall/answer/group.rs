@@ -1,0 +1,250 @@
+//! One answer, one line: an item and the source it was read from are not told twice.
+
+use std::cell::OnceCell;
+
+use rustc_hash::FxHashMap;
+
+use crate::id::{ItemId, ItemKind};
+use crate::limit;
+use crate::memory::Memory;
+use crate::predicate::normal;
+use crate::recall::index::derived::{DerivedIndex, asked_by, sources, terms};
+use crate::recall::index::passage_index::Index;
+use crate::recall::query::plan::Plan;
+use crate::recall::rank::items::DerivedHit;
+use crate::recall::rank::order::Standing;
+use crate::recall::rank::select::Hit;
+
+/// What leads an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Lead {
+    /// A source: a turn, an entry, a document.
+    Source(Hit),
+    /// Something drawn from sources.
+    Derived(DerivedHit),
+}
+
+/// An answer and what says the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// The best of them.
+    pub lead: Lead,
+    /// The others: the source it was read from, items read from it, the episode around it.
+    pub also: Vec<ItemId>,
+    /// Cosine of the question and the passage it stands on, 0 where there is none.
+    pub cosine: f32,
+    /// How many of the best passages say about the same as this one, itself counted.
+    pub votes: u32,
+    /// Its score, or just above that of the words that it took the place of.
+    pub place: f32,
+    /// What its place in the list follows from.
+    pub standing: Standing,
+}
+
+/// Puts sources and drawn items into one list, best first, and folds together what is one answer.
+pub(in crate::recall) fn fold(
+    memory: &Memory,
+    (index, drawn): (&Index, &DerivedIndex),
+    hits: Vec<Hit>,
+    derived: &[DerivedHit],
+    plan: &Plan,
+) -> Vec<Group> {
+    // More than are asked for, since relevance may order them anew.
+    let wanted = plan.k.max(limit::RANKED);
+    // Each drawn item takes in one source at most, so behind these every place is taken.
+    let ahead = wanted + derived.len();
+    let raised = Raising { memory, index, drawn, plan, hits: &hits[..hits.len().min(ahead)], derived }.places();
+    let place = |id: ItemId, score: f32| raised.get(&id).map_or(score, |place| place.max(score));
+    let mut all: Vec<(f32, ItemId, Lead)> = Vec::new();
+    for hit in hits.into_iter().take(ahead) {
+        let id = index.items[hit.ordinal as usize];
+        all.push((place(id, hit.score), id, Lead::Source(hit)));
+    }
+    // An episode is longer than what answers: it comes after the words of it that were found.
+    let behind = |hit: &DerivedHit| match hit.id.kind {
+        ItemKind::Episode if hit.witness.is_some() => (hit.score - hit.contributions.n.max(0.0)).next_down(),
+        _ => hit.score,
+    };
+    all.extend(derived.iter().map(|hit| (place(hit.id, behind(hit)), hit.id, Lead::Derived(hit.clone()))));
+    // Of equals the statement comes before the words it was read from.
+    let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
+    all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
+    let mut folder = Folder {
+        memory,
+        drawn,
+        groups: Vec::new(),
+        of_source: FxHashMap::default(),
+        by_wording: FxHashMap::default(),
+        said: Vec::new(),
+    };
+    for (place, id, lead) in all {
+        folder.add(id, lead, place, wanted);
+    }
+    folder.groups
+}
+
+/// Raises what holds to the place of words that say what holds no longer.
+struct Raising<'a> {
+    memory: &'a Memory,
+    index: &'a Index,
+    drawn: &'a DerivedIndex,
+    plan: &'a Plan,
+    hits: &'a [Hit],
+    derived: &'a [DerivedHit],
+}
+
+/// A statement is asked for if it has this share of the question's terms, those its relation is asked by counted.
+const ASKED_SHARE: f32 = 0.5;
+
+impl Raising<'_> {
+    /// The places of what has to come before words that were found: of what took the place of a statement that is asked for.
+    /// A question about what was raises nothing.
+    fn places(&self) -> FxHashMap<ItemId, f32> {
+        let mut places = FxHashMap::default();
+        if self.plan.form.past {
+            return places;
+        }
+        let mut raise = |id: ItemId, score: f32| {
+            let place: &mut f32 = places.entry(id).or_default();
+            *place = place.max(score.next_up());
+        };
+        for hit in self.hits {
+            let source = self.index.items[hit.ordinal as usize];
+            let outdated =
+                self.drawn.read_from(source).filter(|id| !self.plan.validity.admits(self.memory.items(), *id));
+            for fact in outdated.filter(|fact| self.is_asked_for(*fact)) {
+                self.latest(fact).into_iter().for_each(|id| raise(id, hit.score));
+            }
+        }
+        places
+    }
+
+    fn is_asked_for(&self, fact: ItemId) -> bool {
+        let Some(fact) = self.memory.items().fact(fact) else { return false };
+        let (relation, own) = (asked_by(&fact.predicate), terms(&fact.text));
+        let has = |term: &&String| relation.contains(*term) || own.contains(term);
+        let asked = &self.plan.asked;
+        let share = asked.iter().filter(has).count() as f32 / asked.len().max(1) as f32;
+        asked.iter().any(|term| relation.contains(term)) && share >= ASKED_SHARE
+    }
+
+    /// What took the place of a statement: the one that counts at the asked time, else the words it was read from; and words
+    /// that a person put there.
+    fn latest(&self, fact: ItemId) -> Vec<ItemId> {
+        let items = self.memory.items();
+        let newer = |id: &ItemId| items.fact(*id)?.superseded_by;
+        let line = std::iter::successors(newer(&fact), newer).take(limit::MERGES_FOLLOWED_MAX);
+        let last = line.filter(|id| self.plan.validity.admits(items, *id)).last();
+        let mut found: Vec<ItemId> =
+            last.into_iter().filter(|id| self.derived.iter().any(|hit| hit.id == *id)).collect();
+        let witnesses = last.filter(|_| found.is_empty()).map(|last| sources(items, last)).unwrap_or_default();
+        found.extend(self.hits.iter().filter_map(|hit| {
+            let held = &self.memory.sources()[hit.ordinal as usize];
+            let is_newer = witnesses.contains(&held.source.id) || held.instead_of() == Some(fact);
+            is_newer.then_some(held.source.id)
+        }));
+        found
+    }
+}
+
+struct Folder<'a> {
+    memory: &'a Memory,
+    drawn: &'a DerivedIndex,
+    groups: Vec<Group>,
+    /// The answer a source leads or stands behind.
+    of_source: FxHashMap<ItemId, usize>,
+    /// Answers led by what was drawn.
+    by_wording: FxHashMap<&'a str, usize>,
+    /// Answers led by sources, with their words.
+    said: Vec<Said<'a>>,
+}
+
+/// Words an answer says, as they are compared.
+struct Said<'a> {
+    /// The place of the answer.
+    at: usize,
+    text: &'a str,
+    ending: u64,
+    /// Worked out once something ends the same.
+    normal: OnceCell<String>,
+}
+
+impl Said<'_> {
+    fn is(&self, wording: &str, end: u64) -> bool {
+        // "Twice a week" becomes "twice weekly".
+        let may_be = self.ending == end || wording.ends_with("ly");
+        may_be && self.normal.get_or_init(|| normal(self.text)) == wording
+    }
+}
+
+impl<'a> Folder<'a> {
+    fn add(&mut self, id: ItemId, lead: Lead, place: f32, wanted: usize) {
+        let witness = match &lead {
+            Lead::Source(_) => None,
+            Lead::Derived(hit) => hit.witness.map(|ordinal| self.memory.sources()[ordinal as usize].source.id),
+        };
+        let known = match &lead {
+            Lead::Source(_) => self.of_source.get(&id).copied(),
+            // An episode stands behind the turn of it that was found; anything else leads if its own words speak for it,
+            // and does not when the turn it was read from says it already.
+            Lead::Derived(hit) => witness.and_then(|source| self.of_source.get(&source).copied()).filter(|&at| {
+                let behind = hit.id.kind == ItemKind::Episode || hit.contributions.n <= 0.0;
+                behind || matches!(self.groups[at].lead, Lead::Source(_))
+            }),
+        };
+        // Most sources come when all places are taken: nothing more is worked out for them.
+        if known.is_none() && self.groups.len() == wanted && matches!(lead, Lead::Source(_)) {
+            return;
+        }
+        // Two people may say the same words; an item that repeats what is told already does not answer twice.
+        let wording = self.drawn.wording(id).filter(|_| matches!(lead, Lead::Derived(_)));
+        if let Some(at) = known.or_else(|| self.told(wording?)) {
+            let group = &mut self.groups[at];
+            if !group.also.contains(&id) {
+                group.also.push(id);
+            }
+            return;
+        }
+        if self.groups.len() == wanted {
+            return;
+        }
+        let at = self.groups.len();
+        match wording {
+            Some(wording) => {
+                self.by_wording.insert(wording, at);
+            }
+            None => self.said.extend(self.memory.get(id).map(|held| {
+                let text = &*held.source.text;
+                Said { at, text, ending: ending(text), normal: OnceCell::new() }
+            })),
+        }
+        let mut also = Vec::new();
+        match &lead {
+            Lead::Source(_) => {
+                self.of_source.insert(id, at);
+            }
+            Lead::Derived(_) if id.kind != ItemKind::Episode => {
+                also.extend(witness);
+                if let Some(source) = witness {
+                    self.of_source.entry(source).or_insert(at);
+                }
+            }
+            Lead::Derived(_) => {}
+        }
+        self.groups.push(Group { lead, also, cosine: 0.0, votes: 0, place, standing: Standing::default() });
+    }
+
+    /// The answer that says these words already.
+    fn told(&self, wording: &str) -> Option<usize> {
+        self.by_wording.get(wording).copied().or_else(|| {
+            let end = ending(wording);
+            self.said.iter().find(|said| said.is(wording, end)).map(|said| said.at)
+        })
+    }
+}
+
+/// Cheaper than [`normal`], and differs for most texts that differ: how a text ends.
+fn ending(text: &str) -> u64 {
+    let last = text.chars().rev().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).take(6);
+    last.fold(0, |end, c| end << 10 ^ u64::from(u32::from(c)))
+}

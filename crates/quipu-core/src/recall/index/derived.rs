@@ -1,0 +1,306 @@
+//! What was drawn from sources, for recall: the words of facts, episodes, tasks, notes and tenets, and where each was read.
+//!
+//! An item has words of its own; its neighbours, session, speaker and meaning are those of the passage it was read from.
+//! That costs no vector and no second model call, and keeps the scores of all kinds on one scale.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use rustc_hash::FxHashMap;
+
+use crate::event::Change;
+use crate::extract::{REMARK, USER};
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Drawn, Evidence, Fact};
+use crate::items::Items;
+use crate::predicate::{Predicates, normal};
+use crate::recall::index::tokens::{self, Word, for_each_term};
+use crate::recall::index::words::WordIndex;
+use crate::recall::query::about::Named;
+use crate::recall::query::plan::is_name_here;
+
+/// The words and sources of everything drawn. A projection: made from the items at any time.
+#[derive(Debug, Clone, Default)]
+pub struct DerivedIndex {
+    pub(in crate::recall) words: WordIndex,
+    /// By number.
+    pub(in crate::recall) entries: Vec<ItemId>,
+    numbers: FxHashMap<ItemId, Entry>,
+    by_source: FxHashMap<ItemId, BTreeSet<ItemId>>,
+    /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
+    subjects: HashMap<String, BTreeSet<Vec<String>>>,
+    /// Who is what to the user, in lower case, by the word that stands for the relation, and by the fact that says so.
+    kin: HashMap<String, BTreeMap<ItemId, String>>,
+}
+
+/// What is kept of an item.
+#[derive(Debug, Clone)]
+struct Entry {
+    number: u32,
+    terms: Box<[u32]>,
+    /// What it says, as texts are compared.
+    wording: Box<str>,
+}
+
+impl DerivedIndex {
+    /// The index of everything there is.
+    pub fn of(items: &Items) -> Self {
+        let mut index = Self::default();
+        index.refresh(items, items.ids());
+        index
+    }
+
+    /// Items indexed.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// True if nothing was drawn yet.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Reads these items again: they are new, or a change touched them.
+    pub fn refresh(&mut self, items: &Items, ids: impl IntoIterator<Item = ItemId>) {
+        for id in ids {
+            for source in sources(items, id) {
+                self.by_source.entry(source).or_default().insert(id);
+            }
+            self.meet(items, id);
+            self.relate(items, id);
+            let Some(text) = words(items, id) else { continue };
+            let wording = normal(items.text(id).unwrap_or_default()).into();
+            if let Some(entry) = self.numbers.get_mut(&id) {
+                self.words.replace(entry.number, &mut entry.terms, &text);
+                entry.wording = wording;
+                continue;
+            }
+            let number = self.entries.len() as u32;
+            self.words.add(None, &text);
+            self.entries.push(id);
+            self.numbers.insert(id, Entry { number, terms: self.words.terms_of(&text).into(), wording });
+        }
+    }
+
+    /// Keeps who is what to the user: "my mum" is Jean.
+    fn relate(&mut self, items: &Items, id: ItemId) {
+        let Some(fact) = items.fact(id).filter(|fact| fact.subject == USER) else { return };
+        let said = [fact.qualifiers.get("relation"), fact.qualifiers.get("species")];
+        let counts = fact.is_active() && !items.is_hidden(id) && fact.object.starts_with(char::is_uppercase);
+        for relation in said.into_iter().flatten() {
+            let known = self.kin.entry(tokens::plain(&relation.to_lowercase()).to_owned()).or_default();
+            if counts {
+                known.insert(id, fact.object.to_lowercase());
+            } else {
+                known.remove(&id);
+            }
+        }
+    }
+
+    /// Whom "my" and the word after it mean, if that is one person and their name does not follow.
+    fn related(&self, text: &str, words: &[Word], at: usize) -> Option<Named> {
+        let place = at + 1..at + 2;
+        let relation = words.get(place.start).filter(|_| matches!(words[at].lower.as_str(), "my" | "our"))?;
+        if words.get(place.end).is_some() && self.named_at(text, words, place.end).is_some() {
+            return None;
+        }
+        let mut known: Vec<&String> = self.kin.get(tokens::plain(&relation.lower))?.values().collect();
+        known.dedup();
+        let [name] = known[..] else { return None };
+        // Only of whom something is told.
+        let name = tokens::words(name).into_iter().map(|word| word.lower).collect::<Vec<_>>();
+        self.subjects.get(name.first()?)?.contains(&name).then(|| Named { words: place, name: name.join(" ") })
+    }
+
+    /// Keeps whom a fact is about. Only names count: "the garden" is nobody.
+    fn meet(&mut self, items: &Items, id: ItemId) {
+        let fact = items.fact(id).filter(|fact| fact.subject != USER && fact.subject.starts_with(char::is_uppercase));
+        let name: Vec<String> = fact
+            .map_or_else(Vec::new, |fact| tokens::words(&fact.subject).into_iter().map(|word| word.lower).collect());
+        if let Some(first) = name.first() {
+            self.subjects.entry(first.clone()).or_default().insert(name);
+        }
+    }
+
+    /// The people a text names, as far as facts are about them: by their whole name, else by a first name only one has.
+    pub(in crate::recall) fn named(&self, text: &str, words: &[Word]) -> Vec<Named> {
+        let mut found = Vec::new();
+        let mut at = 0;
+        while at < words.len() {
+            let one = self.named_at(text, words, at).or_else(|| self.related(text, words, at));
+            at = one.as_ref().map_or(at + 1, |one| one.words.end);
+            found.extend(one);
+        }
+        found
+    }
+
+    fn named_at(&self, text: &str, words: &[Word], at: usize) -> Option<Named> {
+        let all = self.subjects.get(&words[at].lower)?;
+        let is_whole = |name: &&Vec<String>| {
+            words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
+        };
+        // "My colleague Ana" is "Ana (colleague)", where there is another Ana.
+        let is_told_apart = |name: &&Vec<String>| {
+            let role = name.get(1..).unwrap_or_default();
+            let before = at.checked_sub(role.len()).map_or(&[][..], |from| &words[from..at]);
+            !role.is_empty() && role.iter().eq(before.iter().map(|word| &word.lower))
+        };
+        let told_apart = all.iter().find(is_told_apart).map(|name| (name, 1));
+        let whole = || all.iter().filter(is_whole).map(|name| (name, name.len())).max_by_key(|(_, length)| *length);
+        let only = || all.first().filter(|_| all.len() == 1).map(|name| (name, 1));
+        let (name, length) = told_apart.or_else(whole).or_else(only)?;
+        let place: Range<usize> = at..at + length;
+        is_name_here(text, words, &place).then(|| Named { words: place, name: name.join(" ") })
+    }
+
+    /// Facts with some of these terms.
+    pub(in crate::recall) fn facts_with<'a>(&self, items: &'a Items, terms: &[String]) -> Vec<&'a Fact> {
+        let scores = self.words.score(terms).passages;
+        let found = self.entries.iter().zip(&scores).filter(|(_, score)| **score > 0.0);
+        found.filter_map(|(id, _)| items.fact(*id)).collect()
+    }
+
+    /// The sources an item was read from, each once, in their order.
+    pub fn sources(&self, items: &Items, id: ItemId) -> Vec<ItemId> {
+        sources(items, id)
+    }
+
+    /// The items read from a source.
+    pub fn read_from(&self, source: ItemId) -> impl Iterator<Item = ItemId> + '_ {
+        self.by_source.get(&source).into_iter().flatten().copied()
+    }
+
+    /// True if an item can be an answer itself; of a remark its turn is.
+    pub(in crate::recall) fn is_searched(&self, id: ItemId) -> bool {
+        self.numbers.contains_key(&id)
+    }
+
+    /// What an item's own words score.
+    pub(in crate::recall) fn own(&self, scores: &[f32], id: ItemId) -> f32 {
+        self.numbers.get(&id).and_then(|entry| scores.get(entry.number as usize)).copied().unwrap_or(0.0)
+    }
+
+    /// What an item says, as texts are compared.
+    pub(in crate::recall) fn wording(&self, id: ItemId) -> Option<&str> {
+        self.numbers.get(&id).map(|entry| &*entry.wording)
+    }
+
+    /// Bytes in memory, estimated from capacities.
+    pub fn bytes(&self) -> usize {
+        let entry = size_of::<(ItemId, Entry)>() + size_of::<ItemId>();
+        let terms: usize = self.numbers.values().map(|entry| size_of_val(&*entry.terms) + entry.wording.len()).sum();
+        let places: usize = self.by_source.values().map(|items| 48 + items.len() * size_of::<ItemId>()).sum();
+        self.words.bytes() + self.entries.capacity() * entry + terms + places
+    }
+}
+
+/// The items whose words or sources a change may have changed.
+pub fn touched(change: &Change) -> Vec<ItemId> {
+    let Change::Drawn(drawn) = change else { return Vec::new() };
+    let known = match drawn {
+        Drawn::FactSeen { fact, .. } | Drawn::FactRestored { fact } => Some(*fact),
+        Drawn::FactChanged(change) => Some(change.fact),
+        Drawn::TaskChanged(change) => Some(change.task),
+        Drawn::NoteSeconded { note, .. } => Some(*note),
+        Drawn::TenetChanged(change) => Some(change.tenet),
+        Drawn::ItemsMerged { into, .. } => Some(*into),
+        _ => None,
+    };
+    drawn.makes().into_iter().chain(known).collect()
+}
+
+/// What relations are called: recall reads names of relations only, which no memory changes.
+static REGISTRY: LazyLock<Predicates> = LazyLock::new(Predicates::default_registry);
+
+/// The terms of every known relation.
+static ASKED_BY: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(|| {
+    let of = |name: &str| {
+        let predicate = REGISTRY.get(name);
+        // What stands in braces is told, not asked by.
+        let plain = predicate.said.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
+        let texts = plain.chain(predicate.words.iter().map(String::as_str));
+        (name.to_owned(), texts.flat_map(terms).collect())
+    };
+    REGISTRY.names().map(of).collect()
+});
+
+/// The terms a relation is asked by.
+pub(in crate::recall) fn asked_by(predicate: &str) -> Cow<'static, BTreeSet<String>> {
+    let unknown = || Cow::Owned(terms(&predicate.replace('_', " ")).into_iter().collect());
+    ASKED_BY.get(predicate).map_or_else(unknown, Cow::Borrowed)
+}
+
+/// Terms that only the names of opposite relations are asked by, and what the other is asked by in their place.
+static OPPOSITES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let plain = |name: &str| asked_by(name).iter().next().filter(|_| asked_by(name).len() == 1).cloned();
+    let pair = |name: &str| Some((plain(name)?, plain(REGISTRY.get(name).opposite.as_deref()?)?));
+    REGISTRY.names().filter_map(pair).collect()
+});
+
+/// What is asked for in place of a term where its opposite is meant: "dislik" for "like".
+pub(in crate::recall) fn opposite_of(term: &str) -> Option<&'static str> {
+    OPPOSITES.get(term).map(String::as_str)
+}
+
+/// The terms of a text.
+pub(in crate::recall) fn terms(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for_each_term(text, |term| found.push(term.to_owned()));
+    found
+}
+
+/// What of an item can be found by its words; `None` for what is not recalled.
+fn words(items: &Items, id: ItemId) -> Option<String> {
+    match id.kind {
+        // The turn a remark stands in has the same words.
+        ItemKind::Fact => items.fact(id).filter(|fact| fact.predicate != REMARK).map(|fact| {
+            let words = &REGISTRY.get(&fact.predicate).words;
+            std::iter::once(&fact.text).chain(words).map(String::as_str).collect::<Vec<_>>().join(" ")
+        }),
+        ItemKind::Episode => {
+            items.episode(id).map(|one| format!("{} {} {}", one.title, one.summary, one.topics.join(" ")))
+        }
+        ItemKind::Task => items.task(id).map(|task| {
+            let attempts = task.attempts.iter().map(|attempt| format!(" {} {}", attempt.approach, attempt.outcome));
+            format!("{} {}{}", task.title, task.description, attempts.collect::<String>())
+        }),
+        ItemKind::Note => items.note(id).map(|note| note.text.clone()),
+        ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.text.clone()),
+        // A base truth belongs to its session's context.
+        ItemKind::Truth
+        | ItemKind::Review
+        | ItemKind::Turn
+        | ItemKind::Entry
+        | ItemKind::Document
+        | ItemKind::Import => None,
+    }
+}
+
+/// The sources an item was read from, each once, in their order.
+pub(in crate::recall) fn sources(items: &Items, id: ItemId) -> Vec<ItemId> {
+    let mut found = Vec::new();
+    each_source(items, id, &mut |source| found.push(source));
+    let mut met = BTreeSet::new();
+    found.retain(|source| met.insert(*source));
+    found
+}
+
+/// Calls `each` with the sources an item was read from, in their order, as often as it was read from them.
+pub(in crate::recall) fn each_source(items: &Items, id: ItemId, each: &mut dyn FnMut(ItemId)) {
+    let mut of = |evidence: &[Evidence]| evidence.iter().for_each(|place| each(place.source));
+    match id.kind {
+        ItemKind::Fact => items.fact(id).map(|fact| of(&fact.evidence)),
+        ItemKind::Task => items.task(id).map(|task| of(&task.evidence)),
+        ItemKind::Note => items.note(id).map(|note| of(&note.evidence)),
+        ItemKind::Episode => items.episode(id).map(|one| one.sources.iter().copied().for_each(each)),
+        ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.evidence.iter().copied().for_each(each)),
+        ItemKind::Truth
+        | ItemKind::Review
+        | ItemKind::Turn
+        | ItemKind::Entry
+        | ItemKind::Document
+        | ItemKind::Import => None,
+    };
+}

@@ -1,0 +1,188 @@
+//! Times told by what happened: "before I moved to Porto", "when Anna worked at Acme".
+//!
+//! The words are found without a memory; when that was, the memory's own facts say. Where none fits, the question is
+//! read as if it named no time.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::extract::USER;
+use crate::item::{Fact, FactStatus};
+use crate::items::Items;
+use crate::recall::answer::validity::Validity;
+use crate::recall::index::derived::asked_by;
+use crate::recall::index::tokens::{self, Word};
+
+/// Words that tell a time by what happened then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::recall) struct Occasion {
+    role: Role,
+    /// What happened.
+    clause: Range<usize>,
+    /// The same with the word before it.
+    pub(in crate::recall) whole: Range<usize>,
+}
+
+/// When that was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::recall) struct Resolved {
+    pub(in crate::recall) validity: Validity,
+    /// What held at this moment is meant before anything else.
+    pub(in crate::recall) near: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Before,
+    After,
+    Since,
+    When,
+}
+
+/// What of a fact the clause speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Beginning,
+    End,
+    Whole,
+}
+
+/// Words that begin or end something, whatever it is, as terms.
+const BEGINS: [&str; 16] = [
+    "becam", "becom", "began", "begin", "get", "got", "hire", "join", "marri", "met", "move", "reloc", "start",
+    "switch", "took", "adopt",
+];
+const ENDS: [&str; 10] = ["broke", "end", "gave", "leav", "left", "lost", "quit", "resign", "sold", "stop"];
+/// Of these, the ones that say nothing of what it is.
+const PLAIN: [&str; 12] =
+    ["began", "begin", "end", "get", "got", "leav", "left", "quit", "start", "stop", "took", "gave"];
+
+/// "When did I …" asks for a time and names none.
+const AUXILIARIES: [&str; 18] = [
+    "am", "are", "can", "could", "did", "do", "does", "had", "has", "have", "is", "may", "might", "should", "was",
+    "were", "will", "would",
+];
+
+/// The first occasion a question names; none if the whole question would be one.
+pub(in crate::recall) fn find(text: &str, words: &[Word]) -> Option<Occasion> {
+    let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
+    let role = |at: usize| {
+        let auxiliary = AUXILIARIES.contains(&word(at + 1));
+        match word(at) {
+            "before" => Some(Role::Before),
+            "after" => Some(Role::After),
+            "since" if !auxiliary => Some(Role::Since),
+            "when" | "while" if !auxiliary => Some(Role::When),
+            _ => None,
+        }
+    };
+    let (at, role) = (0..words.len()).find_map(|at| Some((at, role(at)?)))?;
+    let breaks = |at: &usize| {
+        let gap = words.get(at + 1).map_or("", |next| &text[words[*at].end_possessive..next.start]);
+        gap.contains([',', ';', '?', '!', '.'])
+    };
+    let end = (at + 1..words.len()).find(breaks).map_or(words.len(), |last| last + 1);
+    let all = at == 0 && end == words.len();
+    (end > at + 1 && !all).then_some(Occasion { role, clause: at + 1..end, whole: at..end })
+}
+
+impl Occasion {
+    /// When it was, by the facts about whom the clause is about. `about` are those the question asks about.
+    pub(in crate::recall) fn resolve(
+        &self,
+        items: &Items,
+        facts: &[&Fact],
+        (text, words): (&str, &[Word]),
+        about: &[String],
+    ) -> Option<Resolved> {
+        let clause = &words[self.clause.clone()];
+        let opens_like_a_name = text[clause.first()?.start..].starts_with(char::is_uppercase);
+        let terms: BTreeSet<String> = clause.iter().filter_map(|word| tokens::term_of(&word.lower)).collect();
+        let counts = |fact: &&&Fact| {
+            matches!(fact.status, FactStatus::Active | FactStatus::Superseded) && !items.is_hidden(fact.id)
+        };
+        let fitting = facts.iter().filter(counts).filter_map(|fact| {
+            let fit = fit(fact, (clause, opens_like_a_name), &terms, about)?;
+            Some((fit, fact.began()?, Reverse(fact.id), *fact))
+        });
+        let (_, start, _, fact) = fitting.max_by_key(|(fit, start, id, _)| (*fit, *start, *id))?;
+        self.time(part(clause, &terms), start, fact.valid_to)
+    }
+
+    fn time(&self, part: Part, start: Timestamp, end: Option<Timestamp>) -> Option<Resolved> {
+        let just_before = |time: Timestamp| time.checked_sub(SignedDuration::from_secs(1)).ok();
+        let before =
+            |time| Some(Resolved { validity: Validity::Within(Timestamp::MIN, time), near: Some(just_before(time)?) });
+        let after = |time| Resolved { validity: Validity::Within(time, Timestamp::MAX), near: Some(time) };
+        let at = |time| Resolved { validity: Validity::Now(Some(time)), near: None };
+        match (self.role, part) {
+            (Role::Before, Part::End) => before(end?),
+            (Role::Before, _) => before(start),
+            (Role::After, Part::Beginning) => Some(after(start)),
+            (Role::After, _) => Some(after(end?)),
+            (Role::Since, Part::End) => Some(Resolved { near: None, ..after(end?) }),
+            (Role::Since, _) => Some(Resolved { near: None, ..after(start) }),
+            (Role::When, Part::Beginning) => Some(at(start)),
+            (Role::When, Part::End) => Some(at(just_before(end?)?)),
+            (Role::When, Part::Whole) => {
+                Some(Resolved { validity: Validity::Within(start, end.unwrap_or(Timestamp::MAX)), near: None })
+            }
+        }
+    }
+}
+
+/// How well a fact fits what a clause says; none if it does not.
+fn fit(
+    fact: &Fact,
+    (clause, opens_like_a_name): (&[Word], bool),
+    terms: &BTreeSet<String>,
+    about: &[String],
+) -> Option<(bool, usize)> {
+    let object = tokens::words(&fact.object);
+    let object: Vec<&str> = object.iter().map(|word| word.lower.as_str()).collect();
+    if object.is_empty() || !tokens::has_phrase(clause, &object) {
+        return None;
+    }
+    let subject = fact.subject.to_lowercase();
+    let first = clause.first().map_or("", |word| word.lower.as_str());
+    let named: Vec<&str> = subject.split_whitespace().collect();
+    let is_theirs = match first {
+        "i" | "my" => subject == USER || about.first().is_some_and(|name| name == USER) && about.contains(&subject),
+        _ if tokens::has_phrase(clause, &named) => true,
+        // "When Pavel lived in Porto" says nothing of anybody else.
+        _ if opens_like_a_name && first != object[0] => false,
+        _ if about.is_empty() => subject == USER,
+        _ => about.contains(&subject),
+    };
+    if !is_theirs {
+        return None;
+    }
+    let of_others = |term: &&String| {
+        let is_name = |name: &str| tokens::term_of(name).as_deref() == Some(term.as_str());
+        !object.iter().chain(&named).any(|name| is_name(name))
+    };
+    let said: Vec<&String> = terms.iter().filter(of_others).collect();
+    let relation = asked_by(&fact.predicate);
+    let says_it = said.iter().any(|term| relation.contains(*term));
+    let says_nothing = said.iter().all(|term| PLAIN.contains(&term.as_str()));
+    (says_it || says_nothing).then_some((says_it, object.len()))
+}
+
+fn part(clause: &[Word], terms: &BTreeSet<String>) -> Part {
+    let says = |all: &[&str]| all.iter().any(|term| terms.contains(*term));
+    let away = ["away", "out", "from"].iter().any(|word| clause.iter().any(|other| other.lower == **word));
+    if says(&ENDS) || (says(&["move"]) && away) {
+        Part::End
+    } else if says(&BEGINS) {
+        Part::Beginning
+    } else {
+        Part::Whole
+    }
+}
+
+#[cfg(test)]
+#[path = "occasion_tests.rs"]
+mod tests;

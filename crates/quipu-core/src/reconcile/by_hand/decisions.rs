@@ -1,0 +1,416 @@
+//! What people decide: reviews, taking back, closing, merging, editing the core document by hand.
+//!
+//! A person's word is not judged. What it means for facts, their rivals and the core document is worked out here, so that
+//! they cannot disagree afterwards.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+
+use crate::core_document::Registry;
+use crate::event::{Change, SourceKind, Trust};
+use crate::evolve::Schema;
+use crate::extract::{FactCandidate, Stance};
+use crate::id::{ItemId, ItemKind};
+use crate::item::{
+    Decision, Drawn, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange,
+    TenetStatus, TimeSpan,
+};
+use crate::memory::Memory;
+use crate::predicate::{Cardinality, Predicates, normal};
+use crate::reconcile::core_map::{self, Draft};
+use crate::reconcile::facts::slot_of;
+use crate::reconcile::same::same_value;
+use crate::refusal::Refusal;
+
+/// Where a person's decisions are worked out.
+#[derive(Clone, Copy)]
+pub struct Desk<'a> {
+    /// The memory as it is.
+    pub memory: &'a Memory,
+    /// What relations mean.
+    pub predicates: &'a Predicates,
+    /// What the core document may hold.
+    pub registry: &'a Registry,
+    /// When it is decided.
+    pub now: Timestamp,
+}
+
+/// How a fact is said to a person's face when it must be built by hand.
+pub type SayTo<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
+
+/// Confidence of what a person entered or confirmed by hand.
+pub(in crate::reconcile) const BY_HAND: f64 = 0.95;
+
+impl Desk<'_> {
+    /// The changes of a decision about something that waits.
+    ///
+    /// # Errors
+    /// `NotFound` without such a review; `Refused` if it is decided already.
+    pub fn review(&self, id: ItemId, decision: &Decision, name: SayTo<'_>) -> Result<Vec<Change>, Refusal> {
+        let missing = || Refusal::not_found(format!("nothing called {id} waits for a decision"));
+        let review = self.memory.items().review(id).ok_or_else(missing)?;
+        if let Some((_, seq)) = &review.decided {
+            return Err(Refusal::refused(format!("{id} was decided by event {seq}; undo that first")));
+        }
+        self.still_waits(review)?;
+        let mut work = Ink::new(self);
+        match review.kind {
+            ReviewKind::SchemaPromotion => return self.proposed_category(review, decision),
+            ReviewKind::Tenet => work.tenet(review, decision),
+            ReviewKind::Fact => work.fact(review, decision, name)?,
+            ReviewKind::Conflict => work.conflict(review, decision, name)?,
+            ReviewKind::Edit => work.edit(review, decision, name)?,
+        }
+        work.drawn.push(Drawn::ReviewDecided { review: id, decision: decision.clone() });
+        Ok(work.finish())
+    }
+
+    /// What was settled in another way since is not decided on.
+    fn still_waits(&self, review: &Review) -> Result<(), Refusal> {
+        let items = self.memory.items();
+        if items.waits(review) {
+            return Ok(());
+        }
+        Err(Refusal::refused(format!("{} was settled since: {}", review.about, items.standing(review.about))))
+    }
+
+    /// The changes of taking an item back: it is kept for history, its value is not read out of old sources again.
+    ///
+    /// # Errors
+    /// `NotFound` without such an item; `Refused` for one that was taken back before, and for sources, which are erased.
+    pub fn retract(&self, item: ItemId, reason: &str) -> Result<Vec<Change>, Refusal> {
+        let items = self.memory.items();
+        if self.memory.find(item).is_some() {
+            return Err(Refusal::refused(format!("{item} was said or imported: erase it, or revert its event")));
+        }
+        if !items.has(item) {
+            return Err(Refusal::not_found(format!("there is no item {item}")));
+        }
+        if items.is_hidden(item) || items.fact(item).is_some_and(|fact| fact.status == FactStatus::Retracted) {
+            return Err(Refusal::refused(format!("{item} was taken back before")));
+        }
+        let mut work = Ink::new(self);
+        let declined = |review: &Review| Drawn::ReviewDecided { review: review.id, decision: Decision::Declined };
+        work.drawn.extend(items.waiting_about(item).map(declined));
+        work.take_back(item, reason);
+        Ok(work.finish())
+    }
+
+    /// The changes of closing a fact: it held until then.
+    ///
+    /// # Errors
+    /// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
+    pub fn close(&self, fact: ItemId, valid_to: Timestamp) -> Result<Vec<Change>, Refusal> {
+        let missing = || Refusal::not_found(format!("there is no fact {fact}"));
+        let held = self.memory.items().fact(fact).ok_or_else(missing)?;
+        if held.valid_from.is_some_and(|from| valid_to < from) {
+            return Err(Refusal::invalid(format!("{fact} holds since {}: it cannot end before", held.text)));
+        }
+        if !matches!(held.status, FactStatus::Active | FactStatus::Superseded) {
+            return Err(Refusal::refused(format!("{fact} does not hold, so it cannot end")));
+        }
+        let mut work = Ink::new(self);
+        if held.is_active() && valid_to > self.now {
+            // It holds until then.
+            let change = FactChange { valid_to: Some(valid_to), ..FactChange::of(fact) };
+            work.drawn.push(Drawn::FactChanged(change));
+            return Ok(work.finish());
+        }
+        work.core.take(self.predicates, held);
+        work.set(fact, FactStatus::Superseded, Some(valid_to));
+        Ok(work.finish())
+    }
+
+    /// The changes that bring the core document level with the facts: those that counted `before` and count no longer leave
+    /// it, those that count and are not in it come in. None if it is level.
+    pub fn level(&self, before: &Memory) -> Vec<Change> {
+        let schema = self.memory.schema();
+        let mut work = Ink::new(self);
+        work.drawn.extend(self.said_twice(before));
+        let (items, known) = (self.memory.items(), before.items());
+        let again = self.holds_again();
+        work.drawn.extend(again.iter().map(|fact| Drawn::FactRestored { fact: fact.id }));
+        // Of a relation that holds one value, the last.
+        let gives_way = |fact: &Fact| {
+            let last = again.iter().rfind(|other| fact.single && other.slot == fact.slot);
+            last.is_some_and(|last| last.id != fact.id)
+        };
+        let counts = |fact: &&Fact| {
+            let holds = fact.is_active() || again.iter().any(|other| other.id == fact.id);
+            holds && !items.is_hidden(fact.id) && !gives_way(fact)
+        };
+        let value = |fact: &Fact| (fact.core_path.clone(), normal(&fact.object));
+        let held: BTreeSet<_> = items.facts().filter(counts).map(value).collect();
+        let counted = known.facts().filter(|fact| fact.is_active() && !known.is_hidden(fact.id));
+        let idle = items.facts().filter(|fact| !counts(fact));
+        let core = &mut work.core;
+        for fact in counted.chain(idle).filter(|fact| fact.core_path.is_some()) {
+            if !held.contains(&value(fact)) {
+                core.take_value(self.predicates, fact);
+            }
+        }
+        let unpromoted = Schema::default();
+        for fact in items.facts().filter(counts) {
+            if !schema.is_empty() {
+                core.take_stray(self.predicates, &unpromoted, fact);
+            }
+            if !before.schema().is_empty() {
+                core.take_stray(self.predicates, before.schema(), fact);
+            }
+        }
+        self.bring_home(before, core);
+        let lacking = |fact: &&Fact| fact.core_path.is_some() && !core.holds(self.predicates, fact);
+        let mut facts: Vec<&Fact> = items.facts().filter(counts).filter(lacking).collect();
+        facts.sort_by_key(|fact| (items.made_by(fact.id), fact.id));
+        for fact in facts {
+            core.put(self.predicates, self.registry, fact);
+        }
+        work.finish()
+    }
+
+    /// Moves what stands in a category that is no longer promoted back to where things without a category go.
+    fn bring_home(&self, before: &Memory, core: &mut Draft<'_>) {
+        let schema = self.memory.schema();
+        let gone = |name: &&str| schema.category(name).is_none() && !self.registry.has(name);
+        for name in before.schema().categories().map(|(name, _)| name).filter(gone) {
+            core.bring_home(name);
+        }
+    }
+}
+
+/// A decision being written down.
+pub(in crate::reconcile) struct Ink<'a> {
+    pub(in crate::reconcile) desk: &'a Desk<'a>,
+    pub(in crate::reconcile) core: Draft<'a>,
+    pub(in crate::reconcile) drawn: Vec<Drawn>,
+}
+
+impl<'a> Ink<'a> {
+    pub(in crate::reconcile) fn new(desk: &'a Desk<'a>) -> Self {
+        Self { desk, core: Draft::of(desk.memory.core(), desk.memory.schema()), drawn: Vec::new() }
+    }
+
+    pub(in crate::reconcile) fn finish(self) -> Vec<Change> {
+        let core = self.core.finish(self.desk.registry);
+        let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
+        changes.extend(core.into_iter().flat_map(|(core, _)| core));
+        changes
+    }
+
+    pub(in crate::reconcile) fn set(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>) {
+        self.drawn.push(Drawn::FactChanged(FactChange { status: Some(status), valid_to, ..FactChange::of(fact) }));
+    }
+
+    fn reject(&mut self, fact: &Fact) {
+        self.drawn.push(Drawn::ValueRejected(RejectedValue {
+            subject: normal(&fact.subject),
+            predicate: fact.predicate.clone(),
+            value: normal(&fact.object),
+        }));
+    }
+
+    fn tenet(&mut self, review: &Review, decision: &Decision) {
+        let (status, text) = match decision {
+            Decision::Approved => (TenetStatus::Confirmed, None),
+            Decision::Edited { text } => (TenetStatus::Confirmed, Some(text.clone())),
+            Decision::Declined => (TenetStatus::Outdated, None),
+        };
+        self.drawn.push(Drawn::TenetChanged(TenetChange { tenet: review.about, status: Some(status), text }));
+    }
+
+    fn about(&self, id: ItemId) -> Result<&'a Fact, Refusal> {
+        let found = self.desk.memory.items().fact(id);
+        found.ok_or_else(|| Refusal::not_found(format!("the fact {id} that waits is gone")))
+    }
+
+    fn fact(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+        let fact = self.about(review.about)?;
+        match decision {
+            Decision::Approved => self.accept(fact),
+            Decision::Edited { text } => {
+                self.set(fact.id, FactStatus::Corrected, None);
+                self.enter(fact, text, Vec::new(), name);
+            }
+            Decision::Declined => {
+                self.set(fact.id, FactStatus::Retracted, None);
+                self.reject(fact);
+            }
+        }
+        Ok(())
+    }
+
+    fn conflict(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+        let fact = self.about(review.about)?;
+        let rival = review.against.and_then(|id| self.desk.memory.items().fact(id));
+        match (decision, rival) {
+            (Decision::Approved, Some(rival)) => {
+                self.core.take(self.desk.predicates, rival);
+                self.accept(fact);
+                if !fact.single && rival.is_active() {
+                    self.set(rival.id, FactStatus::Superseded, fact.valid_from.or(Some(self.desk.now)));
+                }
+            }
+            (Decision::Declined, Some(_)) => self.set(fact.id, FactStatus::Corrected, None),
+            (Decision::Edited { text }, Some(rival)) => {
+                self.set(fact.id, FactStatus::Corrected, None);
+                self.core.take(self.desk.predicates, rival);
+                if !fact.single && rival.is_active() {
+                    self.set(rival.id, FactStatus::Corrected, None);
+                }
+                self.enter(fact, text, Vec::new(), name);
+            }
+            // "Is this still so?"
+            (Decision::Approved, None) => {}
+            (Decision::Declined, None) => {
+                self.core.take(self.desk.predicates, fact);
+                self.set(fact.id, FactStatus::Superseded, Some(self.desk.now));
+            }
+            (Decision::Edited { text }, None) => {
+                self.core.take(self.desk.predicates, fact);
+                if !fact.single {
+                    self.set(fact.id, FactStatus::Corrected, None);
+                }
+                self.enter(fact, text, Vec::new(), name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes an item back; of a fact, its value with it.
+    fn take_back(&mut self, item: ItemId, reason: &str) {
+        if let Some(fact) = self.desk.memory.items().fact(item) {
+            self.core.take(self.desk.predicates, fact);
+            self.reject(fact);
+        }
+        self.drawn.push(Drawn::ItemRetracted { item, reason: reason.to_owned() });
+    }
+
+    /// What an edit that was proposed, or made by hand on a page, asks for.
+    fn edit(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+        let (Some(proposed), false) = (&review.proposed, *decision == Decision::Declined) else { return Ok(()) };
+        let edited = match decision {
+            Decision::Edited { text } => Some(text.as_str()),
+            Decision::Approved | Decision::Declined => None,
+        };
+        match proposed {
+            Proposed::Value { object } => {
+                let fact = self.about(review.about)?;
+                self.replace(fact, edited.unwrap_or(object), name);
+            }
+            Proposed::Score { score } => {
+                let given = edited.map_or(Some(*score), |text| text.trim().parse().ok());
+                let wrong = || Refusal::invalid("a score goes from 0 to 10");
+                let score = given.filter(|score| *score <= 10).ok_or_else(wrong)?;
+                let fact = FactChange { user_fact_score: Some(score), ..FactChange::of(review.about) };
+                self.drawn.push(Drawn::FactChanged(fact));
+            }
+            Proposed::Gone => self.take_back(review.about, &review.reason),
+            // The words themselves are recorded and read by whoever asked.
+            Proposed::Said { instead_of: Some(fact), .. } => self.wrong(self.about(*fact)?),
+            Proposed::Said { instead_of: None, .. } => {}
+        }
+        Ok(())
+    }
+
+    /// A fact that counts was never true.
+    pub(in crate::reconcile) fn wrong(&mut self, fact: &Fact) {
+        self.core.take(self.desk.predicates, fact);
+        self.set(fact.id, FactStatus::Corrected, None);
+    }
+
+    /// A waiting fact counts from now on, and stands in the core document; one that tells of the past goes into history.
+    pub(in crate::reconcile) fn accept(&mut self, fact: &Fact) {
+        if let Some(held) = self.said_already(&fact.slot, &fact.object, fact.id) {
+            self.drawn.push(Drawn::ItemsMerged { from: vec![fact.id], into: held.id });
+            return;
+        }
+        if !fact.is_active() && fact.valid_to.is_some_and(|to| to <= self.desk.now) {
+            let (status, trust) = (Some(FactStatus::Superseded), Some(Trust::User));
+            self.drawn.push(Drawn::FactChanged(FactChange { status, trust, ..FactChange::of(fact.id) }));
+            return;
+        }
+        self.make_way(fact);
+        self.core.put(self.desk.predicates, self.desk.registry, fact);
+        let (status, trust) = (Some(FactStatus::Active), Some(Trust::User));
+        let confidence_base = Some(fact.confidence_base.max(BY_HAND));
+        self.drawn.push(Drawn::FactChanged(FactChange { status, trust, confidence_base, ..FactChange::of(fact.id) }));
+    }
+
+    /// The active fact that says the same, if there is another one.
+    pub(in crate::reconcile) fn said_already(&self, slot: &str, object: &str, but: ItemId) -> Option<&'a Fact> {
+        let same = |held: &&Fact| held.is_active() && held.id != but && same_value(&held.object, object);
+        self.desk.memory.items().in_slot(slot).find(same)
+    }
+
+    /// Takes out of the core document what a fact that holds one value displaces.
+    pub(in crate::reconcile) fn make_way(&mut self, fact: &Fact) {
+        let items = self.desk.memory.items();
+        for held in items.in_slot(&fact.slot).filter(|held| fact.single && held.is_active()) {
+            self.core.take(self.desk.predicates, held);
+        }
+    }
+
+    /// A fact like another one, with the value a person gave; what was active in its place was wrong, and what it ends too.
+    pub(in crate::reconcile) fn enter(&mut self, like: &Fact, object: &str, ends: Vec<ItemId>, name: SayTo<'_>) {
+        let candidate = FactCandidate {
+            subject: like.subject.clone(),
+            predicate: like.predicate.clone(),
+            object: object.to_owned(),
+            span: 0..0,
+            stance: Stance::Holds,
+            valid_from: like.valid_from,
+            valid_to: None,
+            confidence: BY_HAND,
+            qualifiers: like.qualifiers.clone(),
+        };
+        let fact = self.by_hand(&candidate, name);
+        if let Some(held) = self.said_already(&fact.slot, object, like.id) {
+            // A second fact would say it twice.
+            ends.into_iter().for_each(|id| self.set(id, FactStatus::Corrected, None));
+            return self.accept(held);
+        }
+        self.make_way(&fact);
+        self.core.put(self.desk.predicates, self.desk.registry, &fact);
+        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects: true });
+    }
+
+    pub(in crate::reconcile) fn by_hand(&self, candidate: &FactCandidate, name: SayTo<'_>) -> Fact {
+        let predicates = self.desk.predicates;
+        let predicate = predicates.get(&candidate.predicate);
+        let FactCandidate { subject, object, qualifiers, .. } = candidate;
+        let now = Some(self.desk.now);
+        let mut fact = Fact {
+            id: name(ItemKind::Fact),
+            subject: subject.clone(),
+            predicate: candidate.predicate.clone(),
+            object: object.clone(),
+            text: predicates.say(subject, &candidate.predicate, object, qualifiers),
+            fact_type: predicate.fact_type,
+            time_span: TimeSpan::Current,
+            slot: slot_of(predicate, candidate),
+            single: predicate.cardinality == Cardinality::One,
+            valid_from: candidate.valid_from,
+            valid_to: None,
+            first_seen: now,
+            last_seen: now,
+            seen_count: 1,
+            evidence: Vec::new(),
+            source: SourceKind::UserEdited,
+            trust: Trust::User,
+            confidence_base: candidate.confidence,
+            user_fact_score: None,
+            intrinsic_importance: predicate.importance,
+            domain: predicate.domain.clone(),
+            topic: qualifiers.get("topic").cloned().or_else(|| predicate.topic.clone()),
+            tags: Vec::new(),
+            qualifiers: qualifiers.clone(),
+            links: Vec::new(),
+            core_path: None,
+            status: FactStatus::Active,
+            superseded_by: None,
+        };
+        fact.core_path = core_map::place_of(predicates, &fact).map(|place| place.pointer);
+        fact
+    }
+}

@@ -1,0 +1,105 @@
+//! Edits of the core document by hand, and what they mean for the facts.
+
+use serde_json::Value;
+
+use crate::core_document::{self, Container, Patch};
+use crate::event::Change;
+use crate::extract::{FactCandidate, Stance, USER};
+use crate::item::{Drawn, Fact, FactStatus};
+use crate::reconcile::by_hand::decisions::{BY_HAND, Desk, Ink, SayTo};
+use crate::reconcile::core_map::{self, Draft};
+use crate::reconcile::same::same_value;
+use crate::reconcile::stood::{Stood, has, values};
+use crate::refusal::Refusal;
+
+impl Desk<'_> {
+    /// The changes of an edit of the core document by hand, with what it means for the facts: values that came are facts,
+    /// values that went hold no longer, a value that was replaced was wrong.
+    ///
+    /// What the changed facts explain is recorded as fields, which depend on no other event; anything else as the patch,
+    /// guarded, with the containers it adds to.
+    ///
+    /// # Errors
+    /// As [`core_document::check`].
+    pub fn edit(&self, within: Vec<Container>, patch: &Patch, name: SayTo<'_>) -> Result<Vec<Change>, Refusal> {
+        let within = self.lasting(within);
+        let document = core_document::with_containers(self.memory.core(), &within);
+        let (patch, after) = core_document::check(self.categories(), &document, patch)?;
+        let mut work = self.edited(&after, name);
+        if *work.core.document() != after || after == *self.memory.core() {
+            work.core = Draft::of(self.memory.core(), self.memory.schema());
+            work.drawn.push(Drawn::CoreEdited { within, patch });
+        }
+        Ok(work.finish())
+    }
+
+    /// The containers without those in promoted categories that are there: such a category goes with its promotion.
+    pub(in crate::reconcile) fn lasting(&self, mut within: Vec<Container>) -> Vec<Container> {
+        let is_grown = |container: &Container| {
+            let name = container.at.split('/').nth(1).unwrap_or_default();
+            self.memory.schema().category(name).is_some() && self.memory.core().get(name).is_some()
+        };
+        within.retain(|container| !is_grown(container));
+        within
+    }
+
+    fn edited<'d>(&'d self, after: &Value, name: SayTo<'_>) -> Ink<'d> {
+        let mut work = Ink::new(self);
+        let (schema, predicates) = (self.memory.schema(), self.predicates);
+        let before = values(predicates, schema, self.memory.core());
+        let now = values(predicates, schema, after);
+        let items = self.memory.items();
+        let stands = |document: &Value, fact: &Fact| core_map::stands(document, predicates, schema, fact);
+        let written = |fact: &&Fact| fact.is_active() && stands(self.memory.core(), fact);
+        for fact in items.facts().filter(written) {
+            let place = fact.core_path.as_deref().unwrap_or_default();
+            // The value that came in its place ends it.
+            let replaced = fact.single && now.get(place).is_some_and(|all| !all.is_empty());
+            if !replaced && !stands(after, fact) {
+                work.core.take(predicates, fact);
+                work.set(fact.id, FactStatus::Superseded, Some(self.now));
+            }
+        }
+        for (place, held) in &now {
+            let came = held.iter().filter(|value| !before.get(place).is_some_and(|all| has(all, value)));
+            for value in came {
+                work.came(place, value, name);
+            }
+        }
+        work
+    }
+}
+
+impl<'a> Ink<'a> {
+    /// A value that came into the core document.
+    fn came(&mut self, place: &str, value: &Stood, name: SayTo<'_>) {
+        if !value.sole || self.facts_at(place, value).iter().any(|fact| same_value(&fact.object, &value.object)) {
+            return;
+        }
+        let candidate = FactCandidate {
+            subject: USER.to_owned(),
+            predicate: value.predicate.clone(),
+            object: value.object.clone(),
+            span: 0..0,
+            stance: Stance::Holds,
+            valid_from: None,
+            valid_to: None,
+            confidence: BY_HAND,
+            qualifiers: value.qualifiers.clone(),
+        };
+        let fact = self.by_hand(&candidate, name);
+        self.core.put(self.desk.predicates, self.desk.registry, &fact);
+        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
+    }
+
+    /// The active facts that stand at a place with this value.
+    fn facts_at(&self, place: &str, value: &Stood) -> Vec<&'a Fact> {
+        let there = |fact: &&Fact| {
+            fact.is_active()
+                && fact.subject == USER
+                && fact.core_path.as_deref() == Some(place)
+                && (value.single || same_value(&fact.object, &value.object))
+        };
+        self.desk.memory.items().facts().filter(there).collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! What people decide about patterns of the core document.
+
+use crate::core_document::Categories;
+use crate::event::Change;
+use crate::evolve::{self, Asked, Plan};
+use crate::item::{Decision, Drawn, Review, ReviewKind};
+use crate::reconcile::by_hand::decisions::Desk;
+use crate::refusal::Refusal;
+
+impl Desk<'_> {
+    /// The categories of this memory.
+    pub fn categories(&self) -> Categories<'_> {
+        Categories::of(self.registry, self.memory.schema())
+    }
+
+    /// The changes of promoting a pattern at once, with the plan they follow. Whoever waits to be asked about the pattern is
+    /// answered by it.
+    ///
+    /// # Errors
+    /// As [`evolve::plan`].
+    pub fn promote(&self, candidate: &str, asked: Asked<'_>) -> Result<(Vec<Change>, Plan), Refusal> {
+        let plan = evolve::plan(self.memory, self.categories(), candidate, asked)?;
+        let promoted = &plan.promotion;
+        let mut changes = plan.clone().changes();
+        let about = |review: &&Review| {
+            review.kind == ReviewKind::SchemaPromotion
+                && review.promotion.as_ref().is_some_and(|asked| asked.candidate == promoted.candidate)
+        };
+        for review in self.memory.items().waiting().filter(about) {
+            let asked = review.promotion.as_ref().is_some_and(|asked| asked.name == promoted.name);
+            let decision = if asked { Decision::Approved } else { Decision::Edited { text: promoted.name.clone() } };
+            changes.push(Change::Drawn(Drawn::ReviewDecided { review: review.id, decision }));
+        }
+        Ok((changes, plan))
+    }
+
+    /// The changes of a decision about a proposed category.
+    pub(in crate::reconcile) fn proposed_category(
+        &self,
+        review: &Review,
+        decision: &Decision,
+    ) -> Result<Vec<Change>, Refusal> {
+        let asked = review.promotion.as_ref();
+        let asked = asked.ok_or_else(|| Refusal::refused(format!("{} proposes no category", review.id)))?;
+        let name = match decision {
+            Decision::Approved => asked.name.as_str(),
+            Decision::Edited { text } => text.trim(),
+            Decision::Declined => {
+                let declined = Drawn::ReviewDecided { review: review.id, decision: Decision::Declined };
+                return Ok(vec![Change::Drawn(declined)]);
+            }
+        };
+        // Whoever gives it another name means something else by it than was proposed.
+        let description = (name == asked.name).then_some(asked.description.as_str());
+        let says =
+            Asked { name: Some(name), description, rationale: Some(&asked.rationale), fields: Some(&asked.fields) };
+        let planned = evolve::plan(self.memory, self.categories(), &asked.candidate, says);
+        let mut changes = match planned {
+            Err(Refusal::NotFound(_)) => {
+                let text = format!("nothing is left of {} that could move; decline {}", asked.candidate, review.id);
+                return Err(Refusal::refused(text));
+            }
+            planned => planned?.changes(),
+        };
+        changes.push(Change::Drawn(Drawn::ReviewDecided { review: review.id, decision: decision.clone() }));
+        Ok(changes)
+    }
+}

@@ -1,0 +1,76 @@
+//! What an agent would have changed: it may ask, and a person decides.
+
+use crate::artifact::{clipped, reworded};
+use crate::event::Actor;
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Proposed, Review, ReviewKind};
+use crate::reconcile::Desk;
+use crate::refusal::Refusal;
+
+/// What somebody who may not do it would have done to an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// It is taken back.
+    Gone,
+    /// It says this.
+    Reworded(String),
+}
+
+impl Desk<'_> {
+    /// What waits for a person because an agent asked for it. The same question is asked once: then it is the one that waits.
+    ///
+    /// # Errors
+    /// `NotFound` without such an item; `Refused` for what was said or imported, for what holds no longer, and for other words for
+    /// anything but a fact; `Invalid` for no words.
+    pub fn propose(&self, item: ItemId, wanted: &Wanted, reason: &str, id: ItemId) -> Result<Review, Refusal> {
+        let items = self.memory.items();
+        if self.memory.find(item).is_some() {
+            let text = format!("{item} is what was said, word for word: only the user can take that away");
+            return Err(Refusal::refused(text));
+        }
+        let drawn = [ItemKind::Fact, ItemKind::Episode, ItemKind::Task, ItemKind::Note, ItemKind::Tenet];
+        if !items.has(item) || !drawn.contains(&item.kind) {
+            return Err(Refusal::not_found(format!("there is no item {item}")));
+        }
+        let fact = items.fact(item);
+        if items.is_hidden(item) || fact.is_some_and(|fact| !fact.is_active()) {
+            let text = format!("{item} does not count: {}. There is nothing to change", items.standing(item));
+            return Err(Refusal::refused(text));
+        }
+        let says = clipped(items.text(item).unwrap_or_default());
+        let (proposed, question) = match (wanted, fact) {
+            (Wanted::Gone, _) => (Proposed::Gone, format!("An agent would take back “{says}”. Take it back?")),
+            (Wanted::Reworded(text), _) if text.trim().is_empty() => {
+                return Err(Refusal::invalid("other words for an item are not none"));
+            }
+            (Wanted::Reworded(text), Some(fact))
+                if fact.text.trim_end_matches('.') == text.trim().trim_end_matches('.') =>
+            {
+                return Err(Refusal::refused(format!("{item} says so already")));
+            }
+            (Wanted::Reworded(text), Some(fact)) => {
+                let now = clipped(text.trim());
+                (reworded(fact, text.trim()), format!("An agent would have “{says}” say “{now}”. Change it?"))
+            }
+            (Wanted::Reworded(_), None) => {
+                let text =
+                    format!("{item} is no fact: only facts get other words. Have it taken back, and add what is right");
+                return Err(Refusal::refused(text));
+            }
+        };
+        let known = items.waiting_about(item).find(|review| review.proposed.as_ref() == Some(&proposed));
+        Ok(known.cloned().unwrap_or_else(|| Review {
+            id,
+            kind: ReviewKind::Edit,
+            about: item,
+            against: None,
+            question,
+            reason: clipped(reason),
+            proposer: Actor::Agent,
+            opened_at: Some(crate::time::to_micros(self.now)),
+            promotion: None,
+            decided: None,
+            proposed: Some(proposed),
+        }))
+    }
+}

@@ -1,0 +1,100 @@
+//! When two values are one.
+
+use crate::predicate::normal;
+use crate::recall::index::tokens;
+
+/// Stop words that turn what is said: with them it is another value.
+const TURNING: [&str; 37] = [
+    "not", "no", "nor", "never", "without", "against", "before", "after", "above", "below", "over", "under", "up",
+    "down", "in", "out", "on", "off", "from", "to", "more", "most", "few", "only", "than", "until", "between",
+    "through", "while", "if", "because", "during", "again", "further", "other", "each", "both",
+];
+
+/// In front of a value they only lead to it: "in Porto" is Porto.
+const LEADING: [&str; 3] = ["in", "on", "to"];
+
+/// True if two objects are one value: spelled alike, of the same stems, a list in another order, or one is the other with a
+/// place added behind a comma.
+pub(super) fn same_value(one: &str, other: &str) -> bool {
+    if normal(one) == normal(other) {
+        return true;
+    }
+    let a = parts(one);
+    if !a.is_empty() && a == parts(other) {
+        return true;
+    }
+    let before_comma = |text: &str| text.split_once(',').map(|(first, _)| normal(first));
+    before_comma(one) == Some(normal(other)) || before_comma(other) == Some(normal(one))
+}
+
+/// The parts of a list, each as the words that make it. Their order says nothing, that of the words in one does.
+fn parts(text: &str) -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new()];
+    for piece in text.split_inclusive([',', '&', ' ', '\n', '\t']) {
+        let word = normal(piece);
+        let ends = piece.ends_with([',', '&']);
+        if matches!(word.as_str(), "and" | "or" | "&") {
+            all.push(Vec::new());
+            continue;
+        }
+        let Some(part) = all.last_mut() else { continue };
+        if TURNING.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t") {
+            if !(part.is_empty() && LEADING.contains(&word.as_str())) {
+                part.push(word);
+            }
+        } else if word.ends_with(['+', '#', '%']) {
+            part.push(word);
+        } else {
+            tokens::for_each_term(&word, |term| part.push(term.to_owned()));
+        }
+        if ends {
+            all.push(Vec::new());
+        }
+    }
+    all.retain(|part| !part.is_empty());
+    all.sort_unstable();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_value_said_twice() {
+        for (one, other) in [
+            ("oysters", "the oyster"),
+            ("Porto", "Porto, Portugal"),
+            ("in Porto", "Porto"),
+            ("swimming in the sea", "swim in the sea"),
+            ("coffee and tea", "tea and coffee"),
+            ("tea, coffee", "coffee and tea"),
+            ("very spicy food", "spicy food"),
+            ("support-group", "support group"),
+            ("an aisle seat", "aisle seats"),
+            ("C++", "c++"),
+        ] {
+            assert!(same_value(one, other) && same_value(other, one), "{one:?} {other:?}: {:?}", parts(one));
+        }
+    }
+
+    #[test]
+    fn another_value_in_nearly_the_same_words() {
+        for (one, other) in [
+            ("C", "C++"),
+            ("C", "C#"),
+            ("C#", "C++"),
+            ("spicy food", "not spicy food"),
+            ("coffee with milk", "coffee without milk"),
+            ("coffee before lunch", "coffee after lunch"),
+            ("the train from Porto to Lisbon", "the train from Lisbon to Porto"),
+            ("dogs that chase cats", "cats that chase dogs"),
+            ("working from home", "working at home"),
+            ("food that isn't spicy", "food that is spicy"),
+            ("10", "10%"),
+            ("the", "a"),
+        ] {
+            assert!(!same_value(one, other) && !same_value(other, one), "{one:?} {other:?}: {:?}", parts(one));
+        }
+    }
+}

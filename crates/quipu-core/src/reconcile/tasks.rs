@@ -1,0 +1,224 @@
+//! Tasks, goals and problems: opened once, then moved on by what is told of them.
+
+use std::collections::BTreeSet;
+
+use super::{Outcome, Work, gate};
+use crate::extract::{TaskCandidate, TaskKind, TaskNews};
+use crate::id::{ItemId, ItemKind};
+use crate::item::{Attempt, Drawn, Task, TaskChange, TaskStatus};
+use crate::recall::index::tokens;
+use crate::time::day_number;
+
+/// From this share of common stems on, two titles name one task.
+const SAME_TITLE_MIN: f64 = 0.5;
+/// Priority of what nobody weighed.
+const PRIORITY_DEFAULT: u8 = 5;
+
+impl Work<'_> {
+    pub(super) fn task(&mut self, candidate: &TaskCandidate) {
+        let evidence = self.case.evidence(&candidate.span);
+        let word = match candidate.kind {
+            TaskKind::Task => "task",
+            TaskKind::Goal => "goal",
+            TaskKind::Problem => "problem",
+        };
+        if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.title) {
+            return self.refuse(candidate.title.clone(), word, evidence, reason);
+        }
+        // What is told of a task that is not taken up is not taken up either.
+        if candidate.news != TaskNews::Opened && self.refused_tasks.contains(&candidate.title) {
+            return;
+        }
+        if let Some(reason) = self.unfit(&candidate.span) {
+            self.refused_tasks.insert(candidate.title.clone());
+            return self.refuse(candidate.title.clone(), word, evidence, &reason);
+        }
+        if self.is_told(candidate) {
+            return;
+        }
+        if candidate.confidence < self.case.policy.confidence_min {
+            return self.refuse(candidate.title.clone(), word, evidence, "not sure enough");
+        }
+        match self.known(candidate) {
+            Some(task) => self.move_on(candidate, &task),
+            None => self.open(candidate, word),
+        }
+    }
+
+    /// True if an earlier reading of this source has opened, or finished, this very task.
+    fn is_told(&self, candidate: &TaskCandidate) -> bool {
+        let source = self.case.source;
+        let from_here = |task: &&Task| task.evidence.iter().any(|place| place.source == source);
+        let mut known = self.case.memory.items().tasks().filter(from_here);
+        match &candidate.news {
+            TaskNews::Tried { .. } => false,
+            _ => known.any(|task| overlap(&task.title, &candidate.title) >= SAME_TITLE_MIN),
+        }
+    }
+
+    /// The task the candidate is about.
+    fn known(&self, candidate: &TaskCandidate) -> Option<Task> {
+        let tried = match &candidate.news {
+            TaskNews::Tried { approach, .. } => Some(approach.as_str()),
+            _ => None,
+        };
+        let open = |task: &&&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
+        let all = self.view.open_tasks();
+        let opened = candidate.news == TaskNews::Opened;
+        let score = |task: &Task| {
+            // A new task must be all but the same to be an old one; news of one may name it in fewer words.
+            let title =
+                if opened { overlap(&task.title, &candidate.title) } else { named_by(&task.title, &candidate.title) };
+            // "The mask helped": an attempt that was made before says which problem is meant.
+            let again = tried.is_some_and(|approach| {
+                task.attempts.iter().any(|attempt| overlap(&attempt.approach, approach) >= SAME_TITLE_MIN)
+            });
+            if again { title.max(SAME_TITLE_MIN) } else { title }
+        };
+        let weighed = all.iter().filter(open).map(|task| (score(task), task.updated_at, task.id));
+        let best = weighed.max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+        if let Some((found, _, id)) = best
+            && found >= SAME_TITLE_MIN
+        {
+            return all.into_iter().find(|task| task.id == id).cloned();
+        }
+        // Nothing names the problem: it is the one that was spoken of last in this session.
+        if candidate.title.is_empty() && tried.is_some() {
+            let problems = all.into_iter().filter(|task| task.kind == TaskKind::Problem && open(&task));
+            return problems.max_by_key(|task| (task.updated_at, task.id)).cloned();
+        }
+        None
+    }
+
+    pub(super) fn move_on(&mut self, candidate: &TaskCandidate, task: &Task) {
+        let settles = matches!(candidate.news, TaskNews::Done | TaskNews::Dropped);
+        if settles && self.case.standing.trust < task.trust {
+            let reason = "only who opened it, or you, may say that it is over";
+            return self.refuse(task.title.clone(), "task", self.case.evidence(&candidate.span), reason);
+        }
+        let said_before = task.evidence.iter().any(|place| place.source == self.case.source);
+        let evidence = self.case.evidence(&candidate.span);
+        let (besides, may) = (self.besides(&candidate.span), self.case.standing.trust >= task.trust);
+        let status = match (besides.is_stalled, task.status) {
+            (Some(true), TaskStatus::Active) => Some(TaskStatus::Stalled),
+            (Some(false), TaskStatus::Stalled) => Some(TaskStatus::Active),
+            _ => None,
+        };
+        let mut change = TaskChange {
+            task: task.id,
+            status: status.filter(|_| may),
+            due: candidate.due.filter(|_| candidate.due != task.due && may),
+            priority: besides.priority.filter(|priority| *priority != task.priority && may),
+            attempt: None,
+            evidence: Some(evidence),
+            at: Some(self.case.said_at()),
+        };
+        let what = match &candidate.news {
+            TaskNews::Opened if said_before => return,
+            TaskNews::Opened => "spoken of again".to_owned(),
+            TaskNews::Done => {
+                change.status = Some(TaskStatus::Done);
+                "done".to_owned()
+            }
+            TaskNews::Dropped => {
+                change.status = Some(TaskStatus::Dropped);
+                "dropped".to_owned()
+            }
+            TaskNews::Tried { approach, outcome, successful } => {
+                let attempt = Attempt {
+                    date: besides.at.or(Some(self.case.said_at())),
+                    approach: approach.clone(),
+                    outcome: outcome.clone(),
+                    successful: *successful,
+                    evidence: vec![evidence],
+                };
+                // What helped again on another day is news.
+                let day = |attempt: &Attempt| attempt.date.map(day_number);
+                let same = |before: &Attempt| {
+                    before.approach == attempt.approach
+                        && before.outcome == attempt.outcome
+                        && (day(before) == day(&attempt)
+                            || before.evidence.iter().any(|at| at.source == self.case.source))
+                };
+                if task.attempts.iter().any(same) {
+                    return;
+                }
+                change.attempt = Some(attempt);
+                format!("tried: {approach}")
+            }
+        };
+        self.report.tasks.push(Outcome { id: task.id, text: task.title.clone(), what });
+        self.draw(Drawn::TaskChanged(change));
+    }
+
+    fn open(&mut self, candidate: &TaskCandidate, word: &str) {
+        let evidence = self.case.evidence(&candidate.span);
+        if candidate.title.is_empty() {
+            let item = match &candidate.news {
+                TaskNews::Tried { approach, .. } => approach.clone(),
+                _ => word.to_owned(),
+            };
+            return self.refuse(item, word, evidence, "nothing is known that it could be about");
+        }
+        let id: ItemId = (self.name)(ItemKind::Task);
+        let (said_at, besides) = (Some(self.case.said_at()), self.besides(&candidate.span));
+        let mut task = Task {
+            id,
+            kind: candidate.kind,
+            title: candidate.title.clone(),
+            description: besides.description,
+            status: if besides.is_stalled == Some(true) { TaskStatus::Stalled } else { TaskStatus::Active },
+            priority: besides.priority.unwrap_or(PRIORITY_DEFAULT),
+            due: candidate.due,
+            attempts: Vec::new(),
+            created_at: besides.at.filter(|_| candidate.news == TaskNews::Opened).or(said_at),
+            updated_at: said_at,
+            evidence: vec![evidence],
+            trust: self.case.standing.trust,
+            tags: besides.tags,
+            links: besides.links,
+        };
+        match &candidate.news {
+            TaskNews::Opened => {}
+            TaskNews::Done => task.status = TaskStatus::Done,
+            TaskNews::Dropped => task.status = TaskStatus::Dropped,
+            TaskNews::Tried { approach, outcome, successful } => task.attempts.push(Attempt {
+                date: besides.at.or(said_at),
+                approach: approach.clone(),
+                outcome: outcome.clone(),
+                successful: *successful,
+                evidence: vec![evidence],
+            }),
+        }
+        self.report.tasks.push(Outcome { id, text: task.title.clone(), what: format!("{word} opened") });
+        self.draw(Drawn::TaskOpened(Box::new(task)));
+    }
+}
+
+/// The share of stems two texts have in common, of all stems of both.
+pub(super) fn overlap(one: &str, other: &str) -> f64 {
+    let (a, b) = (stems(one), stems(other));
+    let all = a.union(&b).count();
+    if all == 0 { 0.0 } else { a.intersection(&b).count() as f64 / all as f64 }
+}
+
+/// True if the stems of one text are all among those of the other, and there are some.
+pub(super) fn contained(one: &str, other: &str) -> bool {
+    let (a, b) = (stems(one), stems(other));
+    !a.is_empty() && !b.is_empty() && (a.is_subset(&b) || b.is_subset(&a))
+}
+
+/// How well fewer words name a title: the share of the shorter one's stems, unless that is a single one of several.
+fn named_by(title: &str, name: &str) -> f64 {
+    let (a, b) = (stems(title), stems(name));
+    let (least, common) = (a.len().min(b.len()), a.intersection(&b).count());
+    if least == 0 || (common < 2 && common < least) { 0.0 } else { common as f64 / least as f64 }
+}
+
+fn stems(text: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    tokens::for_each_term(text, |term| {
+        all.insert(term.to_owned());
+    });
+    all
+}

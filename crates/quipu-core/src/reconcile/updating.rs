@@ -1,0 +1,268 @@
+//! News about something known: which fact or task is meant, and what becomes of it. Where several could be meant, nothing happens.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Work;
+use super::facts::{Claim, outcome};
+use super::gate::{self, Verdict};
+use crate::event::Trust;
+use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews, USER, UpdateCandidate, UpdateNews};
+use crate::item::{Fact, FactType, Task, TaskStatus};
+use crate::items::figure;
+use crate::predicate::normal;
+use crate::recall::index::tokens;
+
+/// More facts than this are not named by one noun.
+const NAMED_MAX: usize = 3;
+/// Shorter words must be the same; of longer ones one may be the end or the beginning of the other: "gym" and "puregym".
+const PART_BYTES_MIN: usize = 3;
+/// Something that is to happen may still be moved on the day after.
+const OVERDUE_MAX: SignedDuration = SignedDuration::from_hours(36);
+/// How far a reading may be from the one before, as a share of it. Without a unit a number is the same measure only if it is close.
+const FARTHEST_READING: f64 = 0.4;
+const FARTHEST_WITHOUT_UNIT: f64 = 0.12;
+/// Words that name nothing by themselves.
+const EMPTY: [&str; 12] =
+    ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
+
+impl Work<'_> {
+    pub(super) fn update(&mut self, update: &UpdateCandidate) {
+        let quote = self.case.quote(&update.span);
+        if self.case.standing.trust < Trust::User || gate::objection(self.case, quote, &update.what).is_some() {
+            return;
+        }
+        match &update.news {
+            UpdateNews::Over => self.over(update),
+            UpdateNews::Moved => self.moved(update),
+            UpdateNews::Instead { not, is, corrects } => self.instead(update, not, is, *corrects),
+            UpdateNews::Reading { value } => self.reading(update, value),
+        }
+    }
+
+    fn over(&mut self, update: &UpdateCandidate) {
+        let facts = self.named(&update.what, |fact, work| {
+            let predicate = work.case.predicates.get(&fact.predicate);
+            !predicate.outlives && predicate.roles.is_empty() && fact.fact_type != FactType::Event
+        });
+        for fact in &facts {
+            let candidate = candidate_of(fact, update, Stance::Ended);
+            let claim = self.claim_about(&candidate, fact);
+            self.close(&claim, fact, update.day.filter(|day| *day <= self.case.said_at()), &Verdict::Pass);
+        }
+        if facts.is_empty()
+            && let Some(task) = self.task_named(&update.what)
+        {
+            let news = if task.kind == TaskKind::Problem { TaskNews::Done } else { TaskNews::Dropped };
+            let (kind, title, due) = (task.kind, task.title.clone(), None);
+            let told =
+                TaskCandidate { kind, title, span: update.span.clone(), news, due, confidence: update.confidence };
+            self.move_on(&told, &task);
+        }
+    }
+
+    fn moved(&mut self, update: &UpdateCandidate) {
+        let Some(day) = update.day else { return };
+        let earliest = self.case.said_at().checked_sub(OVERDUE_MAX).unwrap_or(Timestamp::MIN);
+        let is_ahead = |fact: &Fact| fact.fact_type == FactType::Commitment && fact.valid_from >= Some(earliest);
+        let facts = match update.what.as_str() {
+            "" => self.view.holding().into_iter().filter(|fact| is_ahead(fact) && !self.is_from_here(fact)).collect(),
+            what => self.named(what, |fact, _| is_ahead(fact)),
+        };
+        let [fact] = facts.as_slice() else { return };
+        if fact.valid_from == Some(day) {
+            return;
+        }
+        let candidate = FactCandidate { valid_from: Some(day), ..candidate_of(fact, update, Stance::Changed) };
+        self.take_over(&candidate, fact, false);
+    }
+
+    fn instead(&mut self, update: &UpdateCandidate, not: &str, is: &str, corrects: bool) {
+        let holds = |fact: &Fact| {
+            !self.is_from_here(fact)
+                && put_in(&fact.object, not, is).is_some()
+                && !normal(&fact.object).contains(&normal(is))
+        };
+        let mut facts: Vec<Fact> = self.view.holding().into_iter().filter(holds).collect();
+        facts.sort_by_key(|fact| std::cmp::Reverse(fact.last_seen));
+        if facts.len() > NAMED_MAX {
+            return;
+        }
+        for fact in &facts {
+            let Some(object) = put_in(&fact.object, not, is) else { continue };
+            let stance = if corrects { Stance::Corrects { not: Some(fact.object.clone()) } } else { Stance::Changed };
+            let valid_from = fact.valid_from.filter(|_| corrects).or(update.day);
+            let candidate = FactCandidate { object, valid_from, ..candidate_of(fact, update, stance) };
+            self.take_over(&candidate, fact, corrects);
+        }
+    }
+
+    /// A bare figure is a reading of what was measured before, if that is one thing: near enough, and in the same unit if one is
+    /// said.
+    fn reading(&mut self, update: &UpdateCandidate, value: &str) {
+        let Some((number, unit)) = figure(value) else { return };
+        let said_at = Some(self.case.said_at());
+        let continues = |fact: &Fact| {
+            let is_series = fact.single && self.case.predicates.get(&fact.predicate).readings;
+            if !is_series || fact.subject != USER || self.is_from_here(fact) || fact.last_seen > said_at {
+                return false;
+            }
+            let Some((before, unit_before)) = figure(&fact.object) else { return false };
+            let farthest = if unit.is_empty() { FARTHEST_WITHOUT_UNIT } else { FARTHEST_READING };
+            (unit.is_empty() || unit == unit_before) && (number - before).abs() <= before.abs() * farthest
+        };
+        let facts: Vec<Fact> = self.view.holding().into_iter().filter(continues).collect();
+        let [fact] = facts.as_slice() else { return };
+        let unit_before = figure(&fact.object).map(|(_, unit)| unit).unwrap_or_default();
+        let is_missing = unit.is_empty() && unit_before.starts_with(char::is_alphabetic);
+        let object = if is_missing { format!("{value} {unit_before}") } else { value.to_owned() };
+        let candidate = FactCandidate { object, valid_from: said_at, ..candidate_of(fact, update, Stance::Changed) };
+        self.take_over(&candidate, fact, false);
+    }
+
+    /// Records the candidate in the place of a fact.
+    fn take_over(&mut self, candidate: &FactCandidate, target: &Fact, corrects: bool) {
+        let predicate = self.case.predicates.get(&candidate.predicate);
+        if gate::judge(self.case, self.view.items(), predicate, candidate) != Verdict::Pass
+            || !self.is_credible(target, candidate.confidence)
+        {
+            return;
+        }
+        let claim = self.claim_about(candidate, target);
+        let fact = self.new_fact(&claim);
+        if corrects {
+            return self.correct(&claim, fact, target);
+        }
+        self.core.take(self.case.predicates, target);
+        self.put(&fact);
+        self.report.ended.push(outcome(target, "held until now"));
+        self.assert(fact, vec![target.id], false, "new value");
+    }
+
+    fn claim_about<'c>(&self, candidate: &'c FactCandidate, target: &Fact) -> Claim<'c>
+    where
+        Self: 'c,
+    {
+        let predicate = self.case.predicates.get(&candidate.predicate);
+        let evidence = self.case.evidence(&candidate.span);
+        Claim { candidate, predicate, evidence, slot: target.slot.clone(), held: vec![target.clone()], told: None }
+    }
+
+    /// The facts that hold and are named by a noun; none if it names too many.
+    fn named(&self, what: &str, may_be: impl Fn(&Fact, &Self) -> bool) -> Vec<Fact> {
+        let what = telling(what);
+        if what.is_empty() {
+            return Vec::new();
+        }
+        let is_meant = |fact: &Fact| may_be(fact, self) && !self.is_from_here(fact) && is_named(&what, fact);
+        let found: Vec<Fact> = self.view.holding().into_iter().filter(is_meant).collect();
+        if found.len() > NAMED_MAX { Vec::new() } else { found }
+    }
+
+    fn task_named(&self, what: &str) -> Option<Task> {
+        let what = telling(what);
+        let open = self
+            .view
+            .open_tasks()
+            .into_iter()
+            .filter(|task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled));
+        let mut named = open.filter(|task| !what.is_empty() && covers(&what, &telling(&task.title)));
+        let one = named.next()?.clone();
+        named.next().is_none().then_some(one)
+    }
+
+    fn is_from_here(&self, fact: &Fact) -> bool {
+        fact.evidence.iter().any(|place| place.source == self.case.source)
+    }
+}
+
+fn candidate_of(fact: &Fact, update: &UpdateCandidate, stance: Stance) -> FactCandidate {
+    FactCandidate {
+        subject: fact.subject.clone(),
+        predicate: fact.predicate.clone(),
+        object: fact.object.clone(),
+        span: update.span.clone(),
+        stance,
+        valid_from: None,
+        valid_to: None,
+        confidence: update.confidence,
+        qualifiers: fact.qualifiers.clone(),
+    }
+}
+
+/// The text with some of its words replaced; `None` if they do not stand in it.
+fn put_in(text: &str, not: &str, is: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    let (from, not) = (lower.find(&not.to_lowercase())?, not.len());
+    if lower.len() != text.len() {
+        return None;
+    }
+    let open = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    let (before, after) = (&text[..from], &text[from + not..]);
+    let whole = open(before.chars().next_back()) && open(after.chars().next());
+    whole.then(|| format!("{before}{is}{after}"))
+}
+
+/// The stems that name something.
+fn telling(text: &str) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    tokens::for_each_term(text, |term| {
+        all.insert(term.to_owned());
+    });
+    all.retain(|term| !EMPTY.contains(&term.as_str()));
+    all
+}
+
+fn is_named(what: &BTreeSet<String>, fact: &Fact) -> bool {
+    let kinds = ["species", "kind", "of", "relation"].iter().filter_map(|kind| fact.qualifiers.get(*kind));
+    let words: Vec<&str> = kinds.map(String::as_str).chain([fact.object.as_str()]).collect();
+    covers(what, &telling(&words.join(" ")))
+}
+
+/// True if each word of the one stands in the other, or is part of a word there.
+fn covers(what: &BTreeSet<String>, words: &BTreeSet<String>) -> bool {
+    let is_part = |one: &str, other: &str| {
+        let rest = if one.len() > PART_BYTES_MIN + 1 { 2 } else { 4 };
+        one.len() >= PART_BYTES_MIN
+            && other.len() >= one.len() + rest
+            && (other.starts_with(one) || other.ends_with(one))
+    };
+    what.iter().all(|term| {
+        words
+            .iter()
+            .any(|word| word == term || is_part(term, word) || (is_part(word, term) && word.len() > PART_BYTES_MIN))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_put_in_the_place_of_whole_words() {
+        for (text, not, is, result) in [
+            ("surgery at St Anne's", "st anne's", "the Royal", Some("surgery at the Royal")),
+            ("rent 740", "740", "704", Some("rent 704")),
+            ("carport", "car", "van", None),
+            ("Lyon", "Porto", "Lille", None),
+        ] {
+            assert_eq!(put_in(text, not, is).as_deref(), result, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_noun_names_what_has_it() {
+        for (what, words, named) in [
+            ("the gym thing", "puregym", true),
+            ("the old car", "company car", true),
+            ("corsa", "2011 corsa", true),
+            ("the cargo bike", "bike", false),
+            ("the thing", "thing", false),
+            ("art", "start-up", false),
+        ] {
+            let what = telling(what);
+            assert_eq!(!what.is_empty() && covers(&what, &telling(words)), named, "{what:?} {words}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Context: budgeted blocks of memory for a model's prompt, by what the request wants of memory.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::item::{Review, ReviewKind};
+use quipu_core::limit;
+use quipu_core::memory::Memory;
+use quipu_core::pack::need::{Known, need};
+use quipu_core::pack::{self, Kept, Need, Offer, Pack, estimate_tokens};
+use quipu_core::recall::{Intent, Plan, Verdict, core_fields};
+use serde::Serialize;
+
+use crate::context::offers::{self, Wanted};
+use crate::context::pack_id::{self, Asked};
+use crate::context::stable_part;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::history::versions::When;
+use crate::lock::before_slow_call;
+use crate::ports::Tokenizer;
+use crate::read::answers::{Answer, Quotes};
+use crate::read::recall::{self, Decision, FoundIn, RecallOptions};
+
+/// What to pack.
+#[derive(Debug, Clone)]
+pub struct ContextOptions {
+    /// The question or task.
+    pub query: String,
+    /// The most the block may cost, in tokens.
+    pub max_tokens: usize,
+    /// Only this conversation.
+    pub session: Option<String>,
+    /// As of which version.
+    pub at: When,
+    /// What it is for; without it the question's own words decide.
+    pub intent: Option<Intent>,
+    /// What "last week" is counted from; without it the clock's time.
+    pub now: Option<Timestamp>,
+    /// Tune by this profile; without it by the user's.
+    pub profile: Option<String>,
+    /// Count by this tokenizer; without it by the engine's first.
+    pub tokenizer: Option<String>,
+    /// Whole ids stand before the lines, in the place of marks.
+    pub ids: bool,
+    /// The reader is asked to cite what it uses.
+    pub cite: bool,
+    /// As for [`RecallOptions`].
+    pub deadline: Option<Duration>,
+}
+
+impl ContextOptions {
+    /// A pack of the usual size for a question, now.
+    pub fn of(query: &str) -> Self {
+        Self {
+            query: query.to_owned(),
+            max_tokens: pack::DEFAULT_TOKENS,
+            session: None,
+            at: When::Now,
+            intent: None,
+            now: None,
+            profile: None,
+            tokenizer: None,
+            ids: false,
+            cite: false,
+            deadline: None,
+        }
+    }
+}
+
+/// Below this probability a question about the user's life is one that memory has nothing about, in conversations of people with
+/// each other.
+const UNKNOWN_AMONG_PEOPLE_BELOW: f64 = 0.1;
+
+/// Items asked of recall for a pack: as many as may be worth their tokens.
+const CANDIDATES: usize = 100;
+
+/// Makes the pack for a question: what must never be forgotten and who the user is, then what the question wants of memory.
+/// What did not fit is listed by id.
+///
+/// # Errors
+/// As [`recall`](crate::read::recall()); `Invalid` for a budget over `limit::PACK_TOKENS_MAX` or an unknown tokenizer.
+pub fn context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<Pack> {
+    made(engine, user, options, &BTreeSet::new()).map(|made| made.pack)
+}
+
+/// The same, with what recall says of it.
+///
+/// # Errors
+/// As [`context`].
+pub fn judged_context(engine: &Engine, user: &UserId, options: &ContextOptions) -> Result<JudgedContext> {
+    made(engine, user, options, &BTreeSet::new())
+}
+
+/// A pack, and what recall says of what it holds.
+#[derive(Debug, Clone, Serialize)]
+pub struct JudgedContext {
+    /// The pack.
+    pub pack: Pack,
+    /// The version it was made of.
+    pub version: Seq,
+    /// Whether memory answers the question.
+    pub decision: Decision,
+    /// What recall had to do without, if it did.
+    pub degraded: Option<String>,
+}
+
+/// The same without some sources, which the reader has before them anyway; and what recall had to do without.
+pub(crate) fn without(
+    engine: &Engine,
+    user: &UserId,
+    options: &ContextOptions,
+    shown: &BTreeSet<ItemId>,
+) -> Result<(Pack, Option<String>)> {
+    made(engine, user, options, shown).map(|made| (made.pack, made.degraded))
+}
+
+fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeSet<ItemId>) -> Result<JudgedContext> {
+    if options.max_tokens > limit::PACK_TOKENS_MAX {
+        return Err(Error::Invalid(format!("a pack has at most {} tokens", limit::PACK_TOKENS_MAX)));
+    }
+    let counter = counter(engine, options.tokenizer.as_deref())?;
+    let now = options.now.unwrap_or_else(|| engine.clock.now());
+    let asked = RecallOptions {
+        k: CANDIDATES,
+        now: Some(now),
+        profile: options.profile.clone(),
+        session: options.session.clone(),
+        intent: options.intent,
+        deadline: options.deadline,
+        ..RecallOptions::of(&options.query)
+    };
+    let open = engine.open(user)?;
+    let (parts, report) = recall::on_version(engine, &open, options.at, &mut |at| {
+        let kept = open.texts_generation();
+        let gathered = recall::find(engine, at, (&asked, Quotes::LeftOut), &mut |found| {
+            let parts = Parts::of(engine, &found, options, (now, shown));
+            Ok((parts, found.report))
+        })?;
+        // What only the reader's own question brought up is not shown, and not kept in mind as shown.
+        if gathered.0.need != Need::Nothing {
+            recall::note_shown(&open, kept, &gathered.1);
+        }
+        Ok(gathered)
+    })?;
+    let version = report.version;
+    before_slow_call("the tokenizer");
+    let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
+    let mut pack = pack::pack(&parts.request(user, version, options), &count);
+    pack.counted_by = counter.as_ref().map_or(ESTIMATE, |by| by.name()).to_owned();
+    let follows_from = Asked {
+        query: options.query.clone(),
+        version,
+        now,
+        intent: options.intent,
+        max_tokens: options.max_tokens,
+        session: options.session.clone(),
+        profile: report.profile,
+        tokenizer: pack.counted_by.clone(),
+        ids: options.ids,
+        cite: options.cite,
+    };
+    pack.id = pack_id::id(&follows_from, &pack.text)?;
+    if options.at == When::Now {
+        open.shown_items.count(pack.citations.iter().copied(), engine.now());
+    }
+    Ok(JudgedContext { pack, version, decision: report.decision, degraded: report.degraded })
+}
+
+/// What a pack is made of, apart from the memory: it is packed with nothing held.
+struct Parts {
+    intent: Intent,
+    need: Need,
+    narrow: bool,
+    always: Vec<Kept>,
+    who: Vec<Kept>,
+    questions: Vec<(ItemId, String)>,
+    fields: Vec<(String, String)>,
+    offers: Vec<Offer>,
+}
+
+impl Parts {
+    fn of(
+        engine: &Engine,
+        found: &FoundIn<'_>,
+        options: &ContextOptions,
+        (now, shown): (Timestamp, &BTreeSet<ItemId>),
+    ) -> Self {
+        let FoundIn { sight, report, plan, drawn } = found;
+        let memory = sight.memory;
+        let decision = &report.decision;
+        let known = Known {
+            intent: plan.intent,
+            person: names_somebody(plan, &report.hits),
+            probability: decision.probability,
+            // Without meaning recall misses what it would find. And two people who talk leave out much of what they speak
+            // about, so that recall abstains more often than it should.
+            unknown: report.degraded.is_none()
+                && match decision.among_people {
+                    true => decision.probability < UNKNOWN_AMONG_PEOPLE_BELOW,
+                    false => decision.verdict == Verdict::Abstain,
+                },
+        };
+        let need = match need(&options.query, known) {
+            // Who says what it is for wants something.
+            Need::Nothing if options.intent.is_some() => Need::Memory,
+            // Whoever has said nothing yet is not told that memory has nothing.
+            Need::Unknown if memory.sources().is_empty() && report.hits.is_empty() => Need::Nothing,
+            need => need,
+        };
+        let is_exact = decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
+        let narrow = match need {
+            Need::Unknown => !decision.among_people,
+            Need::Memory => is_exact,
+            Need::Task | Need::Nothing => false,
+        };
+        let (always, who) = (stable_part::always(memory, &engine.predicates, now), stable_part::who(memory, now));
+        let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        if need != Need::Nothing {
+            let ids = |kept: &[Kept]| kept.iter().flat_map(|kept| kept.ids.iter().copied()).collect();
+            let (always, who) = (ids(&always), ids(&who));
+            let wanted = Wanted { plan, need, predicates: &engine.predicates, shown, always, who };
+            all = offers::offers(sight, &wanted, &report.hits, drawn);
+            questions = open_questions(memory, &report.hits);
+        }
+        // A field has no session, so a narrowed question is not about it.
+        if need != Need::Nothing && options.session.is_none() {
+            let told = |path: &str| {
+                all.iter().flat_map(|offer| &offer.noted).any(|noted| {
+                    let fact = memory.items().fact(noted.id);
+                    fact.and_then(|fact| fact.core_path.as_deref()).is_some_and(|at| path.starts_with(at))
+                })
+            };
+            let found = core_fields(memory, plan).into_iter().filter(|field| !told(&field.path));
+            fields = found.map(|field| (field.path, field.value.to_string())).collect();
+        }
+        Self { intent: plan.intent, need, narrow, always, who, questions, fields, offers: all }
+    }
+
+    fn request<'a>(self, user: &'a UserId, version: Seq, options: &ContextOptions) -> pack::Request<'a> {
+        pack::Request {
+            user,
+            version,
+            intent: self.intent,
+            need: self.need,
+            narrow: self.narrow,
+            always: self.always,
+            who: self.who,
+            questions: self.questions,
+            fields: self.fields,
+            offers: self.offers,
+            ids: options.ids,
+            cite: options.cite,
+            max_tokens: options.max_tokens,
+        }
+    }
+}
+
+/// True if the question names one who speaks, or is spoken of, in what was found.
+fn names_somebody(plan: &Plan, hits: &[Answer]) -> bool {
+    let is_one = |name: &str| {
+        plan.entities.iter().any(|entity| {
+            let first = name.split_whitespace().next().unwrap_or_default();
+            entity.eq_ignore_ascii_case(name) || entity.eq_ignore_ascii_case(first)
+        })
+    };
+    plan.speaker.is_some() || hits.iter().any(|hit| is_one(&hit.speaker))
+}
+
+/// The name of counting by rule of thumb.
+pub(crate) const ESTIMATE: &str = "estimate";
+
+/// The tokenizer of a name; none for the estimate.
+pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<dyn Tokenizer>>> {
+    let all = &engine.aids.tokenizers;
+    match name {
+        None => Ok(all.first().cloned()),
+        Some(ESTIMATE) => Ok(None),
+        Some(name) => all.iter().find(|one| one.name() == name).cloned().map(Some).ok_or_else(|| {
+            let known: Vec<&str> = all.iter().map(|one| one.name()).chain([ESTIMATE]).collect();
+            Error::Invalid(format!("there is no tokenizer {name:?}; there are {}", known.join(", ")))
+        }),
+    }
+}
+
+/// Conflicts about what was found that only the user can settle, the most important first.
+fn open_questions(memory: &Memory, hits: &[Answer]) -> Vec<(ItemId, String)> {
+    let items = memory.items();
+    let sides: BTreeSet<ItemId> =
+        hits.iter().flat_map(|hit| hit.contested_by.iter().map(|(id, _)| *id).chain([hit.id])).collect();
+    let is_found =
+        |review: &&Review| sides.contains(&review.about) || review.against.is_some_and(|id| sides.contains(&id));
+    let waiting = items.waiting().filter(|review| review.kind == ReviewKind::Conflict);
+    let mut waiting: Vec<&Review> = waiting.filter(is_found).collect();
+    let weight = |review: &Review| items.fact(review.about).map_or(0.0, |fact| fact.intrinsic_importance);
+    waiting.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.id.cmp(&b.id)));
+    waiting.into_iter().map(|review| (review.id, review.question.clone())).collect()
+}

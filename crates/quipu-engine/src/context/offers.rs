@@ -1,0 +1,443 @@
+//! What a pack may show: from the answers of a recall to words with the statements read from them, each with what it is
+//! worth.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use jiff::Timestamp;
+use quipu_core::Memory;
+use quipu_core::event::Trust;
+use quipu_core::id::{ItemId, ItemKind};
+use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
+use quipu_core::memory::Held;
+use quipu_core::pack::{self, Need, Noted, Offer, Section, TermTable, Words, excerpts};
+use quipu_core::predicate::Predicates;
+use quipu_core::recall::{DerivedHit, Intent, Plan};
+use quipu_core::source::Source;
+
+use crate::read::answers::{self, Answer};
+use crate::read::recall::Sight;
+
+/// Items of one kind that are offered beside what was found.
+const OFFERED_MAX: usize = 16;
+
+/// From this confidence a statement is told as it is, from the other one as likely; below it is left out (seed 3, §9). What
+/// the user said and the rules read plainly is told as it is.
+const ASSERTED_FROM: f64 = 0.8;
+const TOLD_FROM: f64 = 0.6;
+
+/// A message is shown whole up to so many tokens; of a longer one the sentences that answer, and more of it where there is
+/// room.
+const WHOLE_TOKENS: usize = 90;
+const LONG_TOKENS: usize = 400;
+
+/// Worth half as much as the best, as a place in the list of answers.
+const HALF_AT: f64 = 5.0;
+
+/// What scores less than this part of the best says nothing of what was asked.
+const SCORE_SHARE_MIN: f64 = 0.35;
+/// What must score so much of the best to bear on a task without telling of a preference, a limit or a plan.
+const TASK_SHARE_MIN: f64 = 0.7;
+
+/// What a message may have beside a rule and still be nothing but the rule: "please" and a full stop.
+const BESIDE_RULE_BYTES_MAX: usize = 10;
+
+/// Readings of a measured value that are told beside the newest one.
+const EARLIER_READINGS_MAX: usize = 3;
+
+/// What a story, and an item nobody asked for, is worth beside what was said.
+const STORY: f64 = 0.4;
+const UNASKED: f64 = 0.05;
+
+/// What a pack is asked for.
+pub(crate) struct Wanted<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) need: Need,
+    pub(crate) predicates: &'a Predicates,
+    /// Sources the reader has before them.
+    pub(crate) shown: &'a BTreeSet<ItemId>,
+    /// Items that stand in the stable part whatever there is room for, and those that tell who the user is.
+    pub(crate) always: BTreeSet<ItemId>,
+    pub(crate) who: BTreeSet<ItemId>,
+}
+
+/// Everything that may be shown, best first.
+pub(crate) fn offers(sight: &Sight<'_>, wanted: &Wanted<'_>, hits: &[Answer], drawn: &[DerivedHit]) -> Vec<Offer> {
+    let mut table = TermTable::default();
+    let terms = table.terms(&wanted.plan.text);
+    let (offers, of_source) = (Vec::new(), BTreeMap::new());
+    let mut desk = Desk { sight, memory: sight.memory, wanted, table, terms, offers, of_source };
+    let best = hits.iter().map(|hit| f64::from(hit.score)).fold(f64::MIN_POSITIVE, f64::max);
+    for (place, hit) in hits.iter().enumerate() {
+        let share = f64::from(hit.score) / best;
+        if share >= SCORE_SHARE_MIN {
+            desk.add(hit, share, share / (1.0 + place as f64 / HALF_AT));
+        }
+    }
+    if wanted.plan.intent != Intent::Recall {
+        desk.open_tasks(drawn);
+        desk.lived_by(drawn);
+    }
+    desk.side_by_side();
+    desk.offers
+}
+
+struct Desk<'a> {
+    sight: &'a Sight<'a>,
+    memory: &'a Memory,
+    wanted: &'a Wanted<'a>,
+    table: TermTable,
+    /// The terms of the question.
+    terms: Vec<u32>,
+    offers: Vec<Offer>,
+    /// The offer that has a source's words, and which parts of them answer.
+    of_source: BTreeMap<ItemId, (usize, Vec<Range<usize>>)>,
+}
+
+impl<'a> Desk<'a> {
+    fn add(&mut self, hit: &Answer, share: f64, value: f64) {
+        match hit.id.kind {
+            ItemKind::Fact | ItemKind::Note | ItemKind::Task => self.add_statement(hit, share, value),
+            ItemKind::Episode => self.add_story(hit, value),
+            ItemKind::Tenet => self.add_tenet(hit.id, value),
+            _ => {
+                let Some(held) = self.memory.get(hit.id) else { return };
+                let is_task = self.wanted.need == Need::Task;
+                let bears =
+                    !is_task || share >= TASK_SHARE_MIN || pack::need::bears(&hit.text) || self.read_bears(hit.id);
+                let told = (!hit.outdated.is_empty()).then(|| {
+                    let newer: Vec<String> =
+                        hit.outdated.iter().map(|(_, text)| format!("no longer so: {text}")).collect();
+                    newer.join("; ")
+                });
+                if let Some(at) = self.words(held, Some(hit.span.clone()), told) {
+                    self.raise(at, if bears { value } else { 0.0 });
+                }
+            }
+        }
+    }
+
+    /// True if a preference, a limit or a plan was read from a source.
+    fn read_bears(&self, source: ItemId) -> bool {
+        let facts = self.sight.derived.read_from(source).filter_map(|id| self.memory.items().fact(id));
+        facts.filter(|fact| fact.is_active()).any(bears)
+    }
+
+    /// A fact, a note or a task, with the words it was read from.
+    fn add_statement(&mut self, hit: &Answer, share: f64, value: f64) {
+        let items = self.memory.items();
+        let fact = items.fact(hit.id);
+        let is_told = hit.id.kind != ItemKind::Fact || hit.trust == Trust::User || hit.confidence >= TOLD_FROM;
+        // What holds of somebody else is no answer about the one who is asked about.
+        let of_another = self.wanted.plan.about.as_ref().zip(fact).is_some_and(|(about, fact)| about.excludes(fact));
+        if !is_told || of_another {
+            return;
+        }
+        let evidence: &[Evidence] = match (fact, items.task(hit.id), items.note(hit.id)) {
+            (Some(fact), _, _) => &fact.evidence,
+            (_, Some(task), _) => &task.evidence,
+            (_, _, Some(note)) => &note.evidence,
+            _ => &[],
+        };
+        let agreed = items.note(hit.id).is_some_and(Note::is_agreed);
+        let section = match hit.id.kind {
+            ItemKind::Task if self.wanted.plan.intent != Intent::Recall => Section::Goals,
+            ItemKind::Note if agreed && self.wanted.plan.intent != Intent::Recall => Section::SelfModel,
+            _ => Section::Found,
+        };
+        let noted = self.noted(hit, agreed);
+        let may_bear = fact.is_none_or(bears) || share >= TASK_SHARE_MIN;
+        let value = if self.wanted.need == Need::Task && !may_bear { 0.0 } else { value };
+        // The newest words come first; of what was read from many a reader needs one.
+        let mut known = evidence.iter().rev().filter_map(|place| Some((place, self.memory.get(place.source)?)));
+        let Some((place, held)) = known.next() else {
+            return self.push_statement(hit, noted, section, value);
+        };
+        let near = Range { start: place.start as usize, end: place.end as usize };
+        let in_view = self.wanted.shown.contains(&held.source.id);
+        if in_view {
+            // The reader has the words; what they do not say is that it holds no longer, or is contested.
+            if noted.remark.is_some() {
+                self.push_statement(hit, noted, section, value);
+            }
+            return;
+        }
+        let Some(at) = self.words(held, Some(near), None) else { return };
+        self.raise(at, value);
+        let offer = &mut self.offers[at];
+        offer.section = offer.section.min(section);
+        let is_kept = self.wanted.always.contains(&noted.id) || self.wanted.who.contains(&noted.id);
+        if !is_kept || noted.remark.is_some() {
+            offer.noted.push(noted);
+        }
+    }
+
+    fn push_statement(&mut self, hit: &Answer, noted: Noted, section: Section, value: f64) {
+        if self.wanted.always.contains(&hit.id) {
+            return;
+        }
+        let place = hit.event_seq;
+        let (said_at, with, covers) = (hit.said_at, Vec::new(), vec![hit.id]);
+        self.offers.push(Offer { section, words: None, noted: vec![noted], said_at, place, value, with, covers });
+    }
+
+    /// A statement as it is told.
+    fn noted(&self, hit: &Answer, agreed: bool) -> Noted {
+        let mut remarks: Vec<String> =
+            hit.contested_by.iter().map(|(_, text)| format!("contested: elsewhere it says {text}")).collect();
+        match hit.id.kind {
+            ItemKind::Task => remarks.extend(hit.status.clone()),
+            ItemKind::Fact => {
+                let said = hit.said_at.map(stretch);
+                let news = |time: &Timestamp| Some(stretch(*time)) != said;
+                let fact = self.memory.items().fact(hit.id);
+                let is_event = fact.is_some_and(|fact| fact.fact_type == FactType::Event);
+                let week = fact.filter(|fact| fact.is_of_a_week());
+                remarks.extend(hit.valid_from.filter(news).map(|from| match (week, is_event, stretch(from)) {
+                    (Some(fact), ..) => fact.week(from),
+                    (_, true, day) if day.len() == "2026-03-05".len() => format!("on {day}"),
+                    (_, true, part) => format!("in {part}"),
+                    (_, false, day) if Some(from) > hit.said_at => format!("from {day}"),
+                    (_, false, day) => format!("since {day}"),
+                }));
+                remarks.extend(hit.valid_to.map(|to| format!("until {}", stretch(to))));
+                remarks.extend(self.earlier_readings(hit.id));
+            }
+            _ => {}
+        }
+        let unsure = match hit.id.kind {
+            ItemKind::Note => !agreed,
+            ItemKind::Fact => hit.trust != Trust::User && hit.confidence < ASSERTED_FROM,
+            _ => false,
+        };
+        let text = hit.text.trim_end_matches('.').to_owned();
+        let remark = (!remarks.is_empty()).then(|| remarks.join("; "));
+        Noted { id: hit.id, text, trust: hit.trust, likely: unsure, remark }
+    }
+
+    /// What was measured before: "before: 84 kg (2026-03-05), 86 kg (2026-02)".
+    fn earlier_readings(&self, id: ItemId) -> Option<String> {
+        let items = self.memory.items();
+        let told: Vec<String> = items
+            .earlier_readings(items.fact(id)?, self.wanted.predicates)
+            .into_iter()
+            .take(EARLIER_READINGS_MAX)
+            .map(|fact| match fact.began() {
+                Some(time) => format!("{} ({})", fact.object, stretch(time)),
+                None => fact.object.clone(),
+            })
+            .collect();
+        (!told.is_empty()).then(|| format!("before: {}", told.join(", ")))
+    }
+
+    /// The offer with a source's words, the part of them that lies in `near` among them; none if the reader has them, or the
+    /// stable part does.
+    fn words(&mut self, held: &Held, near: Option<Range<usize>>, remark: Option<String>) -> Option<usize> {
+        let source = &held.source;
+        if self.wanted.shown.contains(&source.id) {
+            return None;
+        }
+        if let Some((at, known)) = self.of_source.get_mut(&source.id) {
+            let is_new = near.as_ref().is_some_and(|near| !known.contains(near));
+            known.extend(near);
+            if let Some(words) = &mut self.offers[*at].words {
+                words.remark = words.remark.take().or(remark);
+                if is_new && words.forms.len() > 1 {
+                    words.forms = forms(source, known, (&mut self.table, &self.terms));
+                }
+            }
+            return Some(*at);
+        }
+        let near: Vec<Range<usize>> = near.into_iter().collect();
+        let forms = forms(source, &near, (&mut self.table, &self.terms));
+        if forms.len() == 1 && (self.wanted.always.contains(&source.id) || self.is_kept_whole(source)) {
+            return None;
+        }
+        let (id, speaker, trust) = (source.id, source.speaker().to_owned(), held.trust);
+        let words = Some(Words { id, speaker, trust, forms, remark });
+        let at = self.offers.len();
+        self.of_source.insert(id, (at, near));
+        let place = u64::from(self.memory.find(id).unwrap_or_default());
+        let (section, said_at, covers) = (Section::Found, source.said_at, vec![id]);
+        self.offers.push(Offer {
+            section,
+            words,
+            noted: Vec::new(),
+            said_at,
+            place,
+            value: 0.0,
+            with: Vec::new(),
+            covers,
+        });
+        Some(at)
+    }
+
+    /// True if the stable part says all that a source does: the source is nothing but a rule of the user's.
+    fn is_kept_whole(&self, source: &Source) -> bool {
+        let read = || self.sight.derived.read_from(source.id).filter_map(|id| self.memory.items().fact(id));
+        let mut active = read().filter(|fact| fact.is_active());
+        active.all(|fact| self.wanted.always.contains(&fact.id))
+            && read().any(|fact| {
+                self.wanted.always.contains(&fact.id)
+                    && source.text.trim().len() <= fact.object.len() + BESIDE_RULE_BYTES_MAX
+            })
+    }
+
+    fn raise(&mut self, at: usize, value: f64) {
+        let offer = &mut self.offers[at];
+        offer.value = offer.value.max(value);
+    }
+
+    /// A story stands for its turns, and only where none of them is shown.
+    fn add_story(&mut self, hit: &Answer, value: f64) {
+        let Some(episode) = self.memory.items().episode(hit.id) else { return };
+        if episode.sources.iter().any(|source| self.wanted.shown.contains(source)) {
+            return;
+        }
+        let noted = Noted { id: hit.id, text: hit.text.clone(), trust: hit.trust, likely: false, remark: None };
+        self.offers.push(Offer {
+            section: Section::Found,
+            words: None,
+            noted: vec![noted],
+            said_at: hit.said_at,
+            place: hit.event_seq,
+            value: value * STORY,
+            with: Vec::new(),
+            covers: episode.sources.clone(),
+        });
+    }
+
+    fn add_tenet(&mut self, id: ItemId, value: f64) {
+        let told = self.memory.items().tenet(id).is_some_and(|tenet| tenet.status == TenetStatus::Confirmed);
+        if told && !self.has(id) {
+            let hit = answers::of_unasked(self.sight, id);
+            let noted = self.noted(&hit, true);
+            self.push_statement(&hit, noted, Section::SelfModel, value);
+        }
+    }
+
+    fn has(&self, id: ItemId) -> bool {
+        self.offers.iter().any(|offer| offer.noted.iter().any(|noted| noted.id == id))
+    }
+
+    /// Open goals, tasks and problems: those that were found first, then the most pressing.
+    fn open_tasks(&mut self, drawn: &[DerivedHit]) {
+        let items = self.memory.items();
+        let open = |id: &ItemId| {
+            let task = items.task(*id).filter(|_| !items.is_hidden(*id));
+            task.is_some_and(|task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled))
+        };
+        let mut rest: Vec<_> = items.tasks().filter(|task| open(&task.id)).collect();
+        rest.sort_by_key(|task| (task.due.is_none(), task.due, std::cmp::Reverse(task.priority), task.id));
+        self.beside(drawn, ItemKind::Task, &open, rest.into_iter().map(|task| task.id).collect());
+    }
+
+    /// What the user lives by: confirmed lines of the self-model, and notes that agree.
+    fn lived_by(&mut self, drawn: &[DerivedHit]) {
+        let items = self.memory.items();
+        let counts = |id: &ItemId| {
+            let confirmed = items.tenet(*id).is_some_and(|tenet| tenet.status == TenetStatus::Confirmed);
+            let agreed = items.note(*id).is_some_and(Note::is_agreed);
+            (confirmed || agreed) && !items.is_hidden(*id)
+        };
+        self.beside(drawn, ItemKind::Tenet, &counts, items.tenets().map(|tenet| tenet.id).collect());
+        self.beside(drawn, ItemKind::Note, &counts, items.notes().map(|note| note.id).collect());
+    }
+
+    /// Items of a kind that are worth a little although nobody asked: what the question found, then the rest.
+    fn beside(&mut self, drawn: &[DerivedHit], kind: ItemKind, counts: &dyn Fn(&ItemId) -> bool, rest: Vec<ItemId>) {
+        let found = drawn.iter().map(|hit| hit.id).filter(|id| id.kind == kind);
+        let mut met = BTreeSet::new();
+        let all: Vec<ItemId> = found.chain(rest).filter(|id| counts(id) && met.insert(*id)).take(OFFERED_MAX).collect();
+        for (place, id) in all.into_iter().enumerate() {
+            let value = UNASKED / (1.0 + place as f64 / HALF_AT);
+            match kind {
+                _ if self.has(id) => {}
+                ItemKind::Tenet => self.add_tenet(id, value),
+                _ => self.add_statement(&answers::of_unasked(self.sight, id), 1.0, value),
+            }
+        }
+    }
+
+    /// Puts beside a turn what it is not understood without: its question to a reply, the line before to "it" or "there",
+    /// the reply to a question. What says nothing by itself is worth nothing by itself.
+    fn side_by_side(&mut self) {
+        for at in 0..self.offers.len() {
+            let Some(words) = &self.offers[at].words else { continue };
+            let (id, text) = (words.id, words.forms[0].0.as_str());
+            if id.kind != ItemKind::Turn || self.offers[at].value <= 0.0 {
+                continue;
+            }
+            let (before, after) = self.neighbours(id);
+            let others =
+                |held: &&Held| self.memory.get(id).is_some_and(|own| own.source.speaker() != held.source.speaker());
+            let question = before.filter(others).filter(|held| pack::is_short_question(&held.source.text));
+            let question = question.filter(|_| pack::needs_its_question(text));
+            let asks = pack::is_question(text);
+            // A story is told of every turn.
+            let mut read = self.sight.derived.read_from(id).filter(|item| item.kind != ItemKind::Episode);
+            let has_statement = !self.offers[at].noted.is_empty() || read.next().is_some();
+            let is_alone = before.is_none() && after.is_none();
+            // What is told anyway is not looked at further.
+            let is_empty = !has_statement && !is_alone && pack::is_backchannel(text);
+            if is_empty {
+                let replies = question.is_some() && !asks && !pack::is_politeness(text);
+                let shares = !replies && !asks && pack::have_common(&self.table.terms(text), &self.terms);
+                if !replies && !shares {
+                    self.offers[at].value = 0.0;
+                    continue;
+                }
+            }
+            let leans = before.filter(|_| question.is_none() && pack::leans_on_before(text));
+            let reply = after.filter(|_| asks && pack::is_short_question(text)).filter(others);
+            for held in [question.or(leans), reply].into_iter().flatten() {
+                let is_new = !self.of_source.contains_key(&held.source.id);
+                let Some(other) = self.words(held, None, None) else { continue };
+                self.offers[at].with.push(other);
+                // Of a line that nobody asked for the question is enough, and the rest where there is room.
+                let is_question = question.is_some_and(|question| question.source.id == held.source.id);
+                if let Some(words) = self.offers[other].words.as_mut().filter(|_| is_new && is_question) {
+                    let question = pack::question_in(&held.source.text);
+                    if !question.whole {
+                        words.forms.insert(0, (question.text, question.span));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was said before and after a source in its session.
+    fn neighbours(&self, id: ItemId) -> (Option<&'a Held>, Option<&'a Held>) {
+        let memory = self.memory;
+        let session = memory.get(id).and_then(|held| held.source.session.as_deref());
+        let Some((session, ordinal)) = session.and_then(|name| memory.session(name)).zip(memory.find(id)) else {
+            return (None, None);
+        };
+        let at = session.sources.partition_point(|other| *other < ordinal);
+        let held = |at: usize| {
+            let ordinal = session.sources.get(at)?;
+            let held = memory.sources().get(*ordinal as usize)?;
+            (!memory.items().is_hidden(held.source.id)).then_some(held)
+        };
+        (at.checked_sub(1).and_then(held), held(at + 1))
+    }
+}
+
+/// What of a source is shown: all of it, or the sentences that answer, and more of them.
+fn forms(source: &Source, near: &[Range<usize>], terms: (&mut TermTable, &[u32])) -> Vec<(String, Range<usize>)> {
+    let all = excerpts(&source.searchable(), near, terms, &[WHOLE_TOKENS, LONG_TOKENS]);
+    // What a picture shows was not said.
+    let added = || source.artifacts.iter().filter(|artifact| !source.text.contains(&artifact.text));
+    let marked = |text: String| {
+        added().fold(text, |text, artifact| {
+            text.replacen(&artifact.text, &format!("[{}: {}]", artifact.kind, artifact.text), 1)
+        })
+    };
+    all.into_iter().map(|one| (marked(one.text), one.span)).collect()
+}
+
+/// True for what a task must heed: a preference, a limit, or a plan.
+fn bears(fact: &Fact) -> bool {
+    let heeded = matches!(fact.fact_type, FactType::Preference | FactType::Constraint | FactType::Commitment);
+    heeded || fact.time_span == TimeSpan::Future
+}

@@ -1,0 +1,177 @@
+//! Growing: what is decided on the memory as it is, appended as events of one name.
+
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Draft, Origin, SourceKind};
+use quipu_core::growth::{self, Desk, Growth, Name, Proposal, TakenBack};
+use quipu_core::id::{ItemId, Seq};
+use quipu_core::reconcile::Rejection;
+use quipu_core::{ledger, limit};
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::memory::commit;
+use crate::memory::{OpenMemory, fold};
+
+/// How much to do.
+#[derive(Debug, Clone, Copy)]
+pub struct GrowOptions {
+    /// Only say what would be done.
+    pub dry_run: bool,
+    /// At most so many events; what is left waits for the next time.
+    pub events_max: usize,
+}
+
+impl Default for GrowOptions {
+    fn default() -> Self {
+        Self { dry_run: false, events_max: limit::GROWTH_EVENTS_MAX }
+    }
+}
+
+/// One thing that was done, or would be.
+#[derive(Debug, Clone, Serialize)]
+pub struct Grown {
+    /// What it is.
+    pub what: Growth,
+    /// The items it is about; of items that become one, the one that stays comes first.
+    pub items: Vec<ItemId>,
+    /// What they say, in a line.
+    pub text: String,
+    /// Why.
+    pub because: String,
+    /// The event, unless it was only tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_seq: Option<Seq>,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct GrowReport {
+    /// The version it was decided on.
+    pub version: Seq,
+    /// What all its events share: `quipu revert --source` takes them back together. None if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// True if nothing was appended.
+    pub dry_run: bool,
+    /// What was done, in order.
+    pub done: Vec<Grown>,
+    /// What is left for the next time, as far as it is known now.
+    pub left: usize,
+    /// What a model proposed that was not taken, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Rejection>,
+    /// Why a model that was asked did not answer, if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
+}
+
+/// What can be decided, each on the memory as the one before left it.
+pub(crate) type Decide = fn(&Desk<'_>, Name<'_>) -> Vec<Proposal>;
+
+/// What one kind of growing would do now, but for what was taken back.
+pub(crate) fn proposals(engine: &Engine, memory: &Memory, decides: &[Decide], taken_back: &TakenBack) -> Vec<Proposal> {
+    let desk = Desk { base: engine.desk(memory), knobs: &engine.growth, taken_back };
+    let decided = decides.iter().flat_map(|decide| decide(&desk, &mut |kind| engine.new_item_id(kind)));
+    desk.fresh(decided.collect())
+}
+
+/// What was done by growing and taken back by hand: to do it again would undo that.
+pub(crate) fn taken_back(open: &OpenMemory) -> Result<TakenBack> {
+    let mut found = TakenBack::default();
+    let skipped: Vec<Seq> = {
+        let state = open.read();
+        let head = state.memory.seq();
+        state.memory.skipped().iter().copied().filter(|&seq| seq <= head).collect()
+    };
+    let mut writer = open.writer()?;
+    for seq in skipped {
+        let sealed = fold::sealed_at(writer.ledger.as_mut(), seq)?;
+        let reference = ledger::open_header(&sealed)?.origin.reference;
+        if reference.is_some_and(|name| NAMES.iter().any(|own| name.starts_with(own))) {
+            let event = ledger::open(&sealed)?;
+            event.changes.iter().flatten().for_each(|change| found.note(change));
+        }
+    }
+    Ok(found)
+}
+
+/// What the references of growing start with.
+const NAMES: [&str; 3] = ["compact:", "evolve:", "reflect:"];
+
+/// Decides and appends, until nothing is left or the budget is spent. Each event is decided on the memory it is appended to.
+pub(crate) fn grow(
+    engine: &Engine,
+    open: &OpenMemory,
+    name: &str,
+    decides: &[Decide],
+    options: &GrowOptions,
+) -> Result<GrowReport> {
+    grow_for(engine, open, (name, usize::MAX), decides, options)
+}
+
+/// The same, each decision once.
+pub(crate) fn grow_once(
+    engine: &Engine,
+    open: &OpenMemory,
+    name: &str,
+    decides: &[Decide],
+    options: &GrowOptions,
+) -> Result<GrowReport> {
+    grow_for(engine, open, (name, 1), decides, options)
+}
+
+fn grow_for(
+    engine: &Engine,
+    open: &OpenMemory,
+    (name, rounds): (&str, usize),
+    decides: &[Decide],
+    options: &GrowOptions,
+) -> Result<GrowReport> {
+    let taken_back = taken_back(open)?;
+    let version = open.read().memory.seq();
+    let mut report = GrowReport { version, dry_run: options.dry_run, ..GrowReport::default() };
+    if options.dry_run {
+        let found = proposals(engine, &open.read().memory, decides, &taken_back);
+        report.left = found.len().saturating_sub(options.events_max);
+        report.done = found.into_iter().take(options.events_max).map(|one| grown(one, None)).collect();
+        return Ok(report);
+    }
+    let reference = format!("{name}:{version}");
+    for decide in decides {
+        for _ in 0..rounds {
+            if report.done.len() >= options.events_max {
+                break;
+            }
+            let room = options.events_max - report.done.len();
+            let mut taken: Vec<Proposal> = Vec::new();
+            let receipts = commit::commit(engine, open, None, &mut |state| {
+                taken = growth::together(proposals(engine, &state.memory, &[*decide], &taken_back));
+                taken.truncate(room);
+                Ok(taken.iter().map(|one| draft(one, &reference)).collect())
+            })?;
+            if receipts.is_empty() {
+                break;
+            }
+            let done = taken.into_iter().zip(receipts).map(|(one, receipt)| grown(one, Some(receipt.seq)));
+            report.done.extend(done);
+        }
+    }
+    report.left = proposals(engine, &open.read().memory, decides, &taken_back).len();
+    report.reference = (!report.done.is_empty()).then_some(reference);
+    Ok(report)
+}
+
+pub(crate) fn draft(one: &Proposal, reference: &str) -> Draft {
+    let origin = Origin { reference: Some(reference.to_owned()), ..Origin::of(SourceKind::Inferred) };
+    Draft {
+        origin,
+        rationale: Some(format!("{}: {}", one.what.word(), one.because)),
+        ..Draft::new(Actor::System, SourceKind::Inferred, one.changes.clone())
+    }
+}
+
+pub(crate) fn grown(one: Proposal, event_seq: Option<Seq>) -> Grown {
+    let Proposal { what, items, text, because, .. } = one;
+    Grown { what, items, text, because, event_seq }
+}

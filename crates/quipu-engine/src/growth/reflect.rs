@@ -1,0 +1,167 @@
+//! Reflect: a few notes on what works for this person, with their evidence, and lines of the self-model that a pattern
+//! suggests, put to the user. By rules; and a language model, where one is configured, proposes notes beside them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use quipu_core::Memory;
+use quipu_core::event::Trust;
+use quipu_core::growth::Desk;
+use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::limit;
+use quipu_core::memory::Held;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::growth::consolidate::{self, Decide, GrowOptions, GrowReport};
+use crate::lock::before_slow_call;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::commit;
+use crate::memory::cursor::{Cursor, Position};
+use crate::memory::lease;
+use crate::ports::{Looked, Projection, ReflectError, Reflector, Said};
+
+/// What a reflection decides, in order.
+pub(crate) const DECIDES: [Decide; 2] = [|desk, name| desk.reflections(name), |desk, name| desk.tenet_proposals(name)];
+
+/// Name of the position among a ledger's projections.
+const REFLECTED: &str = "reflected";
+/// The lease under which a model looks back.
+const REFLECT: &str = "reflect";
+
+/// Up to where a model has looked back. Without a position it begins with the last few messages.
+pub(crate) type Reflected = Cursor<ReflectionCursor>;
+
+/// Up to where a model has looked back.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ReflectionCursor(Option<Seq>);
+
+impl Position for ReflectionCursor {
+    const NAME: &'static str = REFLECTED;
+
+    fn load(saved: Option<Projection>, _: Seq) -> Self {
+        Self(saved.map(|saved| saved.seq))
+    }
+
+    fn stored(&self, _: Seq) -> Option<Projection> {
+        self.0.map(|seq| Projection { seq, tag: "1".to_owned(), bytes: Vec::new() })
+    }
+}
+
+impl Cursor<ReflectionCursor> {
+    /// What was said since, oldest first.
+    fn since<'a>(&self, memory: &'a Memory) -> impl Iterator<Item = &'a Held> {
+        let position = self.get().0.unwrap_or(0);
+        let first = memory.sources().partition_point(|held| held.seq <= position);
+        memory.sources().iter().skip(first).filter(|held| held.source.kind() == ItemKind::Turn)
+    }
+}
+
+/// True if enough was said since a model looked back, and one is configured.
+pub(crate) fn is_due(engine: &Engine, open: &OpenMemory, memory: &Memory) -> bool {
+    let own = || open.reflected.since(memory).filter(|held| held.trust == Trust::User);
+    engine.aids.reflector.is_some() && own().take(engine.growth.reflect_turns).count() >= engine.growth.reflect_turns
+}
+
+/// Looks back once.
+///
+/// Takes at most as many notes as the knobs say; what else there is waits for the next time. A note is used strongly only
+/// once another day, another note or a person agrees; a line of the self-model only once the user confirmed it. A model is
+/// asked if one is configured and something was said since it was last asked; what it proposes is judged, and a model that
+/// does not answer is no error: the report says so.
+///
+/// # Errors
+/// `NotFound` without such a user; else as for every append.
+pub fn reflect(engine: &Engine, user: &UserId, options: &GrowOptions) -> Result<GrowReport> {
+    let open = engine.open(user)?;
+    let mut report = consolidate::grow_once(engine, &open, "reflect", &DECIDES, options)?;
+    if let Some(reflector) = engine.aids.reflector.clone().filter(|_| !options.dry_run) {
+        let _order = open.turns.reflect.lock();
+        match lease::take(engine, &open, REFLECT)? {
+            Some(_lease) => ask(engine, &open, reflector.as_ref(), options, &mut report)?,
+            None => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
+        }
+    }
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
+    Ok(report)
+}
+
+/// Lets a model look back, and decides on what it says with what is known by then.
+fn ask(
+    engine: &Engine,
+    open: &OpenMemory,
+    reflector: &dyn Reflector,
+    options: &GrowOptions,
+    report: &mut GrowReport,
+) -> Result<()> {
+    {
+        // Another process may have looked back since.
+        let mut writer = open.writer()?;
+        let head = writer.ledger.head()?.seq;
+        open.reflected.refresh(writer.ledger.as_mut(), head)?;
+    }
+    let (looked, head) = {
+        let state = open.read();
+        (look(engine, open, &state.memory), state.memory.seq())
+    };
+    if looked.said.is_empty() || report.done.len() >= options.events_max {
+        return Ok(());
+    }
+    before_slow_call("the model that reflects");
+    let proposed = match reflector.reflect(&looked) {
+        Ok(proposed) => proposed,
+        Err(ReflectError::Unavailable(fault)) => {
+            report.fault = Some(fault);
+            return Ok(());
+        }
+        Err(ReflectError::Malformed(fault)) => {
+            // The same would be asked, and paid for, again and again.
+            report.fault = Some(fault);
+            return open.reflected.save(open, ReflectionCursor(Some(head)));
+        }
+    };
+    let shown: BTreeSet<ItemId> = looked.said.iter().map(|said| said.id).collect();
+    let taken_back = consolidate::taken_back(open)?;
+    let reference = report.reference.clone().unwrap_or_else(|| format!("reflect:{head}"));
+    let room = options.events_max - report.done.len();
+    let mut taken = Vec::new();
+    let receipts = commit::commit(engine, open, None, &mut |state| {
+        let desk = Desk { base: engine.desk(&state.memory), knobs: &engine.growth, taken_back: &taken_back };
+        let (found, refused) = desk.judged(&proposed, &shown, &mut |kind| engine.new_item_id(kind));
+        report.refused = refused;
+        taken = desk.fresh(found);
+        taken.truncate(room);
+        for one in &mut taken {
+            one.because = format!("{} ({})", one.because, reflector.id());
+        }
+        Ok(taken.iter().map(|one| consolidate::draft(one, &reference)).collect())
+    })?;
+    if !receipts.is_empty() {
+        report.reference = Some(reference);
+    }
+    report
+        .done
+        .extend(taken.into_iter().zip(receipts).map(|(one, receipt)| consolidate::grown(one, Some(receipt.seq))));
+    open.reflected.save(open, ReflectionCursor(Some(head)))
+}
+
+fn look(engine: &Engine, open: &OpenMemory, memory: &Memory) -> Looked {
+    let said: Vec<&Held> = open.reflected.since(memory).collect();
+    let last = said.len().saturating_sub(limit::REFLECTED_SOURCES_MAX);
+    let shown = |held: &&Held| Said {
+        id: held.source.id,
+        speaker: held.source.speaker().to_owned(),
+        said_at: held.source.said_at,
+        text: held.source.text.chars().take(limit::REFLECTED_CHARS_MAX).collect(),
+    };
+    let items = memory.items();
+    let own = said.iter().any(|held| held.trust == Trust::User);
+    Looked {
+        whose: memory.user().clone(),
+        said: if own { said[last..].iter().map(shown).collect() } else { Vec::new() },
+        notes: items.notes().filter(|note| !items.is_hidden(note.id)).map(|note| note.text.clone()).collect(),
+        notes_max: engine.growth.notes_max,
+        within: Duration::from_secs(limit::REFLECT_SECONDS_MAX),
+    }
+}

@@ -1,0 +1,178 @@
+//! After a revert: what relied on the reverted events without being part of them is recorded again, and the core document is
+//! brought level with the facts.
+//!
+//! These events name the revert, and the event they restore, as their causes. They are reverted with either of them, so
+//! that reverting a revert brings back what was, and nothing twice.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Change, Draft, Event, Header, SourceKind};
+use quipu_core::id::{EventId, ItemId, Seq};
+use quipu_core::item::{Drawn, Fact};
+use quipu_core::ledger::SealedEvent;
+use quipu_core::limit;
+use quipu_core::reconcile::Skipped;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::memory::commit;
+use crate::memory::scan;
+use crate::memory::{OpenMemory, fold};
+use crate::ports::UserLedger;
+
+/// Why an event that restores is recorded; with the causes, it says what the event is.
+const RESTORED: &str = "it did not depend on what was reverted";
+/// The same, of one that brings the core document level.
+const LEVELLED: &str = "the core document follows the facts";
+
+/// True for an event of this module.
+fn is_consequence(header: &Header) -> bool {
+    let why = header.rationale.as_deref();
+    header.actor == Actor::System && !header.caused_by.is_empty() && (why == Some(RESTORED) || why == Some(LEVELLED))
+}
+
+/// The events, and those that were recorded as a consequence of one of them.
+///
+/// # Errors
+/// As the store.
+pub(crate) fn with_consequences(ledger: &mut dyn UserLedger, events: &[Seq]) -> Result<Vec<Seq>> {
+    let Some(&first) = events.iter().min() else { return Ok(Vec::new()) };
+    let mut all: BTreeSet<Seq> = events.iter().copied().collect();
+    let mut ids: BTreeSet<EventId> = BTreeSet::new();
+    let head = ledger.head()?.seq;
+    scan::headers(ledger, first..=head, &mut |header| {
+        let follows = is_consequence(&header) && header.caused_by.iter().any(|cause| ids.contains(cause));
+        if follows || all.contains(&header.seq) {
+            all.insert(header.seq);
+            ids.insert(header.id);
+        }
+    })?;
+    Ok(all.into_iter().collect())
+}
+
+/// An event that no longer applies, and what recording it again names as causes.
+struct Orphaned {
+    event: Event,
+    causes: Vec<EventId>,
+    originals: BTreeMap<ItemId, Fact>,
+}
+
+/// The orphans of a memory that nothing restores, although in the memory `before` they counted or were restored.
+fn orphaned(ledger: &mut dyn UserLedger, before: &Memory, after: &Memory) -> Result<Vec<Orphaned>> {
+    if after.orphans().is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut restoring: Vec<(Seq, Vec<EventId>)> = Vec::new();
+    let mut ids: BTreeMap<Seq, EventId> = BTreeMap::new();
+    let orphans = |memory: &Memory| memory.orphans().iter().map(|orphan| orphan.seq).collect::<BTreeSet<Seq>>();
+    let (were, are) = (orphans(before), orphans(after));
+    scan::headers(ledger, 1..=after.seq(), &mut |header| {
+        if is_consequence(&header) {
+            restoring.push((header.seq, header.caused_by.clone()));
+        }
+        if are.contains(&header.seq) {
+            ids.insert(header.seq, header.id);
+        }
+    })?;
+    let restored = |memory: &Memory, orphans: &BTreeSet<Seq>, id: &EventId| {
+        let counts = |seq: Seq| seq <= memory.seq() && !memory.skipped().contains(&seq) && !orphans.contains(&seq);
+        restoring.iter().any(|(seq, causes)| counts(*seq) && causes.contains(id))
+    };
+    let mut found = Vec::new();
+    for (seq, id) in &ids {
+        let lost_before = were.contains(seq) && !restored(before, &were, id);
+        if lost_before || restored(after, &are, id) {
+            continue;
+        }
+        let event = fold::event_at(ledger, *seq)?;
+        let own = if is_consequence(&event.header) { event.header.caused_by.get(1..) } else { None };
+        let causes = own.unwrap_or_default().iter().copied().chain([*id]).take(limit::CAUSES_MAX - 1).collect();
+        let originals = originals(ledger, before, &event)?;
+        found.push(Orphaned { event, causes, originals });
+    }
+    Ok(found)
+}
+
+/// The facts an event says again, as they were first recorded.
+fn originals(ledger: &mut dyn UserLedger, before: &Memory, event: &Event) -> Result<BTreeMap<ItemId, Fact>> {
+    let mut found = BTreeMap::new();
+    for change in event.changes.iter().flatten() {
+        let Change::Drawn(Drawn::FactSeen { fact: id, .. }) = change else { continue };
+        let Some(made_by) = before.items().made_by(*id) else { continue };
+        let made = fold::event_at(ledger, made_by)?;
+        let original = made.changes.into_iter().flatten().find_map(|change| match change {
+            Change::Drawn(Drawn::FactAsserted { fact, .. }) if fact.id == *id => Some(*fact),
+            _ => None,
+        });
+        found.extend(original.map(|fact| (*id, fact)));
+    }
+    Ok(found)
+}
+
+/// The event that records an orphan again; `None` if nothing of it can stand.
+fn restored(engine: &Engine, memory: &Memory, before: &Memory, orphan: &Orphaned, cause: EventId) -> Option<Draft> {
+    let skipped = Skipped { event: &orphan.event, before, originals: &orphan.originals };
+    let changes = engine.desk(memory).restored(&skipped);
+    let header = &orphan.event.header;
+    (!changes.is_empty()).then(|| Draft {
+        origin: header.origin.clone(),
+        confidence: header.confidence,
+        rationale: Some(RESTORED.to_owned()),
+        caused_by: std::iter::once(cause).chain(orphan.causes.iter().copied()).collect(),
+        ..Draft::new(Actor::System, header.origin.kind, changes)
+    })
+}
+
+/// The event that brings the core document level with the facts; `None` if it is.
+fn levelled(engine: &Engine, memory: &Memory, before: &Memory, cause: Option<EventId>) -> Option<Draft> {
+    let untouched = |memory: &Memory| memory.items().is_empty() && memory.schema().is_empty();
+    if untouched(memory) && untouched(before) {
+        return None;
+    }
+    let changes = engine.desk(memory).level(before);
+    (!changes.is_empty()).then(|| Draft {
+        rationale: Some(LEVELLED.to_owned()),
+        caused_by: cause.into_iter().collect(),
+        ..Draft::new(Actor::System, SourceKind::UserEdited, changes)
+    })
+}
+
+/// Brings the core document level with the facts: an erasure or a revert may have taken a change of it and left its fact, or
+/// a fact and left what stood in the document for it.
+pub(crate) fn level(engine: &Engine, open: &OpenMemory, before: &Memory, cause: Option<EventId>) -> Result<()> {
+    commit::commit(engine, open, None, &mut |state| {
+        Ok(levelled(engine, &state.memory, before, cause).into_iter().collect())
+    })?;
+    Ok(())
+}
+
+/// What a revert leaves behind, worked out on a copy of the memory.
+pub(crate) struct Settled {
+    /// The events that record it, each sealed upon the one before.
+    pub(crate) events: Vec<SealedEvent>,
+    /// The events that are recorded again.
+    pub(crate) kept: BTreeSet<Seq>,
+}
+
+/// Works out what records again what the revert `cause` leaves without ground although it is not reverted. `ahead` is the memory
+/// after the revert; afterwards it is the one after these events.
+pub(crate) fn settle(
+    engine: &Engine,
+    ledger: &mut dyn UserLedger,
+    before: &Memory,
+    ahead: &mut Memory,
+    cause: EventId,
+) -> Result<Settled> {
+    let mut settled = Settled { events: Vec::new(), kept: BTreeSet::new() };
+    for orphan in &orphaned(ledger, before, ahead)? {
+        if let Some(draft) = restored(engine, ahead, before, orphan, cause) {
+            settled.events.push(commit::seal_next(engine, None, ahead, draft)?);
+            settled.kept.insert(orphan.event.header.seq);
+        }
+    }
+    if let Some(draft) = levelled(engine, ahead, before, Some(cause)) {
+        settled.events.push(commit::seal_next(engine, None, ahead, draft)?);
+    }
+    Ok(settled)
+}

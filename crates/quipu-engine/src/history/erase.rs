@@ -1,0 +1,405 @@
+//! Erase: destroys the payload of changes. The digests stay, so the chain still verifies, and an event says what is gone.
+
+use std::collections::BTreeSet;
+
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Change, ChangeRef, Draft, SourceKind};
+use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
+use quipu_core::limit;
+use quipu_core::reconcile::Understanding;
+use serde::Serialize;
+
+use crate::admin::keys::Keys;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::files::{self, VaultOptions};
+use crate::history::after_revert;
+use crate::history::erasure_cascade::{self, Derived};
+use crate::history::log;
+use crate::memory::commit;
+use crate::memory::cursor;
+use crate::memory::precondition;
+use crate::memory::scan;
+use crate::memory::{MemoryRef, OpenMemory, fold};
+use crate::memory::{Watch, checkpoint};
+use crate::ports::{StoreError, UserLedger};
+use crate::process::understand::{self, Cause};
+use crate::sessions::episodes;
+use crate::sessions::summarize;
+use crate::write::hand_words;
+
+/// What to erase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EraseTarget {
+    /// One change of one event.
+    Change(ChangeRef),
+    /// Every change of an event.
+    Event(Seq),
+    /// What recorded an item, also if it was taken back or said in other words since; those other words stay.
+    Item(ItemId),
+}
+
+impl std::str::FromStr for EraseTarget {
+    type Err = Error;
+
+    /// `12.0` (a change), `12` (an event) or an item id.
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some((seq, index)) = text.split_once('.')
+            && let (Ok(seq), Ok(index)) = (seq.parse(), index.parse())
+        {
+            return Ok(Self::Change(ChangeRef { seq, index }));
+        }
+        match text.parse() {
+            Ok(seq) => Ok(Self::Event(seq)),
+            Err(_) => text.parse().map(Self::Item).map_err(|_| {
+                Error::Invalid(format!(
+                    "{text:?} is no change (12.0), no event (12) and no item id (turn_0r5k2m9c4t7wz)"
+                ))
+            }),
+        }
+    }
+}
+
+/// Proof of an erasure.
+#[derive(Debug, Clone, Serialize)]
+pub struct ErasureReceipt {
+    /// The event that records it.
+    pub event_seq: Seq,
+    /// The changes whose payload is gone.
+    pub erased: Vec<ChangeRef>,
+    /// Sources that still hold words something erased was read from. Erase them too if the words should go.
+    pub sources_left: Vec<ItemId>,
+    /// Later events that no longer apply without them.
+    pub orphans_new: Vec<quipu_core::memory::Orphan>,
+    /// What was read again, because it had rested on something erased, from sources that are left.
+    pub understood: Understanding,
+    /// Places that held copies and no longer do.
+    pub rebuilt: Vec<&'static str>,
+    /// Plain files that were written anew or taken away.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// Why recall does not see the rest in full yet, if something went wrong after the erasure.
+    pub lag: Option<String>,
+}
+
+/// Destroys the payload of changes, here and in every projection. This cannot be undone.
+///
+/// Returns once no file of the store holds the payload. Headers stay: a rationale or a key someone put there is not a
+/// payload. Backups made before still hold it.
+///
+/// # Errors
+/// `NotFound` if a target does not exist; `Refused` if it is gone already or is itself an erasure or a fork.
+pub fn erase<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    targets: &[EraseTarget],
+    reason: &str,
+    watch: Watch<'_>,
+) -> Result<ErasureReceipt> {
+    let open = engine.open_existing(memory)?;
+    let user = open.user();
+    // What is refused changes nothing, so it takes up no edit either.
+    let allowed = || -> Result<()> {
+        precondition::check(open.expected(), open.read().memory.seq())?;
+        let wanted = resolve(&open, targets)?;
+        all_going(open.writer()?.ledger.as_mut(), wanted).map(drop)
+    };
+    files::before_erasure(engine, &open, user, &allowed)?;
+    let wanted = resolve(&open, targets)?;
+    let by_hand: BTreeSet<Seq> = wanted.iter().map(|target| target.seq).collect();
+    let before = open.read().memory.clone();
+    let Destroyed { event_id, event_seq, erased, derived, lag: unclean } = destroy(engine, &open, &wanted, reason)?;
+    // Who erases a fact, not the words, does not want it read out of other words again.
+    let is_source = |target: &EraseTarget| match target {
+        EraseTarget::Item(id) => matches!(id.kind, ItemKind::Turn | ItemKind::Entry | ItemKind::Document),
+        EraseTarget::Change(_) | EraseTarget::Event(_) => true,
+    };
+    let said_again = if targets.iter().all(is_source) { derived.said_again } else { BTreeSet::new() };
+    let sources_left = derived.sources_left;
+    let understood = mend(engine, &open, &before, said_again)?;
+    episodes::retell(engine, &open, &before, event_id)?;
+    summarize::retell(engine, &open, &before, &by_hand, event_id)?;
+    let lag = unclean.or(checkpoint::after_append(engine, &open, true, watch));
+    let orphans_new = quipu_core::difference::difference(&before, &open.read().memory).orphans_new;
+    let rebuilt = vec!["memory", "snapshots", "recall index", "vectors", "write-ahead log"];
+    let files = files::after_erasure(engine, &open, user).map_err(|error| left_in_files(user, event_seq, &error))?;
+    Ok(ErasureReceipt { event_seq, erased, sources_left, orphans_new, understood, rebuilt, files, lag })
+}
+
+/// What an erasure has destroyed.
+struct Destroyed {
+    event_id: EventId,
+    event_seq: Seq,
+    erased: Vec<ChangeRef>,
+    derived: Derived,
+    /// What could not be cleaned up yet.
+    lag: Option<String>,
+}
+
+/// Appends the erasure and destroys its targets, with everything that came of them; decides again if another writer was faster.
+fn destroy(engine: &Engine, open: &OpenMemory, wanted: &BTreeSet<ChangeRef>, reason: &str) -> Result<Destroyed> {
+    // Nothing may be read out of what goes between the search for what follows from it and its end.
+    let mut writer = open.writer()?;
+    for _ in 0..=limit::CONFLICT_RETRIES_MAX {
+        open.catch_up(engine, &mut writer)?;
+        let derived = all_going(writer.ledger.as_mut(), wanted.clone())?;
+        let erased: Vec<ChangeRef> = derived.changes.iter().copied().collect();
+        let change = Change::Erased { targets: erased.clone(), reason: reason.to_owned() };
+        let draft = Draft::new(Actor::User, SourceKind::UserEdited, vec![change]);
+        let sealed = commit::seal_checked(engine, open, &draft)?;
+        let mut lag = None;
+        match writer.ledger.erase(sealed.seq - 1, &erased, &sealed) {
+            Ok(()) => {}
+            Err(StoreError::Conflict { .. }) => continue,
+            // It may be recorded, and only the cleaning of other files may have failed: then the rest goes on.
+            Err(other) if writer.ledger.head()?.hash == sealed.hash => lag = Some(other.to_string()),
+            Err(other) => return Err(other.into()),
+        }
+        open.note_appended(sealed.seq);
+        open.met();
+        open.forget_texts();
+        // Vectors of what is left are taken over; those of the erased text are not looked up by anything any more.
+        commit::reload_durable(engine, open, &mut writer)?;
+        open.forget_texts();
+        // The erasure took every projection along; how far words were read is no word.
+        let kept = cursor::all(open, sealed.seq);
+        lag = lag.or(writer.ledger.checkpoint(&kept).err().map(|error| error.to_string()));
+        return Ok(Destroyed { event_id: sealed.id, event_seq: sealed.seq, erased, derived, lag });
+    }
+    Err(Error::Conflict("other writers were faster again and again; try again".to_owned()))
+}
+
+/// What goes with what was asked for.
+fn all_going(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result<Derived> {
+    let derived = erasure_cascade::with_derived(ledger, wanted)?;
+    if derived.changes.len() > limit::EVENTS_PER_COMMAND_MAX {
+        let bound = limit::EVENTS_PER_COMMAND_MAX;
+        return Err(Error::Invalid(format!("at most {bound} changes are erased at once")));
+    }
+    Ok(derived)
+}
+
+/// Something an erasure would destroy.
+#[derive(Debug, Clone, Serialize)]
+pub struct Going {
+    /// The change.
+    pub change: ChangeRef,
+    /// What it says, in a few words.
+    pub summary: String,
+    /// True if it was asked for; else it follows from what was.
+    pub asked_for: bool,
+}
+
+/// What an erasure would destroy.
+#[derive(Debug, Clone, Serialize)]
+pub struct ErasurePreview {
+    /// Every change whose payload would be gone, in order.
+    pub going: Vec<Going>,
+    /// Sources that would still hold words something erased was read from.
+    pub sources_left: Vec<ItemId>,
+}
+
+/// Shows what an erasure would destroy. Appends nothing.
+///
+/// # Errors
+/// As [`erase`].
+pub fn preview_erase(engine: &Engine, user: &UserId, targets: &[EraseTarget]) -> Result<ErasurePreview> {
+    let open = engine.open(user)?;
+    let wanted = resolve(&open, targets)?;
+    let mut writer = open.writer()?;
+    let derived = erasure_cascade::with_derived(writer.ledger.as_mut(), wanted.clone())?;
+    let mut going = Vec::new();
+    for change in derived.changes {
+        let event = fold::event_at(writer.ledger.as_mut(), change.seq)?;
+        let says = event.changes.get(change.index as usize).cloned().flatten();
+        let summary = log::summary(&[says]);
+        going.push(Going { change, summary, asked_for: wanted.contains(&change) });
+    }
+    Ok(ErasurePreview { going, sources_left: derived.sources_left })
+}
+
+/// The ledger is clean, the plain files are not: nobody may take that for done.
+fn left_in_files(user: &UserId, event: Seq, error: &Error) -> Error {
+    Error::Unavailable(format!(
+        "event {event} records the erasure, and the database holds it no more, but plain files still may: {error}. Then run \
+         `quipu vault rebuild -u {user}`"
+    ))
+}
+
+/// Reads again what lost its ground although its own words are left, and brings the core document level with the facts.
+fn mend(engine: &Engine, open: &OpenMemory, before: &Memory, mut sources: BTreeSet<ItemId>) -> Result<Understanding> {
+    let orphans = quipu_core::difference::difference(before, &open.read().memory).orphans_new;
+    for orphan in &orphans {
+        let event = fold::event_at(open.writer()?.ledger.as_mut(), orphan.seq)?;
+        sources.extend(erasure_cascade::sources_of(&event));
+    }
+    let mut all = Understanding::default();
+    for source in sources {
+        all.extend(understand::understand(engine, open, source, &Cause::default())?);
+    }
+    after_revert::level(engine, open, before, None)?;
+    Ok(all)
+}
+
+fn resolve(open: &OpenMemory, targets: &[EraseTarget]) -> Result<BTreeSet<ChangeRef>> {
+    let mut wanted = BTreeSet::new();
+    let mut writer = open.writer()?;
+    let state = open.read();
+    for target in targets {
+        match *target {
+            EraseTarget::Change(change) => {
+                wanted.insert(change);
+            }
+            EraseTarget::Event(seq) => {
+                let event = fold::event_at(writer.ledger.as_mut(), seq)?;
+                let present = (0..event.changes.len()).filter(|&index| event.changes[index].is_some());
+                wanted.extend(present.map(|index| ChangeRef { seq, index: index as u32 }));
+            }
+            EraseTarget::Item(id) => wanted.extend(made_by(writer.ledger.as_mut(), &state.memory, id)?),
+        }
+    }
+    if wanted.is_empty() {
+        return Err(Error::NotFound("there is nothing left to erase there".to_owned()));
+    }
+    if wanted.len() > limit::EVENTS_PER_COMMAND_MAX {
+        return Err(Error::Invalid(format!("at most {} changes are erased at once", limit::EVENTS_PER_COMMAND_MAX)));
+    }
+    for target in &wanted {
+        let event = fold::event_at(writer.ledger.as_mut(), target.seq)?;
+        match event.changes.get(target.index as usize) {
+            None => return Err(Error::NotFound(format!("event {} has no change {}", target.seq, target.index))),
+            Some(None) => return Err(Error::Refused(format!("change {target} is erased already"))),
+            Some(Some(change)) if change.is_control() => {
+                return Err(Error::Refused(format!(
+                    "change {target} says what happened to other events; it holds no content"
+                )));
+            }
+            Some(Some(_)) => {}
+        }
+    }
+    Ok(wanted)
+}
+
+/// The change that made an item. Of one that does not count any more, because it was taken back or said in other words since,
+/// every change that ever made it: its own words are meant, never those that came in their place.
+fn made_by(ledger: &mut dyn UserLedger, memory: &Memory, id: ItemId) -> Result<BTreeSet<ChangeRef>> {
+    if let Some(held) = memory.get(id) {
+        return Ok([ChangeRef { seq: held.seq, index: held.change }].into());
+    }
+    let makes = |change: &Option<Change>| match change {
+        Some(Change::SourceRecorded(source)) => source.id == id,
+        Some(Change::Drawn(drawn)) => drawn.makes() == Some(id),
+        _ => false,
+    };
+    let is_words = |change: &Option<Change>| match change {
+        Some(Change::SourceRecorded(source)) => hand_words::instead_of(source).is_some(),
+        _ => false,
+    };
+    let range = memory.items().made_by(id).map_or(1..=memory.seq(), |seq| seq..=seq);
+    let mut made = BTreeSet::new();
+    scan::events(ledger, range, &mut |event| {
+        // The words of the edit that made an item go with it: they were recorded for nothing else.
+        let is_made = event.changes.iter().any(makes);
+        let wanted = |change: &Option<Change>| is_made && (makes(change) || is_words(change));
+        let indices = (0u32..).zip(&event.changes).filter(|(_, change)| wanted(change)).map(|(index, _)| index);
+        made.extend(indices.map(|index| ChangeRef { seq: event.header.seq, index }));
+    })?;
+    if made.is_empty() {
+        return Err(Error::NotFound(format!("there is no item {id}")));
+    }
+    Ok(made)
+}
+
+/// Proof that everything of a user was deleted.
+#[derive(Debug, Clone, Serialize)]
+pub struct UserErasure {
+    /// Whose memory it was.
+    pub user_id: UserId,
+    /// How many events its ledger had.
+    pub events: Seq,
+    /// How many items.
+    pub items: u64,
+    /// The last head; whoever pinned it knows which ledger is gone.
+    pub head: String,
+    /// Places that held copies and no longer do.
+    pub cleaned: Vec<&'static str>,
+}
+
+/// Deletes a user's whole ledger, everything made from it, and then takes the user's keys back. This cannot be undone; backups
+/// made before stay.
+///
+/// # Errors
+/// `NotFound` without such a user; `Unavailable` if the store cannot delete it, or, saying so, if it did and the keys cannot
+/// be taken back.
+pub fn delete_user_with_keys<'a>(
+    engine: &Engine,
+    keys: &Keys,
+    memory: impl Into<MemoryRef<'a>>,
+) -> Result<UserErasure> {
+    let memory = memory.into();
+    let user = memory.user();
+    let mut receipt = delete_user(engine, memory)?;
+    let left = |error: Error| {
+        Error::Unavailable(format!(
+            "the memory of user {user} is deleted, but its keys may still open what is made anew by that name: {error}. Take \
+             them back with `quipu key revoke`"
+        ))
+    };
+    if !keys.revoke_of(user).map_err(left)?.is_empty() {
+        receipt.cleaned.push("keys");
+    }
+    Ok(receipt)
+}
+
+/// Deletes a user's whole ledger and everything made from it; where there are keys, [`delete_user_with_keys`] is meant. This
+/// cannot be undone; backups made before stay.
+///
+/// # Errors
+/// `NotFound` without such a user; `Unavailable` if the store cannot delete it.
+pub fn delete_user<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>) -> Result<UserErasure> {
+    let open = engine.open_existing(memory)?;
+    let user = open.user();
+    let cleaned = vec!["ledger", "snapshots", "recall index", "vectors", "write-ahead log", "copies set aside"];
+    // Nobody writes plain files from here on, and nobody appends: what is judged is what goes.
+    let files = open.files.lock();
+    let mut writer = open.writer()?;
+    open.catch_up(engine, &mut writer)?;
+    let mut receipt = {
+        let state = open.read();
+        precondition::check(open.expected(), state.memory.seq())?;
+        let (memory, items) = (&state.memory, state.memory.items().ids().count());
+        UserErasure {
+            user_id: user.clone(),
+            events: memory.seq(),
+            items: (memory.sources().len() + items) as u64,
+            head: memory.head().to_hex().to_string(),
+            cleaned,
+        }
+    };
+    // The files go first: a user who is gone cannot be asked to be deleted again. They can be made again from the ledger, should
+    // another process append just now to a memory that has to be at a version.
+    if files::remove_all(engine, user)? {
+        receipt.cleaned.push("plain files");
+    }
+    match engine.store.remove(user, open.expected()) {
+        Err(conflict @ StoreError::Conflict { .. }) => {
+            drop((writer, files));
+            if receipt.cleaned.contains(&"plain files") {
+                files::level(engine, user, VaultOptions::default())?;
+            }
+            return Err(Error::Stale(format!("{conflict}. Nothing was deleted; read it again and decide again")));
+        }
+        outcome => outcome?,
+    }
+    // Until the ledger was gone, another process may have made them again.
+    files::remove_all(engine, user).map_err(|error| {
+        Error::Unavailable(format!(
+            "the ledger of user {user} is gone, but some of its plain files may be there: {error}"
+        ))
+    })?;
+    open.close(&mut writer);
+    open.forget_texts();
+    drop(writer);
+    engine.forget_open(user);
+    Ok(receipt)
+}

@@ -1,0 +1,198 @@
+//! Versions: naming one, and looking at the memory as it was then.
+
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use quipu_core::Memory;
+use quipu_core::event::Event;
+use quipu_core::id::{EventId, Seq, UserId};
+use quipu_core::limit;
+use quipu_core::recall::{DerivedIndex, EmbeddingInput, Index};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::lock::before_slow_call;
+use crate::memory::{OpenMemory, fold, index};
+use crate::read::meaning;
+
+/// A version of a memory, by position or by the time at which Quipu knew it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum When {
+    /// As it is now.
+    #[default]
+    Now,
+    /// After the event at this position.
+    Seq(Seq),
+    /// After the last event recorded at or before this time.
+    Time(Timestamp),
+}
+
+impl FromStr for When {
+    type Err = Error;
+
+    /// `now`, a position (`12`), a time (`2026-03-01T12:00:00Z`), or a date, meaning the end of that day in UTC.
+    fn from_str(text: &str) -> Result<Self> {
+        if text.eq_ignore_ascii_case("now") {
+            return Ok(Self::Now);
+        }
+        if let Ok(seq) = text.parse() {
+            return Ok(Self::Seq(seq));
+        }
+        if let Ok(time) = text.parse::<Timestamp>() {
+            return Ok(Self::Time(time));
+        }
+        let end_of_day =
+            |date: Date| date.at(23, 59, 59, 999_999_999).to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+        match text.parse::<Date>().ok().and_then(end_of_day) {
+            Some(time) => Ok(Self::Time(time)),
+            None => Err(Error::Invalid(format!(
+                "{text:?} is not a version; give a position (12), a date (2026-03-01), a time (2026-03-01T12:00:00Z) or `now`"
+            ))),
+        }
+    }
+}
+
+/// How a caller names an event: by position or id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventRef {
+    /// By position.
+    Seq(Seq),
+    /// By name.
+    Id(EventId),
+}
+
+impl EventRef {
+    /// The events that a word names: one by its position or id, or several by the first and the last position, as in `3-7`,
+    /// the way [`ranges`](crate::history::log::ranges) writes them.
+    ///
+    /// # Errors
+    /// `Invalid` for anything else, and for more than [`limit::EVENTS_PER_COMMAND_MAX`].
+    pub fn several(word: &str) -> Result<Vec<Self>> {
+        let ends = word.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+        let Some((first, last)): Option<(Seq, Seq)> = ends else {
+            return Ok(vec![word.parse()?]);
+        };
+        if first > last {
+            return Err(Error::Invalid(format!("{word:?} names no event: the first position comes first")));
+        }
+        if last - first >= limit::EVENTS_PER_COMMAND_MAX as u64 {
+            let most = limit::EVENTS_PER_COMMAND_MAX;
+            return Err(Error::Invalid(format!("{word:?} names more than {most} events, which is the most at once")));
+        }
+        Ok((first..=last).map(Self::Seq).collect())
+    }
+}
+
+impl FromStr for EventRef {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if let Ok(seq) = text.parse() {
+            return Ok(Self::Seq(seq));
+        }
+        EventId::parse_str(text).map(Self::Id).map_err(|_| {
+            Error::Invalid(format!("{text:?} is neither the position nor the id of an event; `quipu log` lists them"))
+        })
+    }
+}
+
+/// A memory and its index at one version, apart from the one in use.
+pub(crate) struct View {
+    pub(crate) memory: Memory,
+    pub(crate) index: Index,
+    pub(crate) derived: DerivedIndex,
+}
+
+/// The position of a version.
+pub(crate) fn position(open: &OpenMemory, when: When) -> Result<Seq> {
+    // What this memory is level with, not what another process may have appended just now.
+    let head = open.read().memory.seq();
+    match when {
+        When::Now => Ok(head),
+        When::Seq(seq) if seq <= head => Ok(seq),
+        When::Seq(seq) => Err(Error::NotFound(format!("there is no version {seq}; the newest is {head}"))),
+        When::Time(time) => Ok(open.writer()?.ledger.position_at(time)?.min(head)),
+    }
+}
+
+/// The position of an event.
+pub(crate) fn event_position(open: &OpenMemory, event: EventRef) -> Result<Seq> {
+    let head = open.read().memory.seq();
+    match event {
+        EventRef::Seq(seq) if (1..=head).contains(&seq) => Ok(seq),
+        EventRef::Seq(seq) if head == 0 => {
+            Err(Error::NotFound(format!("there is no event {seq}: nothing is recorded for this user yet")))
+        }
+        EventRef::Seq(seq) => {
+            Err(Error::NotFound(format!("there is no event {seq}; the ledger has events 1 to {head}")))
+        }
+        EventRef::Id(id) => {
+            let found = open.writer()?.ledger.position_of(id)?.filter(|seq| *seq <= head);
+            found.ok_or_else(|| Error::NotFound(format!("there is no event {id}")))
+        }
+    }
+}
+
+/// The memory as it was at a version, erased payloads missing.
+pub(crate) fn memory_at(open: &OpenMemory, when: When) -> Result<Memory> {
+    let seq = position(open, when)?;
+    let state = open.read();
+    if seq == state.memory.seq() {
+        return Ok(state.memory.clone());
+    }
+    let (user, history) = (state.memory.user().clone(), state.history.clone());
+    drop(state);
+    fold::fold_to(open.writer()?.ledger.as_mut(), &user, &history, seq)
+}
+
+/// A memory at a version, or a supposed one, with an index over it. Texts without a vector are embedded for it.
+pub(crate) fn view(engine: &Engine, open: &OpenMemory, memory: Memory) -> Result<View> {
+    let mut index = index::rebuilt(engine, &memory, &open.read().index);
+    let absent: Vec<(u32, EmbeddingInput)> = index.missing(memory.sources(), 0).collect();
+    for batch in absent.chunks(limit::EMBED_BATCH) {
+        before_slow_call("the embedder");
+        for ((passage, input), (vector, codes)) in
+            batch.iter().zip(meaning::of_passages(engine.embedder.as_ref(), batch)?)
+        {
+            index.set_vector(*passage, &input.text, &vector, &codes);
+        }
+    }
+    Ok(View { derived: DerivedIndex::of(memory.items()), memory, index })
+}
+
+/// The position a version stands for.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn position_of(engine: &Engine, user: &UserId, when: When) -> Result<Seq> {
+    position(&engine.open(user)?, when)
+}
+
+/// The core document at a version, with `_meta`: its own version there is that of the last event that changed it.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn core_at(engine: &Engine, user: &UserId, when: When) -> Result<serde_json::Value> {
+    let open = engine.open(user)?;
+    Ok(memory_at(&open, when)?.core_with_meta())
+}
+
+/// The version of a memory: the position of its newest event. No page is read if it is open.
+///
+/// # Errors
+/// `NotFound` without such a user.
+pub fn version(engine: &Engine, user: &UserId) -> Result<Seq> {
+    Ok(engine.open(user)?.read().memory.seq())
+}
+
+/// One event as it was recorded.
+///
+/// # Errors
+/// `NotFound` without such a user or event.
+pub fn show(engine: &Engine, user: &UserId, event: EventRef) -> Result<Event> {
+    let open = engine.open(user)?;
+    let seq = event_position(&open, event)?;
+    fold::event_at(open.writer()?.ledger.as_mut(), seq)
+}

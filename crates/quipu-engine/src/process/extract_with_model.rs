@@ -1,0 +1,347 @@
+//! Reading with a language model: what was said is read in windows, when somebody has time to wait for it.
+//!
+//! A predicate over state, not a queue: beside the ledger stands a position up to which the model has come. The words
+//! were durable and read by rules long before; whatever fails here leaves both as they are. Without a position nothing that
+//! was said before the model was there is read by it, unless [`ExtractWithModelOptions::from_the_start`] asks for that: it costs.
+
+use std::sync::Arc;
+
+use quipu_core::Memory;
+use quipu_core::extract::window::check;
+use quipu_core::extract::{Extraction, REMARK};
+use quipu_core::id::{ItemId, Seq, UserId};
+use quipu_core::item::Fact;
+use quipu_core::reconcile::Understanding;
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::lock::before_slow_call;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::cursor::{Cursor, Position};
+use crate::memory::lease::{self, Lease};
+use crate::ports::{ExtractError, Projection, WindowReader};
+use crate::process::maintain::GoOn;
+use crate::process::understand::{self, Found};
+use crate::process::unread::{self, Due};
+use crate::sessions::window;
+
+/// Name of the position among a ledger's projections.
+const STUDIED: &str = "studied";
+/// The lease under which a model reads.
+const EXTRACT: &str = "extract";
+
+/// How far the model has come in one user's memory.
+pub(crate) type Studied = Cursor<ModelCursor>;
+
+/// How far a model has come.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ModelCursor {
+    /// Everything recorded up to here was read or need not be; none where no model has ever been.
+    position: Option<Seq>,
+    /// Of the event after it, so many sources were read too: an import has many in one, and a budget may end among them.
+    within: u64,
+    /// Sources that could not be read, however often one tried.
+    given_up: u64,
+    /// While everything is read once more: where that ends; 0 otherwise. A run that was cut short goes on where it stopped.
+    again_to: Seq,
+}
+
+impl Position for ModelCursor {
+    const NAME: &'static str = STUDIED;
+
+    fn load(saved: Option<Projection>, _: Seq) -> Self {
+        let figure = |place: usize| {
+            let bytes = saved.as_ref()?.bytes.get(8 * place..8 * (place + 1))?;
+            Some(u64::from_le_bytes(bytes.try_into().ok()?))
+        };
+        let [given_up, within, again_to] = [0, 1, 2].map(|place| figure(place).unwrap_or(0));
+        Self { position: saved.map(|saved| saved.seq), within, given_up, again_to }
+    }
+
+    fn stored(&self, _: Seq) -> Option<Projection> {
+        let bytes = [self.given_up, self.within, self.again_to].map(u64::to_le_bytes).concat();
+        self.position.map(|seq| Projection { seq, tag: "1".to_owned(), bytes })
+    }
+}
+
+impl Cursor<ModelCursor> {
+    /// Sources it has not come to.
+    pub(crate) fn waiting(&self, memory: &Memory) -> usize {
+        let Some(position) = self.get().position else { return 0 };
+        let first = memory.sources().partition_point(|held| held.seq <= position);
+        memory.sources().iter().skip(first).filter(|held| understand::is_read(held)).count()
+    }
+
+    pub(crate) fn given_up(&self) -> u64 {
+        self.get().given_up
+    }
+}
+
+/// To be called before something is recorded that will be read: from here on the model reads, if there is one.
+pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
+    let standing = *open.studied.get();
+    if engine.aids.reader.is_none() || standing.position.is_some() {
+        return Ok(());
+    }
+    let head = open.read().memory.seq();
+    open.studied.save(open, ModelCursor { position: Some(head), within: 0, ..standing })
+}
+
+/// What to read.
+#[derive(Debug, Clone)]
+pub struct ExtractWithModelOptions {
+    /// At most so many sources now; default: all that wait.
+    pub sources_max: usize,
+    /// Everything that was ever said, and not only what was said since there is a model. A run that was cut short goes on
+    /// where it stopped, with or without this.
+    pub from_the_start: bool,
+}
+
+impl Default for ExtractWithModelOptions {
+    fn default() -> Self {
+        Self { sources_max: usize::MAX, from_the_start: false }
+    }
+}
+
+/// What the model read.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ModelReading {
+    /// What reads.
+    pub reader: String,
+    /// Sources that were read.
+    pub sources: u64,
+    /// What came of them.
+    pub understood: Understanding,
+    /// Sources it cannot read, each with its reason: what the rules read in them stays.
+    pub given_up: Vec<(ItemId, String)>,
+    /// Sources that still wait.
+    pub waiting: usize,
+    /// Why it stopped before the end, if it did. It goes on another time.
+    pub fault: Option<String>,
+}
+
+/// Lets the model read what it has not read, oldest first. What is known already changes nothing.
+///
+/// The memory stays free while the model works; what it finds is decided on with what is known by then.
+///
+/// # Errors
+/// `Invalid` if the engine has no such reader; `NotFound` without such a user; else as for every append. A model that
+/// does not answer is no error: the report says so, and what it did before is kept.
+pub fn extract_with_model(engine: &Engine, user: &UserId, options: &ExtractWithModelOptions) -> Result<ModelReading> {
+    extract_while(engine, user, options, &mut || Ok(true))
+}
+
+/// The same as long as `go_on` says so, which is asked before each window.
+pub(crate) fn extract_while(
+    engine: &Engine,
+    user: &UserId,
+    options: &ExtractWithModelOptions,
+    go_on: GoOn<'_>,
+) -> Result<ModelReading> {
+    let reader = reader(engine)?;
+    let open = engine.open(user)?;
+    let mut report = ModelReading { reader: reader.id().to_owned(), ..ModelReading::default() };
+    {
+        let _order = open.turns.extract.lock();
+        match lease::take(engine, &open, EXTRACT)? {
+            Some(lease) => {
+                Run { engine, open: &open, lease: &lease, reader: reader.as_ref() }.all(options, go_on, &mut report)?;
+            }
+            None => report.fault = Some(lease::HELD_ELSEWHERE.to_owned()),
+        }
+    }
+    report.waiting = open.studied.waiting(&open.read().memory);
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
+    Ok(report)
+}
+
+/// What reading with a model would ask of it, told beforehand.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ReadingCost {
+    /// What would read.
+    pub reader: String,
+    /// Sources it would read.
+    pub sources: u64,
+    /// In so many requests.
+    pub requests: u64,
+    /// Tokens it would be sent, counted as the engine's first tokenizer counts, or four bytes a token without one. What is known
+    /// then may be a little more or less than what is known now.
+    pub prompt_tokens: u64,
+    /// Tokens it is expected to answer: 115 a source, as measured (docs/benchmarks.md).
+    pub answer_tokens: u64,
+}
+
+/// Tokens of the answer for each source.
+const ANSWER_TOKENS: u64 = 115;
+
+/// What [`extract_with_model`] would ask of the model with these options. Nobody is asked and nothing changes.
+///
+/// # Errors
+/// `Invalid` if the engine has no such reader; `NotFound` without such a user.
+pub fn reading_cost(engine: &Engine, user: &UserId, options: &ExtractWithModelOptions) -> Result<ReadingCost> {
+    let reader = reader(engine)?;
+    let open = engine.open(user)?;
+    let mut cost = ReadingCost { reader: reader.id().to_owned(), ..ReadingCost::default() };
+    let standing = *open.studied.get();
+    let (from, within) = match (options.from_the_start && standing.again_to == 0, standing.position) {
+        (true, _) => (0, 0),
+        (false, Some(position)) => (position, standing.within),
+        (false, None) => return Ok(cost),
+    };
+    let to = open.unread.read_up_to(open.read().memory.seq());
+    if to <= from {
+        return Ok(cost);
+    }
+    let due = due(&open, from, to, ModelCursor { position: Some(from), within, ..standing })?;
+    let sources: Vec<ItemId> = due.iter().take(options.sources_max).map(|(due, _)| due.0).collect();
+    let mut rest = &sources[..];
+    while !rest.is_empty() {
+        let (batch, after) = rest.split_at(window::length(&open.read().memory, rest));
+        if let Some(shown) = window::without_search(&open, batch) {
+            let prompt = reader.prompt(&shown);
+            let tokens = engine.aids.tokenizers.first().map_or(prompt.len() / 4, |tokenizer| tokenizer.count(&prompt));
+            cost.prompt_tokens += tokens as u64;
+            cost.requests += 1;
+            cost.sources += batch.len() as u64;
+        }
+        rest = after;
+    }
+    cost.answer_tokens = cost.sources * ANSWER_TOKENS;
+    Ok(cost)
+}
+
+fn reader(engine: &Engine) -> Result<Arc<dyn WindowReader>> {
+    engine.aids.reader.clone().ok_or_else(|| {
+        let text = "no language model is configured for reading: see [models.extractor] in the settings";
+        Error::Invalid(text.to_owned())
+    })
+}
+
+struct Run<'a> {
+    engine: &'a Engine,
+    open: &'a OpenMemory,
+    lease: &'a Lease<'a>,
+    reader: &'a dyn WindowReader,
+}
+
+impl Run<'_> {
+    fn all(&self, options: &ExtractWithModelOptions, go_on: GoOn<'_>, report: &mut ModelReading) -> Result<()> {
+        let open = self.open;
+        {
+            // Another process may have gone on since.
+            let mut writer = open.writer()?;
+            let head = writer.ledger.head()?.seq;
+            open.studied.refresh(writer.ledger.as_mut(), head)?;
+        }
+        begin(self.engine, open)?;
+        let mut standing = *open.studied.get();
+        let to = open.unread.read_up_to(open.read().memory.seq());
+        if options.from_the_start && standing.again_to == 0 {
+            standing = ModelCursor { position: Some(0), within: 0, again_to: to, ..standing };
+            open.studied.save(open, standing)?;
+        }
+        let from = standing.position.unwrap_or(0);
+        if to <= from {
+            return Ok(());
+        }
+        let due = due(open, from, to, standing)?;
+        let mut rest = &due[..];
+        while !rest.is_empty() {
+            let left =
+                usize::try_from((options.sources_max as u64).saturating_sub(report.sources)).unwrap_or(usize::MAX);
+            if left == 0 || !go_on()? {
+                return Ok(());
+            }
+            let sources: Vec<ItemId> = rest.iter().take(left).map(|(due, _)| due.0).collect();
+            let length = window::length(&open.read().memory, &sources);
+            let (batch, after) = rest.split_at(length);
+            if !self.lease.prolong(self.engine)? {
+                report.fault = Some(lease::HELD_ELSEWHERE.to_owned());
+                return Ok(());
+            }
+            if let Some(fault) = self.window(batch, report)? {
+                report.fault = Some(fault);
+                return Ok(());
+            }
+            report.sources += batch.len() as u64;
+            if let Some(((_, seq, _), number)) = batch.last() {
+                let before = *seq - 1;
+                let given_up = report.given_up.len() as u64;
+                if standing.position.is_none_or(|position| position <= before) {
+                    let again_to = if before >= standing.again_to { 0 } else { standing.again_to };
+                    standing = ModelCursor { position: Some(before), within: number + 1, again_to, ..standing };
+                    open.studied.save(open, ModelCursor { given_up: standing.given_up + given_up, ..standing })?;
+                }
+            }
+            rest = after;
+        }
+        standing.given_up += report.given_up.len() as u64;
+        if standing.position.is_none_or(|position| position < to) {
+            standing = ModelCursor { position: Some(to), within: 0, again_to: 0, ..standing };
+        }
+        open.studied.save(open, standing)
+    }
+
+    /// Reads some sources in one window; in halves, if the model cannot read the whole. Returns why it should be tried again
+    /// another time, if so.
+    fn window(&self, batch: &[(Due, u64)], report: &mut ModelReading) -> Result<Option<String>> {
+        let sources: Vec<ItemId> = batch.iter().map(|(due, _)| due.0).collect();
+        let Some(shown) = window::build(self.engine, self.open, &sources)? else { return Ok(None) };
+        before_slow_call("the model that reads");
+        match self.reader.read(self.open.user(), &shown) {
+            Ok(answer) => {
+                let mut checked = check(&shown, &self.engine.predicates, &answer);
+                let has_answered = !answer.operations.is_empty() || !answer.readings.is_empty();
+                for ((source, _, cause), _) in batch {
+                    let mut found = checked.remove(source).unwrap_or_default();
+                    if has_answered {
+                        found.misread.extend(remarks_in(&self.open.read().memory, *source));
+                    }
+                    if found == Extraction::default() {
+                        continue;
+                    }
+                    let by = Found { reader: self.reader.id(), source: *source, done: &|_| false };
+                    report.understood.extend(understand::record(self.engine, self.open, &by, found, cause)?);
+                }
+                Ok(None)
+            }
+            Err(ExtractError::Unavailable(fault)) => Ok(Some(fault)),
+            Err(ExtractError::Run(_)) if batch.len() > 1 => {
+                let (first, second) = batch.split_at(batch.len() / 2);
+                match self.window(first, report)? {
+                    None => self.window(second, report),
+                    fault => Ok(fault),
+                }
+            }
+            Err(ExtractError::Run(fault)) => {
+                report.given_up.extend(sources.into_iter().map(|source| (source, fault.clone())));
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Sources to be read, each with how many of its event come before it.
+fn due(open: &OpenMemory, from: Seq, to: Seq, standing: ModelCursor) -> Result<Vec<(Due, u64)>> {
+    let taken_back = understand::sources_taken_back(open)?;
+    let mut all: Vec<(Due, u64)> = Vec::new();
+    for due in unread::to_be_read(open, from, to)? {
+        let number = all.last().filter(|(last, _)| last.1 == due.1).map_or(0, |(_, number)| number + 1);
+        all.push((due, number));
+    }
+    all.retain(|((source, seq, _), number)| {
+        let read = standing.position == Some(seq - 1) && *number < standing.within;
+        !taken_back.contains(source) && !read
+    });
+    Ok(all)
+}
+
+/// Sentences of a source that were kept as they stand because nobody could read them: whoever reads it takes their place.
+fn remarks_in(memory: &Memory, source: ItemId) -> Vec<ItemId> {
+    let is_here = |fact: &&Fact| {
+        fact.predicate == REMARK && fact.is_active() && fact.evidence.iter().any(|at| at.source == source)
+    };
+    memory.items().facts().filter(is_here).map(|fact| fact.id).collect()
+}

@@ -1,0 +1,351 @@
+//! Understand: what was said becomes facts, tasks and changes of the core document.
+//!
+//! The words are durable before this starts. What comes of a source is an event of its own, so that it can be taken back
+//! without the words, and read again.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, Trust};
+use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, USER};
+use quipu_core::guard::Echo;
+use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
+use quipu_core::ledger;
+use quipu_core::memory::Held;
+use quipu_core::predicate::normal;
+use quipu_core::reconcile::{self, Case, Standing, Understanding};
+use quipu_core::source::Role;
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::lock::before_slow_call;
+use crate::memory::checkpoint;
+use crate::memory::commit;
+use crate::memory::{OpenMemory, State};
+use crate::ports::Extractor;
+use crate::write::novelty::{self, Values};
+
+/// Candidates decided on in one event: far fewer changes than an event may have.
+const CANDIDATES_PER_EVENT: usize = 40;
+/// Native id of a source that holds ready-made items line by line: there is nothing to be read out of it.
+pub(crate) const WRITTEN: &str = "write";
+/// How the rationale of a reading begins.
+pub(crate) const READ_BY: &str = "read by ";
+/// Shorter sentences are too common to be called an echo of what was recalled.
+const ECHO_WORDS_MIN: usize = 6;
+
+/// What a reading goes back to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cause {
+    /// The event that recorded the source, if it was just recorded.
+    pub(crate) event: Option<EventId>,
+    /// The import it came with: undoing that undoes the reading too.
+    pub(crate) reference: Option<String>,
+}
+
+/// Reads a source and records what comes of it. Nothing is read without an extractor, or from anybody but a person.
+pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cause: &Cause) -> Result<Understanding> {
+    let nothing = Understanding::default();
+    let Some(extractor) = &engine.extractor else { return Ok(nothing) };
+    let page = {
+        let state = open.read();
+        match state.memory.get(source) {
+            Some(held) if is_read(held) && !state.memory.items().is_hidden(source) => {
+                Page::of(engine, &state.memory, held)
+            }
+            _ => return Ok(nothing),
+        }
+    };
+    before_slow_call("the extractor");
+    let found = page.read(extractor.as_ref())?;
+    record(engine, open, &Found { reader: extractor.id(), source, done: &|_| false }, found, cause)
+}
+
+/// True for what people said; not for what others said, and not for what was ready-made.
+pub(crate) fn is_read(held: &Held) -> bool {
+    let source = &held.source;
+    source.role == Role::User && source.is_item() && source.native_id.as_deref() != Some(WRITTEN)
+}
+
+/// What was found in a source, by whom.
+pub(crate) struct Found<'a> {
+    pub(crate) reader: &'a str,
+    pub(crate) source: ItemId,
+    /// Says which portions were recorded before.
+    pub(crate) done: &'a dyn Fn(&Extraction) -> bool,
+}
+
+/// Decides on what was found in a source, and records it: one event for some candidates at a time.
+pub(crate) fn record(
+    engine: &Engine,
+    open: &OpenMemory,
+    found: &Found<'_>,
+    candidates: Extraction,
+    cause: &Cause,
+) -> Result<Understanding> {
+    let mut all = Understanding::default();
+    let echo = open.echo();
+    for (number, part) in parts(candidates).into_iter().enumerate().filter(|(_, part)| !(found.done)(part)) {
+        let mut report = Understanding::default();
+        let work_out = |state: &State, report: &mut Understanding| {
+            let Some(held) = state.memory.get(found.source) else { return Vec::new() };
+            let (changes, understood) = decide(engine, (&echo, &open.values), &state.memory, held, &part);
+            *report = understood;
+            if changes.is_empty() { Vec::new() } else { vec![draft(found.reader, held, cause, changes)] }
+        };
+        let claimed = part.claims.iter().map(|claim| &claim.candidate);
+        let candidates: Vec<FactCandidate> = part.facts.iter().chain(claimed).cloned().collect();
+        novelty::prepare(engine, open, &candidates);
+        let request = reading_key(found, cause, number);
+        let receipts = commit::commit(engine, open, request.as_ref(), &mut |state| Ok(work_out(state, &mut report)));
+        let receipts = match receipts {
+            // Another process has read the same words, and what it read was erased since: who erased it has read them again.
+            Err(Error::Refused(_)) if is_recorded(open, request.as_ref())? => continue,
+            outcome => outcome?,
+        };
+        if receipts.iter().any(|receipt| receipt.replayed) {
+            // Another process has read the same words.
+            continue;
+        }
+        all.extend(report);
+    }
+    Ok(all)
+}
+
+/// The key under which a part of a first reading is recorded: whichever process reads the words too, they count once. A reading
+/// that is asked for again has none.
+fn reading_key(found: &Found<'_>, cause: &Cause, part: usize) -> Option<Idempotency> {
+    cause.event?;
+    let key = format!("{READ_BY}{}: {} {part}", found.reader, found.source);
+    commit::idempotency(Some(&key), &[key.as_bytes()])
+}
+
+fn is_recorded(open: &OpenMemory, request: Option<&Idempotency>) -> Result<bool> {
+    let Some(request) = request else { return Ok(false) };
+    Ok(open.writer()?.ledger.key_use(&request.key)?.is_some())
+}
+
+/// What an extractor finds in a source.
+pub(crate) fn read(engine: &Engine, extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
+    Page::of(engine, memory, held).read(extractor)
+}
+
+/// A source as it is read: what must be known of it, on its own, so that nobody holds the memory meanwhile.
+pub(crate) struct Page {
+    text: String,
+    speaker: String,
+    addressee: Option<String>,
+    said_at: Option<Timestamp>,
+    known: Vec<String>,
+    /// A turn of the user's own, and no entry, document or page.
+    is_own_turn: bool,
+}
+
+impl Page {
+    pub(crate) fn of(engine: &Engine, memory: &Memory, held: &Held) -> Self {
+        Self {
+            text: own_words(&held.source.text),
+            speaker: speaker(memory, held).to_owned(),
+            addressee: addressee(memory, held),
+            said_at: held.source.said_at,
+            known: known(engine, memory),
+            is_own_turn: held.source.kind() == ItemKind::Turn && held.trust == Trust::User,
+        }
+    }
+
+    /// What an extractor finds in it. What stands in a document was not said by the user: there are no remarks in it.
+    fn read(&self, extractor: &dyn Extractor) -> Result<Extraction> {
+        let mut found = extractor.read(&self.reading()).map_err(|error| Error::Unavailable(error.to_string()))?;
+        found.facts.retain(|fact| self.is_own_turn || fact.predicate != REMARK);
+        Ok(found)
+    }
+
+    pub(crate) fn reading(&self) -> Reading<'_> {
+        Reading {
+            text: &self.text,
+            speaker: &self.speaker,
+            addressee: self.addressee.as_deref(),
+            said_at: self.said_at,
+            known: &self.known,
+        }
+    }
+}
+
+/// The names of people and pets the user has spoken of by what they are to them.
+fn known(engine: &Engine, memory: &Memory) -> Vec<String> {
+    let predicates = &engine.predicates;
+    let relations = predicates.names().filter(|relation| !predicates.get(relation).roles.is_empty());
+    let mut known = Vec::new();
+    for relation in relations {
+        let slot = format!("{USER}|{relation}|");
+        for fact in memory.items().in_slot(&slot) {
+            let is_named = fact.object.starts_with(char::is_uppercase);
+            known.extend(fact.object.split(' ').filter(|name| is_named && name.len() > 2).map(str::to_owned));
+        }
+    }
+    known.truncate(quipu_core::limit::NAMES_KNOWN_MAX);
+    known
+}
+
+/// A source's candidates in portions that fit one event each.
+fn parts(mut found: Extraction) -> Vec<Extraction> {
+    let mut all = Vec::new();
+    loop {
+        let part = Extraction {
+            facts: first(&mut found.facts),
+            tasks: first(&mut found.tasks),
+            notes: first(&mut found.notes),
+            updates: first(&mut found.updates),
+            tenets: first(&mut found.tenets),
+            claims: first(&mut found.claims),
+            task_claims: first(&mut found.task_claims),
+            misread: first(&mut found.misread),
+            refused: first(&mut found.refused),
+            ..Extraction::default()
+        };
+        if part == Extraction::default() {
+            return all;
+        }
+        all.push(Extraction { besides: found.besides.clone(), ..part });
+    }
+}
+
+fn first<T>(all: &mut Vec<T>) -> Vec<T> {
+    let rest = all.split_off(all.len().min(CANDIDATES_PER_EVENT));
+    std::mem::replace(all, rest)
+}
+
+pub(crate) fn decide(
+    engine: &Engine,
+    (echo, values): (&Echo, &Values),
+    memory: &Memory,
+    held: &Held,
+    found: &Extraction,
+) -> (Vec<Change>, Understanding) {
+    let shown = |sentence: &str| sentence.split_whitespace().count() >= ECHO_WORDS_MIN && echo.covers(sentence);
+    let text = &held.source.text;
+    let case = Case {
+        memory,
+        predicates: &engine.predicates,
+        registry: &engine.registry,
+        policy: &engine.policy,
+        source: held.source.id,
+        reading: Reading {
+            text,
+            speaker: speaker(memory, held),
+            addressee: None,
+            said_at: held.source.said_at,
+            known: &[],
+        },
+        standing: Standing { kind: held.from, trust: held.trust },
+        now: engine.now(),
+        shown: &shown,
+        nearest: &|candidate| novelty::nearest(engine, values, memory, candidate),
+    };
+    reconcile::decide(&case, found, &mut |kind| engine.new_item_id(kind))
+}
+
+fn draft(reader: &str, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draft {
+    let source = &held.source;
+    let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
+    let origin = Origin {
+        kind: held.from,
+        reference: cause.reference.clone().or_else(|| Some(source.id.to_string())),
+        session: text(&source.session),
+        author: text(&source.author),
+    };
+    let rationale = Some(format!("{READ_BY}{reader}"));
+    let caused_by = cause.event.into_iter().collect();
+    Draft { origin, rationale, caused_by, ..Draft::new(Actor::System, held.from, changes) }
+}
+
+/// Who "I" is: the user, unless the author has a name that is not the user's. The user's name is the one that is known, or
+/// that stands on the first of the user's own words.
+pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
+    let Some(author) = held.source.author.as_deref() else { return USER };
+    let own = |name: &str| normal(name) == normal(author);
+    let named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
+    let signed = memory.signed().is_some_and(own);
+    if named || own(memory.user().as_str()) || own(USER) || signed { USER } else { author }
+}
+
+/// Who "you" is: the last other person who spoke in the session.
+fn addressee(memory: &Memory, held: &Held) -> Option<String> {
+    let session = memory.session(held.source.session.as_deref()?)?;
+    let own = memory.find(held.source.id)?;
+    let before = session.sources.iter().rev().skip_while(|&&ordinal| ordinal >= own);
+    let mut others = before.filter_map(|&ordinal| memory.sources().get(ordinal as usize));
+    let other = others.find(|other| other.source.author != held.source.author)?;
+    if other.source.role != Role::User { None } else { other.source.author.as_deref().map(str::to_owned) }
+}
+
+/// The text with everything blanked out that stands in a block Quipu made: what was recalled is not said again. Bytes keep
+/// their places.
+pub(crate) fn own_words(text: &str) -> String {
+    let kept = quipu_core::guard::strip_packs(text);
+    blank_outside(text, &kept)
+}
+
+fn blank_outside(text: &str, kept: &[Range<usize>]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    let mut from = 0;
+    for range in kept.iter().cloned().chain(std::iter::once(text.len()..text.len())) {
+        for byte in bytes.get_mut(from..range.start).unwrap_or_default() {
+            *byte = b' ';
+        }
+        from = range.end;
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// What reading again found.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Reread {
+    /// Sources that were read.
+    pub sources: u64,
+    /// What came of them.
+    pub understood: Understanding,
+}
+
+/// Reads every source again that nobody has taken a reading of back, in the order of the ledger.
+///
+/// What is known already changes nothing, so this may be run at any time: after a revert that left later statements
+/// without their ground, after an interrupted import, or with a better extractor.
+///
+/// # Errors
+/// As for every append.
+pub fn reread(engine: &Engine, user: &UserId) -> Result<Reread> {
+    let open = engine.open(user)?;
+    let taken_back = sources_taken_back(&open)?;
+    let sources: Vec<ItemId> = {
+        let state = open.read();
+        state.memory.sources().iter().map(|held| held.source.id).filter(|id| !taken_back.contains(id)).collect()
+    };
+    let mut all = Reread::default();
+    for source in sources {
+        all.understood.extend(understand(engine, &open, source, &Cause::default())?);
+        all.sources += 1;
+    }
+    checkpoint::after_append(engine, &open, true, &mut |_| {});
+    Ok(all)
+}
+
+/// Sources whose reading someone reverted by hand: to read them again would undo that.
+pub(crate) fn sources_taken_back(open: &OpenMemory) -> Result<BTreeSet<ItemId>> {
+    let mut writer = open.writer()?;
+    let state = open.read();
+    let mut found = BTreeSet::new();
+    let skipped: Vec<Seq> = state.memory.skipped().iter().copied().filter(|&seq| seq <= state.memory.seq()).collect();
+    for seq in skipped {
+        let event = ledger::open(&crate::memory::fold::sealed_at(writer.ledger.as_mut(), seq)?)?;
+        for change in event.changes.iter().flatten() {
+            if let Change::Drawn(drawn) = change {
+                found.extend(drawn.needs());
+            }
+        }
+    }
+    Ok(found)
+}

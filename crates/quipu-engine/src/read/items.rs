@@ -1,0 +1,348 @@
+//! Get, list, why: looking at single items.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use quipu_core::Memory;
+use quipu_core::event::{Actor, Change, Draft, Event, ItemMark, SourceKind};
+use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
+use quipu_core::item::{Evidence, Hits};
+use quipu_core::memory::{Held, Marks};
+use quipu_core::source::{Artifact, Role};
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::history::log::{self, Entry};
+use crate::history::versions::{self, When};
+use crate::memory::MemoryRef;
+use crate::memory::checkpoint;
+use crate::memory::fold;
+use crate::memory::{Receipt, commit};
+
+/// An item as it is shown.
+#[derive(Debug, Clone, Serialize)]
+pub struct Item {
+    /// Its name.
+    pub id: ItemId,
+    /// What it is.
+    pub kind: ItemKind,
+    /// The conversation or file.
+    pub session_id: Option<String>,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// Who spoke, in the model's sense.
+    pub role: Role,
+    /// Who spoke, by name.
+    pub author: Option<String>,
+    /// When it was said.
+    pub said_at: Option<Timestamp>,
+    /// The words.
+    pub text: String,
+    /// What came with them.
+    pub artifacts: Vec<Artifact>,
+    /// Its name where it was imported from.
+    pub native_id: Option<String>,
+    /// Hash of what was said, by whom and when; of what it says, for what was drawn from words.
+    pub content_hash: String,
+    /// How it stands, for what was drawn from words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standing: Option<String>,
+    /// Pinned and rated.
+    pub marks: Marks,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
+    /// The event that recorded it.
+    pub event_seq: Seq,
+}
+
+impl Item {
+    pub(crate) fn of(memory: &Memory, held: &Held) -> Self {
+        let source = &held.source;
+        let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
+        Self {
+            id: source.id,
+            kind: source.kind(),
+            session_id: text(&source.session),
+            topic: text(&source.topic),
+            role: source.role,
+            author: text(&source.author),
+            said_at: source.said_at,
+            text: source.text.to_string(),
+            artifacts: source.artifacts.clone(),
+            native_id: source.native_id.as_deref().map(str::to_owned),
+            content_hash: source.content_hash().to_hex().to_string(),
+            standing: None,
+            marks: memory.marks(source.id),
+            hits: memory.items().hits(source.id),
+            event_seq: held.seq,
+        }
+    }
+
+    /// An item of any kind. What was drawn from words is shown with the speaker, time and conversation of the first of them.
+    fn of_any(memory: &Memory, id: ItemId) -> Result<Self> {
+        if let Some(held) = memory.get(id) {
+            return Ok(Self::of(memory, held));
+        }
+        let items = memory.items();
+        let missing = || Error::NotFound(format!("there is no item {id} in version {}", memory.seq()));
+        let (text, event_seq) = items.text(id).zip(items.made_by(id)).ok_or_else(missing)?;
+        let first = evidence(memory, id).into_iter().next().map(|held| Self::of(memory, held));
+        let (session_id, role, author, said_at) = match first {
+            Some(first) => (first.session_id, first.role, first.author, first.said_at),
+            None => (None, Role::User, None, items.fact(id).and_then(|fact| fact.first_seen)),
+        };
+        Ok(Self {
+            id,
+            kind: id.kind,
+            session_id,
+            topic: items.fact(id).and_then(|fact| fact.topic.clone()),
+            role,
+            author,
+            said_at,
+            text: text.to_owned(),
+            artifacts: Vec::new(),
+            native_id: None,
+            content_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+            standing: Some(items.standing(id)),
+            marks: memory.marks(id),
+            hits: items.hits(id),
+            event_seq,
+        })
+    }
+}
+
+/// The sources a drawn item was read from, each once, in order; nothing for a source.
+fn evidence(memory: &Memory, id: ItemId) -> Vec<&Held> {
+    let items = memory.items();
+    let places = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
+    let sources = match id.kind {
+        ItemKind::Fact => items.fact(id).map(|fact| places(&fact.evidence)),
+        ItemKind::Task => items.task(id).map(|task| places(&task.evidence)),
+        ItemKind::Note => items.note(id).map(|note| places(&note.evidence)),
+        ItemKind::Episode => items.episode(id).map(|episode| episode.sources.clone()),
+        ItemKind::Tenet => items.tenet(id).map(|tenet| tenet.evidence.clone()),
+        _ => None,
+    };
+    let mut seen = BTreeSet::new();
+    let each = sources.into_iter().flatten().filter(|source| seen.insert(*source));
+    each.filter_map(|source| memory.get(source)).collect()
+}
+
+/// Finds an item by its id, by the start of its id if only one fits, or by its name where it was imported from.
+fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a Held> {
+    if let Ok(id) = name.parse::<ItemId>()
+        && let Some(held) = memory.get(id)
+    {
+        return Ok(held);
+    }
+    let fits = |held: &&Held| {
+        (held.source.native_id.as_deref() == Some(name) && !memory.items().is_hidden(held.source.id))
+            || (name.len() > 5 && held.source.id.to_string().starts_with(name))
+    };
+    let mut found = memory.sources().iter().filter(fits);
+    match (found.next(), found.next()) {
+        (Some(held), None) => Ok(held),
+        (None, _) => Err(Error::NotFound(format!("there is no item {name:?} in version {}", memory.seq()))),
+        (Some(one), Some(other)) => Err(Error::Invalid(format!(
+            "{name:?} fits several items, {} and {} among them; give the whole id",
+            one.source.id, other.source.id
+        ))),
+    }
+}
+
+/// The id of an item of any kind, by its id or the start of it, or by its name where it was imported from.
+pub(crate) fn find_id(memory: &Memory, name: &str) -> Result<ItemId> {
+    if let Ok(id) = name.parse::<ItemId>()
+        && memory.has(id)
+    {
+        return Ok(id);
+    }
+    let mut drawn = memory.items().ids().filter(|id| name.len() > 5 && id.to_string().starts_with(name));
+    match (drawn.next(), drawn.next()) {
+        (Some(id), None) => Ok(id),
+        (Some(one), Some(other)) => {
+            Err(Error::Invalid(format!("{name:?} fits several items, {one} and {other} among them; give the whole id")))
+        }
+        (None, _) => find(memory, name).map(|held| held.source.id),
+    }
+}
+
+/// One item of any kind, by id, the start of one, or its name where it was imported from.
+///
+/// # Errors
+/// `NotFound` if nothing fits; `Invalid` if several do.
+pub fn get(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Item> {
+    let open = engine.open(user)?;
+    if at == When::Now {
+        let state = open.read();
+        return Item::of_any(&state.memory, find_id(&state.memory, name)?);
+    }
+    let memory = versions::memory_at(&open, at)?;
+    Item::of_any(&memory, find_id(&memory, name)?)
+}
+
+/// The words of an item, whatever drew it; none if it counts no longer.
+///
+/// # Errors
+/// `NotFound` without such a user; else as for opening.
+pub fn words(engine: &Engine, user: &UserId, id: ItemId) -> Result<Option<String>> {
+    let open = engine.open(user)?;
+    let state = open.read();
+    let items = state.memory.items();
+    let said = state.memory.get(id).map(|held| held.source.text.to_string());
+    Ok(said.or_else(|| items.text(id).filter(|_| !items.is_hidden(id)).map(str::to_owned)))
+}
+
+/// Which items to list.
+#[derive(Debug, Clone)]
+pub struct ListOptions {
+    /// As of which version.
+    pub at: When,
+    /// Only of this session.
+    pub session: Option<String>,
+    /// Only of this kind.
+    pub kind: Option<ItemKind>,
+    /// Skip so many.
+    pub offset: usize,
+    /// At most so many.
+    pub limit: usize,
+}
+
+/// A page of items.
+#[derive(Debug, Clone, Serialize)]
+pub struct ItemPage {
+    /// How many there are in all.
+    pub total: usize,
+    /// This page.
+    pub items: Vec<Item>,
+}
+
+/// Lists items in the order in which they were recorded.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn list(engine: &Engine, user: &UserId, options: &ListOptions) -> Result<ItemPage> {
+    let open = engine.open(user)?;
+    if options.at == When::Now {
+        return Ok(page(&open.read().memory, options));
+    }
+    Ok(page(&versions::memory_at(&open, options.at)?, options))
+}
+
+fn page(memory: &Memory, options: &ListOptions) -> ItemPage {
+    let wanted = |held: &&Held| {
+        let source = &held.source;
+        !memory.items().is_hidden(source.id)
+            && options.kind.map_or(source.is_item(), |kind| source.kind() == kind)
+            && options.session.as_ref().is_none_or(|session| source.session.as_deref() == Some(session))
+    };
+    let total = memory.sources().iter().filter(wanted).count();
+    let shown = memory.sources().iter().filter(wanted).skip(options.offset).take(options.limit);
+    ItemPage { total, items: shown.map(|held| Item::of(memory, held)).collect() }
+}
+
+/// Where an item comes from.
+#[derive(Debug, Clone, Serialize)]
+pub struct Why {
+    /// The item.
+    pub item: Item,
+    /// The event that recorded it.
+    pub event: Entry,
+    /// Which of the event's changes, and the digest that holds its words fast.
+    pub change: u32,
+    /// Salted digest of the change.
+    pub digest: String,
+    /// True if the stored bytes match the digest and the event its hash.
+    pub intact: bool,
+    /// The words it was read from, for what was drawn from words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Item>,
+    /// What was said before it in the same session.
+    pub before: Option<Item>,
+    /// What was said after it.
+    pub after: Option<Item>,
+    /// Later events about it.
+    pub later: Vec<Entry>,
+}
+
+/// The receipts of an item: its event, its evidence, its surroundings, what happened to it.
+///
+/// # Errors
+/// As [`get`].
+pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let state = open.read();
+    let id = find_id(&state.memory, name)?;
+    let item = Item::of_any(&state.memory, id)?;
+    let sealed = fold::sealed_at(writer.ledger.as_mut(), item.event_seq)?;
+    let event = quipu_core::ledger::open(&sealed)?;
+    let change = change_of(&event, id).unwrap_or_default();
+    let digest = event.header.digests.get(change as usize).map(|digest| digest.to_hex().to_string());
+    let mut later = Vec::new();
+    writer.ledger.read(item.event_seq + 1..=state.memory.seq(), &mut |sealed| {
+        if let Ok(event) = quipu_core::ledger::open(&sealed)
+            && event.changes.iter().flatten().any(|change| change.is_about(id))
+        {
+            later.push(log::entry(&state, &event));
+        }
+        true
+    })?;
+    Ok(Why {
+        event: log::entry(&state, &event),
+        change,
+        digest: digest.unwrap_or_default(),
+        intact: quipu_core::ledger::is_intact(&sealed),
+        evidence: evidence(&state.memory, id).into_iter().map(|held| Item::of(&state.memory, held)).collect(),
+        before: neighbour(&state.memory, id, -1),
+        after: neighbour(&state.memory, id, 1),
+        later,
+        item,
+    })
+}
+
+/// Which change of an event recorded or made an item.
+fn change_of(event: &Event, id: ItemId) -> Option<u32> {
+    let makes = |change: &Option<Change>| match change {
+        Some(Change::SourceRecorded(source)) => source.id == id,
+        Some(Change::Drawn(drawn)) => drawn.makes() == Some(id),
+        _ => false,
+    };
+    event.changes.iter().position(makes).and_then(|index| u32::try_from(index).ok())
+}
+
+/// What was said before or after a source in its session.
+fn neighbour(memory: &Memory, id: ItemId, offset: isize) -> Option<Item> {
+    let session = memory.session(memory.get(id)?.source.session.as_deref()?)?;
+    let own = memory.find(id)?;
+    let place = session.sources.iter().position(|&ordinal| ordinal == own)?;
+    let ordinal = *session.sources.get(place.checked_add_signed(offset)?)?;
+    Some(Item::of(memory, memory.sources().get(ordinal as usize)?))
+}
+
+/// Pins, unpins or rates an item. A rating goes from −2 to 2.
+///
+/// # Errors
+/// `Invalid` for another rating; `NotFound` without such an item.
+pub fn mark<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    name: &str,
+    pinned: Option<bool>,
+    rating: Option<i8>,
+) -> Result<Receipt> {
+    let memory = memory.into();
+    if rating.is_some_and(|stars| !(-2..=2).contains(&stars)) {
+        return Err(Error::Invalid("a rating goes from -2 to 2".to_owned()));
+    }
+    let open = engine.open(memory)?;
+    let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
+        let item = find_id(&state.memory, name)?;
+        let change = Change::ItemMarked(ItemMark { item, pinned, rating });
+        Ok(Draft::new(Actor::User, SourceKind::UserEdited, vec![change]))
+    })?;
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    Ok(receipt)
+}

@@ -1,0 +1,337 @@
+//! Facts, tasks, episodes, notes, tenets, conflicts: looking at what was drawn, now or as of another time.
+
+use jiff::Timestamp;
+use quipu_core::Memory;
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::item::{Episode, Fact, FactStatus, Hits, Note, Task, Tenet};
+use quipu_core::memory::Marks;
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::history::log::{self, Entry};
+use crate::history::versions::{self, When};
+use crate::memory::OpenMemory;
+use crate::read::items;
+use crate::review::queue::quotes;
+
+/// Which facts to show.
+#[derive(Debug, Clone, Default)]
+pub struct FactOptions {
+    /// What was known then; now, if nothing is said.
+    pub at: Option<When>,
+    /// What held then, as far as known at `at`; `None` for what holds now.
+    pub valid_at: Option<Timestamp>,
+    /// Also what holds no longer, never held, waits or was taken back.
+    pub all: bool,
+    /// Only about this subject.
+    pub subject: Option<String>,
+    /// Only this relation.
+    pub predicate: Option<String>,
+}
+
+/// A fact with the words it was read from.
+#[derive(Debug, Clone, Serialize)]
+pub struct FactShown {
+    /// The fact.
+    #[serde(flatten)]
+    pub fact: Fact,
+    /// Its sources.
+    pub source_ids: Vec<ItemId>,
+    /// The words, with their source.
+    pub quotes: Vec<(ItemId, String)>,
+    /// The event that made it.
+    pub event_seq: Option<u64>,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
+    /// It was said so often that it is of the profile.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub promoted: bool,
+}
+
+impl FactShown {
+    fn of(memory: &Memory, fact: &Fact) -> Self {
+        let mut source_ids: Vec<ItemId> = fact.evidence.iter().map(|at| at.source).collect();
+        source_ids.dedup();
+        let (quotes, event_seq) = (quotes(memory, &fact.evidence), memory.items().made_by(fact.id));
+        let (hits, promoted) = (memory.items().hits(fact.id), memory.items().is_promoted(fact.id));
+        Self { fact: fact.clone(), source_ids, quotes, event_seq, hits, promoted }
+    }
+}
+
+/// Runs on the memory as of a version.
+fn seen<T>(open: &OpenMemory, at: Option<When>, look: impl FnOnce(&Memory) -> T) -> Result<T> {
+    match at {
+        None | Some(When::Now) => Ok(look(&open.read().memory)),
+        Some(at) => Ok(look(&versions::memory_at(open, at)?)),
+    }
+}
+
+/// Facts: what holds, or held at a time, as far as it was known at a version. Most important first.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn facts(engine: &Engine, user: &UserId, options: &FactOptions) -> Result<Vec<FactShown>> {
+    let open = engine.open(user)?;
+    let now = engine.now();
+    let wanted = |memory: &Memory, fact: &Fact| {
+        let counts = match options.valid_at {
+            Some(time) => fact.held_at(time),
+            None => fact.holds_at_last(now),
+        };
+        let subject = options.subject.as_ref().is_none_or(|wanted| wanted.eq_ignore_ascii_case(&fact.subject));
+        let predicate = options.predicate.as_ref().is_none_or(|wanted| *wanted == fact.predicate);
+        (options.all || (counts && !memory.items().is_hidden(fact.id))) && subject && predicate
+    };
+    seen(&open, options.at, |memory| {
+        let mut found: Vec<FactShown> = memory
+            .items()
+            .facts()
+            .filter(|fact| wanted(memory, fact))
+            .map(|fact| FactShown::of(memory, fact))
+            .collect();
+        let order = |shown: &FactShown| {
+            let subject = (shown.fact.subject != quipu_core::extract::USER, shown.fact.subject.clone());
+            (subject, std::cmp::Reverse((shown.fact.intrinsic_importance * 100.0) as i64), shown.fact.slot.clone())
+        };
+        found.sort_by_cached_key(|shown| (order(shown), shown.event_seq, shown.fact.id));
+        found
+    })
+}
+
+/// Tasks, goals and problems; without `all`, only those that are open.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn tasks(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Result<Vec<Task>> {
+    use quipu_core::item::TaskStatus::{Active, Stalled};
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
+        let items = memory.items();
+        let wanted = |task: &&Task| all || (matches!(task.status, Active | Stalled) && !items.is_hidden(task.id));
+        let mut found: Vec<Task> = items.tasks().filter(wanted).cloned().collect();
+        found.sort_by_key(|task| (task.due.is_none(), task.due, items.made_by(task.id), task.id));
+        found
+    })
+}
+
+/// Episodes, in the order of time.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn episodes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Episode>> {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
+        let items = memory.items();
+        let mut found: Vec<Episode> =
+            items.episodes().filter(|episode| !items.is_hidden(episode.id)).cloned().collect();
+        found.sort_by_key(|episode| (episode.start, items.made_by(episode.id), episode.id));
+        found
+    })
+}
+
+/// The `k` episodes that have most to do with these topics and places of the core document, each with its score: topics count
+/// three, places four, and its importance is added. Equals in the order of their ids.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn episodes_about(
+    engine: &Engine,
+    user: &UserId,
+    at: Option<When>,
+    topics: &[String],
+    paths: &[String],
+    k: usize,
+) -> Result<Vec<(u32, Episode)>> {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
+        let items = memory.items();
+        let shown = items.episodes().filter(|episode| !items.is_hidden(episode.id));
+        quipu_core::episode::score::rank(shown, topics, paths, k)
+            .into_iter()
+            .map(|(score, episode)| (score, episode.clone()))
+            .collect()
+    })
+}
+
+/// Notes, in the order in which they were recorded.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn notes(engine: &Engine, user: &UserId, at: Option<When>) -> Result<Vec<Note>> {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
+        let items = memory.items();
+        let mut found: Vec<Note> = items.notes().filter(|note| !items.is_hidden(note.id)).cloned().collect();
+        found.sort_by_key(|note| (items.made_by(note.id), note.id));
+        found
+    })
+}
+
+/// Lines of the self-model, in the order in which they were recorded; outdated ones only with `all`.
+///
+/// # Errors
+/// `NotFound` without such a user or version.
+pub fn tenets(engine: &Engine, user: &UserId, at: Option<When>, all: bool) -> Result<Vec<Tenet>> {
+    let open = engine.open(user)?;
+    seen(&open, at, |memory| {
+        let items = memory.items();
+        let outdated = quipu_core::item::TenetStatus::Outdated;
+        let wanted = |tenet: &&Tenet| all || (tenet.status != outdated && !items.is_hidden(tenet.id));
+        let mut found: Vec<Tenet> = items.tenets().filter(wanted).cloned().collect();
+        found.sort_by_key(|tenet| (items.made_by(tenet.id), tenet.id));
+        found
+    })
+}
+
+/// Two values that cannot both hold.
+#[derive(Debug, Clone, Serialize)]
+pub struct Conflict {
+    /// The contested one.
+    pub contested: FactShown,
+    /// What it stands against: what holds of the same subject and relation.
+    pub against: Vec<FactShown>,
+    /// The review that asks about it, if one does.
+    pub review: Option<ItemId>,
+    /// What it asks.
+    pub question: Option<String>,
+}
+
+/// Contested facts with both sides, and the question that would settle each.
+///
+/// # Errors
+/// `NotFound` without such a user.
+pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
+    let open = engine.open(user)?;
+    let state = open.read();
+    let items = state.memory.items();
+    let contested = items.facts().filter(|fact| fact.status == FactStatus::Contested && !items.is_hidden(fact.id));
+    let conflict = |fact: &Fact| {
+        let asking = items.waiting_about(fact.id).next();
+        let named = asking.and_then(|review| review.against).and_then(|id| items.fact(id));
+        let held = items.in_slot(&fact.slot).filter(|held| held.is_active() && held.single);
+        let mut against: Vec<&Fact> = named.into_iter().chain(held).collect();
+        against.dedup_by_key(|fact| fact.id);
+        Conflict {
+            contested: FactShown::of(&state.memory, fact),
+            against: against.into_iter().map(|fact| FactShown::of(&state.memory, fact)).collect(),
+            review: asking.map(|review| review.id),
+            question: asking.map(|review| review.question.clone()),
+        }
+    };
+    Ok(contested.map(conflict).collect())
+}
+
+/// What an item says, whatever its kind, and everything that happened to it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Story {
+    /// The item.
+    pub id: ItemId,
+    /// Its kind.
+    pub kind: ItemKind,
+    /// What it says.
+    pub text: String,
+    /// How it stands.
+    pub standing: String,
+    /// The item itself, in full.
+    pub item: serde_json::Value,
+    /// The words it was read from, with their source.
+    pub quotes: Vec<(ItemId, String)>,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
+    /// The events about it, oldest first.
+    pub events: Vec<Entry>,
+}
+
+/// The history of an item: every event about it, oldest first.
+///
+/// # Errors
+/// `NotFound` without such an item.
+pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
+    let open = engine.open(user)?;
+    let mut writer = open.writer()?;
+    let state = open.read();
+    let id = items::find_id(&state.memory, name)?;
+    let first = match state.memory.get(id) {
+        Some(held) => held.seq,
+        None => state.memory.items().made_by(id).unwrap_or(1),
+    };
+    let mut events = Vec::new();
+    writer.ledger.read(first..=state.memory.seq(), &mut |sealed| {
+        if let Ok(event) = quipu_core::ledger::open(&sealed)
+            && event.changes.iter().flatten().any(|change| change.is_about(id))
+        {
+            events.push(log::entry(&state, &event));
+        }
+        true
+    })?;
+    let Look { id, kind, text, standing, item, marks: _, quotes, hits } = look_at(&state.memory, id)?;
+    Ok(Story { id, kind, text, standing, item, quotes, hits, events })
+}
+
+/// What an item says, whatever its kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct Look {
+    /// The item.
+    pub id: ItemId,
+    /// Its kind.
+    pub kind: ItemKind,
+    /// What it says.
+    pub text: String,
+    /// How it stands.
+    pub standing: String,
+    /// Pinned and rated.
+    pub marks: Marks,
+    /// The item itself, in full.
+    pub item: serde_json::Value,
+    /// The words it was read from, with their source.
+    pub quotes: Vec<(ItemId, String)>,
+    /// How often it was shown, and when last, as far as that is written down.
+    #[serde(flatten)]
+    pub hits: Hits,
+}
+
+/// An item of any kind, by id, the start of one, or its name where it was imported from; as of a version.
+///
+/// # Errors
+/// `NotFound` if nothing fits; `Invalid` if several do.
+pub fn look(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Look> {
+    let open = engine.open(user)?;
+    seen(&open, Some(at), |memory| look_at(memory, items::find_id(memory, name)?))?
+}
+
+fn look_at(memory: &Memory, id: ItemId) -> Result<Look> {
+    let (text, standing, item) = match memory.get(id) {
+        Some(held) => (held.source.text.to_string(), "recorded".to_owned(), to_json(&items::Item::of(memory, held))?),
+        None => {
+            let found = memory.items();
+            (found.text(id).unwrap_or_default().to_owned(), found.standing(id), whole(memory, id)?)
+        }
+    };
+    let evidence = memory.items().fact(id).map(|fact| fact.evidence.clone());
+    let evidence = evidence.or_else(|| memory.items().task(id).map(|task| task.evidence.clone()));
+    let entry = || memory.items().sessions().entry(id).map(|entry| entry.truth.evidence.clone());
+    let quotes = quotes(memory, &evidence.or_else(entry).unwrap_or_default());
+    let hits = memory.items().hits(id);
+    Ok(Look { id, kind: id.kind, text, standing, marks: memory.marks(id), item, quotes, hits })
+}
+
+/// A drawn item in full.
+fn whole(memory: &Memory, id: ItemId) -> Result<serde_json::Value> {
+    let items = memory.items();
+    match id.kind {
+        ItemKind::Fact => to_json(&items.fact(id).map(|fact| FactShown::of(memory, fact))),
+        ItemKind::Episode => to_json(&items.episode(id)),
+        ItemKind::Task => to_json(&items.task(id)),
+        ItemKind::Note => to_json(&items.note(id)),
+        ItemKind::Tenet => to_json(&items.tenet(id)),
+        ItemKind::Truth => to_json(&items.sessions().entry(id)),
+        _ => to_json(&items.review(id)),
+    }
+}
+
+fn to_json(value: &impl Serialize) -> Result<serde_json::Value> {
+    serde_json::to_value(value).map_err(|error| Error::Bug(format!("an item cannot be written as JSON: {error}")))
+}

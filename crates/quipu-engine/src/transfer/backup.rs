@@ -1,0 +1,176 @@
+//! Backup and restore: whole ledgers as single files, proven by their head hash.
+
+use std::path::{Path, PathBuf};
+
+use quipu_core::id::{Seq, UserId};
+use quipu_core::ledger::Pin;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::memory::checkpoint;
+
+/// What a backup folder holds, in `manifest.json`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of this page.
+    pub schema_version: u32,
+    /// One file a user.
+    pub users: Vec<BackedUp>,
+}
+
+/// One user's backup.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackedUp {
+    /// Whose.
+    pub user_id: UserId,
+    /// The file, beside the manifest.
+    pub file: String,
+    /// The newest event in it.
+    pub head_seq: Seq,
+    /// Its hash.
+    pub head_hash: String,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
+/// Name of the manifest in a backup folder.
+pub const MANIFEST: &str = "manifest.json";
+
+fn io(what: &str, path: &Path, error: &std::io::Error) -> Error {
+    Error::Unavailable(format!("{what} {}: {error}", path.display()))
+}
+
+/// Copies the ledgers of the given users into a new folder and checks each copy's head hash.
+///
+/// # Errors
+/// `Refused` if the folder exists and is not empty; `Corrupt` if a copy does not have the head of its original.
+pub fn backup(engine: &Engine, users: &[UserId], folder: &Path) -> Result<Manifest> {
+    let taken = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+    if taken {
+        return Err(Error::Refused(format!("{} is not empty; a backup needs a new folder", folder.display())));
+    }
+    std::fs::create_dir_all(folder).map_err(|error| io("cannot make the folder", folder, &error))?;
+    let mut manifest = Manifest { schema_version: 1, users: Vec::new() };
+    for (number, user) in users.iter().enumerate() {
+        let open = engine.open(user)?;
+        checkpoint::checkpoint(engine, &open, true)?;
+        let file = format!("{number:04}.quipu");
+        let mut writer = open.writer()?;
+        let head = writer.ledger.head()?;
+        let copy = writer.ledger.backup(&folder.join(&file))?;
+        if copy.head != head {
+            return Err(Error::Corrupt(format!(
+                "the copy of {user} ends at {} ({}), the ledger at {} ({}); the backup is not usable",
+                copy.head.seq, copy.head.hash, head.seq, head.hash
+            )));
+        }
+        manifest.users.push(BackedUp {
+            user_id: user.clone(),
+            file,
+            head_seq: head.seq,
+            head_hash: head.hash.to_hex().to_string(),
+            bytes: copy.bytes,
+        });
+    }
+    let page = serde_json::to_vec_pretty(&manifest).map_err(|error| Error::Bug(error.to_string()))?;
+    write_durably(&folder.join(MANIFEST), &page).map_err(|error| io("cannot write the manifest in", folder, &error))?;
+    Ok(manifest)
+}
+
+/// Writes beside, syncs, renames, syncs the folder: the file is whole or not there.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    write_with(std::fs::OpenOptions::new().write(true).create(true).truncate(true), path, bytes)
+}
+
+/// The same for a file that only its owner may read.
+pub fn write_privately(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    write_with(&options, path, bytes)
+}
+
+fn write_with(options: &std::fs::OpenOptions, path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::io::Write;
+    let beside = path.with_extension("part");
+    let mut file = options.open(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    drop(file);
+    std::fs::rename(&beside, path)?;
+    match path.parent() {
+        // A bare name lies in the working folder.
+        Some(folder) if folder.as_os_str().is_empty() => std::fs::File::open(".")?.sync_all(),
+        Some(folder) => std::fs::File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// What a restore did for one user.
+#[derive(Debug, Clone, Serialize)]
+pub struct Restored {
+    /// Whose.
+    pub user_id: UserId,
+    /// The version now in use.
+    pub head_seq: Seq,
+    /// Its hash, equal to the manifest's.
+    pub head_hash: String,
+    /// Where the ledger that was there before is now.
+    pub set_aside: Option<PathBuf>,
+}
+
+/// Reads a backup folder's manifest.
+///
+/// # Errors
+/// `NotFound` without one; `Corrupt` if it cannot be read.
+pub fn read_manifest(folder: &Path) -> Result<Manifest> {
+    let path = folder.join(MANIFEST);
+    let bytes =
+        std::fs::read(&path).map_err(|error| Error::NotFound(format!("no backup in {}: {error}", folder.display())))?;
+    serde_json::from_slice(&bytes).map_err(|error| Error::Corrupt(format!("{}: {error}", path.display())))
+}
+
+/// Puts users' ledgers back from a backup folder and verifies every event of each.
+///
+/// Without `replace` a user who has a memory is refused; with it, the ledger that is there is set aside, not deleted.
+///
+/// # Errors
+/// `NotFound` if the backup has no such user; `Corrupt` if a file is not what the manifest says: then the restored
+/// ledger stays in place for inspection and the message says so.
+pub fn restore(engine: &Engine, folder: &Path, users: Option<&[UserId]>, replace: bool) -> Result<Vec<Restored>> {
+    let manifest = read_manifest(folder)?;
+    if let Some(missing) =
+        users.into_iter().flatten().find(|user| !manifest.users.iter().any(|held| held.user_id == **user))
+    {
+        return Err(Error::NotFound(format!("the backup in {} has no user {missing}", folder.display())));
+    }
+    let wanted = manifest.users.iter().filter(|held| users.is_none_or(|users| users.contains(&held.user_id)));
+    let mut restored = Vec::new();
+    for held in wanted {
+        if Path::new(&held.file).file_name() != Some(held.file.as_ref()) {
+            return Err(Error::Corrupt(format!("the manifest names a file outside its folder: {:?}", held.file)));
+        }
+        engine.forget_open(&held.user_id);
+        let set_aside = engine.store.restore(&held.user_id, &folder.join(&held.file), replace)?;
+        // Somebody may have appended already: what the manifest names has to be there, not at the end.
+        let hash = blake3::Hash::from_hex(&held.head_hash)
+            .map_err(|error| Error::Corrupt(format!("the manifest names a hash that is none: {error}")))?;
+        let pins = (held.head_seq > 0).then_some(Pin { seq: held.head_seq, hash });
+        let report = crate::history::verify::verify(engine, &held.user_id, pins.as_slice(), &mut |_| {})?;
+        if !report.is_intact() {
+            return Err(Error::Corrupt(format!(
+                "the restored ledger of {} is not what the manifest says; run `quipu verify -u {}`",
+                held.user_id, held.user_id
+            )));
+        }
+        restored.push(Restored {
+            user_id: held.user_id.clone(),
+            head_seq: report.ledger.head_seq,
+            head_hash: report.ledger.head_hash,
+            set_aside,
+        });
+    }
+    Ok(restored)
+}

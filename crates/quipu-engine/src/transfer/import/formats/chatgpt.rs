@@ -1,0 +1,151 @@
+//! What ChatGPT exports: a list of conversations, each a tree of messages.
+//!
+//! Only the branch the person ended on is read: from `current_node` upwards. Messages of other branches, and those ChatGPT
+//! does not show, are counted and left out. A message becomes a turn under its conversation's id, with its title as topic.
+
+mod message;
+
+use std::collections::{HashMap, HashSet};
+use std::io::BufRead;
+use std::sync::Arc;
+
+use quipu_core::limit::IMPORT_ELEMENT_BYTES_MAX;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::transfer::import::batch::{Filling, Sink};
+use crate::transfer::import::draft::Draft;
+use crate::transfer::import::fault::Stop;
+use crate::transfer::import::report::Report;
+use crate::transfer::import::stream::{self, Shape};
+use crate::transfer::import::{name, when};
+use message::Message;
+
+const SHAPE: Shape = Shape {
+    file: "conversations.json",
+    element: "conversation",
+    elements: "conversations",
+    expected: "conversations.json is an array of objects, each with a \"mapping\" of messages and a \"current_node\"",
+    lists: &[],
+    bytes_max: IMPORT_ELEMENT_BYTES_MAX,
+};
+
+/// A conversation, without what is not needed of it.
+#[derive(Deserialize)]
+struct Conversation {
+    #[serde(default)]
+    id: Value,
+    #[serde(default)]
+    conversation_id: Value,
+    #[serde(default)]
+    title: Value,
+    #[serde(default)]
+    current_node: Value,
+    mapping: HashMap<String, Node>,
+}
+
+/// A place in the tree.
+#[derive(Deserialize)]
+#[serde(from = "Value")]
+struct Node {
+    parent: Option<String>,
+    message: Option<Message>,
+}
+
+impl From<Value> for Node {
+    fn from(mut node: Value) -> Self {
+        let parent = node.get("parent").and_then(Value::as_str).map(str::to_owned);
+        let message = node.get_mut("message").map(Value::take).filter(|message| !message.is_null());
+        Self { parent, message: message.map(Message::from) }
+    }
+}
+
+/// Reads conversation by conversation. One that is cut or is no conversation ends the import.
+pub(in crate::transfer::import) fn read(
+    input: &mut dyn BufRead,
+    start: u64,
+    name: &Arc<str>,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
+    stream::elements(input, start, &SHAPE, &mut |number, conversation: Conversation| {
+        read_one(number, conversation, name, sink)
+    })
+}
+
+fn read_one(number: usize, mut conversation: Conversation, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    let id = [&conversation.id, &conversation.conversation_id].into_iter().find_map(|id| id.as_str());
+    let title = conversation.title.as_str().unwrap_or_default();
+    let place = format!("conversation {number} {}", name::quote(title));
+    let session = id.map_or_else(|| format!("{name}:{number}"), str::to_owned);
+    let session = name::session(sink.report, &place, &session);
+    let topic = name::label(sink.report, &place, "the title", title);
+    let branch = branch(&conversation, &place, sink.report);
+    let mut filling = Filling::new(name);
+    for (index, key) in branch.iter().enumerate() {
+        let Some(message) = conversation.mapping.remove(key).and_then(|node| node.message) else { continue };
+        let place = format!("{place}, message {}", index + 1);
+        if let Some(draft) = draft(message, key, place, sink.report) {
+            filling.push(Draft { session: session.clone(), topic: topic.clone(), ..draft }, sink);
+        }
+    }
+    let beside = conversation.mapping.into_values().filter_map(|node| node.message);
+    let beside = beside.filter(|message| !message.hidden && !message.is_empty()).count();
+    sink.report.leave_out("messages on branches that were not taken", beside as u64);
+    if filling.len() == 0 {
+        sink.report.leave_out("conversations without anything said", 1);
+    }
+    filling.flush(sink)
+}
+
+/// The keys of the messages from the first to the one the person ended on.
+fn branch(conversation: &Conversation, place: &str, report: &mut Report) -> Vec<String> {
+    let mapping = &conversation.mapping;
+    let named = conversation.current_node.as_str().filter(|key| mapping.contains_key(*key));
+    let mut at = named.or_else(|| {
+        if mapping.is_empty() {
+            return None;
+        }
+        report.notice(place, "it does not say which branch is current; the one with the newest message was taken");
+        newest_leaf(mapping)
+    });
+    let mut keys = Vec::new();
+    let mut seen = HashSet::new();
+    while let Some((key, node)) = at.and_then(|key| mapping.get_key_value(key)) {
+        if !seen.insert(key.as_str()) {
+            report.notice(place, "a message is its own ancestor; the branch was read down from there");
+            break;
+        }
+        keys.push(key.clone());
+        at = node.parent.as_deref();
+    }
+    keys.reverse();
+    keys
+}
+
+/// The key of the newest message that nothing follows; ties are broken by the key.
+fn newest_leaf(mapping: &HashMap<String, Node>) -> Option<&str> {
+    let parents: HashSet<&str> = mapping.values().filter_map(|node| node.parent.as_deref()).collect();
+    let leaves = mapping.iter().filter(|(key, _)| !parents.contains(key.as_str()));
+    let time = |node: &Node| node.message.as_ref().and_then(|message| when::json(&message.create_time).ok().flatten());
+    leaves.max_by_key(|(key, node)| (time(node), *key)).map(|(key, _)| key.as_str())
+}
+
+/// The turn a message becomes, or `None` if it is not shown or says nothing, which is counted.
+fn draft(message: Message, key: &str, place: String, report: &mut Report) -> Option<Draft> {
+    if message.hidden {
+        report.leave_out("messages that ChatGPT does not show", 1);
+        return None;
+    }
+    if let Some(reason) = message.unread {
+        if message.is_surprising() {
+            report.notice(&place, format!("{}; it was skipped", message.surprise()));
+        }
+        report.leave_out(reason, 1);
+        return None;
+    }
+    if message.is_empty() {
+        report.leave_out("empty messages", 1);
+        return None;
+    }
+    message.into_draft(key, place, report)
+}

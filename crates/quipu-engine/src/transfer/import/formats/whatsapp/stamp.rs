@@ -1,0 +1,183 @@
+//! The date and time a message of WhatsApp starts with.
+
+use std::fmt;
+
+use jiff::civil::{Date, DateTime};
+
+use super::is_mark;
+use crate::transfer::import::options::DateOrder;
+
+/// A time as written, before it is known what is day and what is month.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stamp {
+    /// The three numbers of the date; the year is the last one, or the first if it has four digits.
+    pub(super) numbers: [i16; 3],
+    pub(super) year_first: bool,
+    /// What stands between them.
+    pub(super) separator: char,
+    hour: i8,
+    minute: i8,
+    second: i8,
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ([a, b, c], between) = (self.numbers, self.separator);
+        write!(f, "{a}{between}{b}{between}{c} {:02}:{:02}:{:02}", self.hour, self.minute, self.second)
+    }
+}
+
+impl Stamp {
+    /// The date, if there is such a day.
+    pub(super) fn date(&self, order: DateOrder) -> Option<Date> {
+        let [year, month, day] = match (self.year_first, self.numbers, order) {
+            (true, [year, month, day], _) => [year, month, day],
+            (false, [day, month, year], DateOrder::DayFirst) | (false, [month, day, year], DateOrder::MonthFirst) => {
+                [year, month, day]
+            }
+        };
+        let year = if year < 100 { 2000 + year } else { year };
+        Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+    }
+
+    /// What the clock on the phone showed.
+    pub(super) fn time(&self, order: DateOrder) -> Option<DateTime> {
+        Some(self.date(order)?.at(self.hour, self.minute, self.second, 0))
+    }
+}
+
+/// The time at the start of a line, and what follows it. `None` for a line that goes on with a message.
+pub(super) fn header(line: &str) -> Option<(Stamp, &str)> {
+    let line = line.trim_start_matches(is_mark);
+    if let Some(line) = line.strip_prefix('[') {
+        let (stamp, rest) = line.split_once(']')?;
+        return Some((stamp_of(stamp)?, rest.strip_prefix(' ').unwrap_or(rest)));
+    }
+    if !line.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let (stamp, rest) = line.split_once(" - ")?;
+    Some((stamp_of(stamp)?, rest))
+}
+
+fn stamp_of(text: &str) -> Option<Stamp> {
+    let mut text = Cursor(text.trim_matches(|c: char| is_mark(c) || c.is_whitespace()));
+    let (first, digits) = text.number()?;
+    let separator = text.one_of(&['/', '.', '-'])?;
+    let (second, _) = text.number()?;
+    text.one_of(&[separator])?;
+    let (third, year_digits) = text.number()?;
+    let year_first = digits == 4;
+    if !year_first && !matches!(year_digits, 2 | 4) {
+        return None;
+    }
+    // Some languages write a dot or a comma behind the date.
+    text.skip(|c| matches!(c, ',' | '.' | '\u{60c}') || c.is_whitespace() || is_mark(c));
+    let (hour, _) = text.number()?;
+    text.one_of(&[':', '.'])?;
+    let (minute, _) = text.number()?;
+    let second_of_minute = match text.one_of(&[':', '.']) {
+        Some(_) => text.number()?.0,
+        None => 0,
+    };
+    let half = text.half()?;
+    let hour = match (half, hour) {
+        (None, 0..=23) => hour,
+        (Some(Half::Morning), 1..=12) => hour % 12,
+        (Some(Half::Afternoon), 1..=12) => hour % 12 + 12,
+        _ => return None,
+    };
+    if minute > 59 || second_of_minute > 59 {
+        return None;
+    }
+    let narrow = |number: i16| i8::try_from(number).ok();
+    Some(Stamp {
+        numbers: [first, second, third],
+        year_first,
+        separator,
+        hour: narrow(hour)?,
+        minute: narrow(minute)?,
+        second: narrow(second_of_minute)?,
+    })
+}
+
+enum Half {
+    Morning,
+    Afternoon,
+}
+
+struct Cursor<'t>(&'t str);
+
+impl Cursor<'_> {
+    /// A number of one to four digits, and how many there were.
+    fn number(&mut self) -> Option<(i16, usize)> {
+        let digits = self.0.bytes().take_while(u8::is_ascii_digit).count();
+        if !(1..=4).contains(&digits) {
+            return None;
+        }
+        let (number, rest) = self.0.split_at(digits);
+        self.0 = rest;
+        Some((number.parse().ok()?, digits))
+    }
+
+    fn one_of(&mut self, allowed: &[char]) -> Option<char> {
+        let c = self.0.chars().next().filter(|c| allowed.contains(c))?;
+        self.0 = &self.0[c.len_utf8()..];
+        Some(c)
+    }
+
+    fn skip(&mut self, what: impl Fn(char) -> bool) {
+        self.0 = self.0.trim_start_matches(what);
+    }
+
+    /// What is left must be nothing, or which half of the day it is: `PM`, `p. m.`.
+    #[expect(clippy::option_option, reason = "nothing left is an answer, and something else is none")]
+    fn half(&self) -> Option<Option<Half>> {
+        let left: String = self.0.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect();
+        let odd = self.0.contains(|c: char| !(c.is_alphabetic() || c.is_whitespace() || c == '.' || is_mark(c)));
+        match left.as_str() {
+            _ if odd => None,
+            "" => Some(None),
+            "am" => Some(Some(Half::Morning)),
+            "pm" => Some(Some(Half::Afternoon)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(line: &str, expected: Option<(&str, &str)>) {
+        let found = header(line).map(|(stamp, rest)| {
+            (stamp.time(DateOrder::DayFirst).map_or_else(|| stamp.to_string(), |time| time.to_string()), rest)
+        });
+        assert_eq!(found.as_ref().map(|(time, rest)| (time.as_str(), *rest)), expected, "{line:?}");
+    }
+
+    #[test]
+    fn the_start_of_a_message_is_recognised() {
+        check("[31/12/2025, 18:05:09] Ana: hi", Some(("2025-12-31T18:05:09", "Ana: hi")));
+        check("\u{200e}[31.12.25, 18:05:09] Ana: hi", Some(("2025-12-31T18:05:09", "Ana: hi")));
+        check("[1/2/26, 3:04:05\u{202f}PM] Ana: hi", Some(("2026-02-01T15:04:05", "Ana: hi")));
+        check("31/12/2025, 18:05 - Ana: hi - there", Some(("2025-12-31T18:05:00", "Ana: hi - there")));
+        check("31/12/25 12:05 a. m. - Ana: hi", Some(("2025-12-31T00:05:00", "Ana: hi")));
+        check("2025-12-31, 12:05 PM - Ana: hi", Some(("2025-12-31T12:05:00", "Ana: hi")));
+        check("12/31/2025, 18:05 - Ana: hi", Some(("12/31/2025 18:05:00", "Ana: hi")));
+        for line in [
+            "",
+            "hello",
+            "1/2 cup of flour - sifted",
+            "10:30 - train",
+            "[1] see below",
+            "31/12/2025, 25:05 - Ana: hi",
+            "31/12/2025, 13:05 PM - Ana: hi",
+            "31/12/2025, 18:05 or so - Ana: hi",
+            "31/12/20255, 18:05 - Ana: hi",
+            "31/12-2025, 18:05 - Ana: hi",
+        ] {
+            check(line, None);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Reads what other systems wrote: each format becomes sources, streamed, checked and named by their content.
+//!
+//! Nothing here stores anything: [`read`] hands [`Batch`]es to its caller and counts in a [`Report`]. Times come from
+//! the input only; a time that is missing or cannot be understood stays unknown. Because an id follows from the content,
+//! reading the same input again gives the same ids, and an import that broke off is continued by running it again.
+
+mod archive;
+mod batch;
+mod chop;
+mod draft;
+mod fault;
+mod fence;
+mod folder;
+mod formats;
+
+pub use formats::{locomo, longmemeval};
+mod inputs;
+mod lines;
+mod name;
+mod options;
+mod report;
+mod stream;
+mod walk;
+mod when;
+mod whole;
+
+use std::fmt;
+use std::io::{BufRead, Cursor, Read};
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use quipu_core::Refusal;
+use quipu_core::source::Source;
+
+use batch::Sink;
+use fault::Stop;
+pub use fault::{Fault, ReadError};
+pub use inputs::{Input, each_given, each_input};
+use options::ChatFile;
+pub use options::{DateOrder, ReadOptions, Zone};
+pub use report::{Notice, Report};
+
+/// What an import can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// The LoCoMo benchmark's JSON: long conversations of two people.
+    Locomo,
+    /// Chat messages, one conversation a line: `{"messages":[{"role":…,"content":…}]}`.
+    OpenAi,
+    /// A plain text file.
+    Text,
+    /// A Markdown file, with or without front matter.
+    Markdown,
+    /// A folder of notes in Markdown or plain text, such as an Obsidian vault.
+    Folder,
+    /// What ChatGPT exports: a zip archive, its folder, or its `conversations.json`.
+    ChatGpt,
+    /// What Claude exports: a zip archive, its folder, or its `conversations.json`.
+    Claude,
+    /// A chat WhatsApp exports: `_chat.txt`, or the archive around it.
+    WhatsApp,
+    /// What Telegram exports as JSON: one chat or all, `result.json` or its folder.
+    Telegram,
+    /// Memories mem0 lists or exports: `{"memories":[…]}`, `{"results":[…]}` or a list.
+    Mem0,
+    /// The file of the MCP reference memory: entities and relations, one a line.
+    MemoryJsonl,
+    /// A ledger another memory exported. [`read`] refuses it: it holds events, not sources.
+    Ledger,
+    /// The LongMemEval benchmark's JSON: questions, each with a history of chats.
+    LongMemEval,
+}
+
+impl Format {
+    /// Every format, in the order of their declaration.
+    pub const ALL: [Self; 13] = [
+        Self::Locomo,
+        Self::OpenAi,
+        Self::Text,
+        Self::Markdown,
+        Self::Folder,
+        Self::ChatGpt,
+        Self::Claude,
+        Self::WhatsApp,
+        Self::Telegram,
+        Self::Mem0,
+        Self::MemoryJsonl,
+        Self::Ledger,
+        Self::LongMemEval,
+    ];
+
+    /// The format as one word, as `FromStr` reads it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Locomo => "locomo",
+            Self::OpenAi => "openai",
+            Self::Text => "text",
+            Self::Markdown => "markdown",
+            Self::Folder => "folder",
+            Self::ChatGpt => "chatgpt",
+            Self::Claude => "claude",
+            Self::WhatsApp => "whatsapp",
+            Self::Telegram => "telegram",
+            Self::Mem0 => "mem0",
+            Self::MemoryJsonl => "memory-jsonl",
+            Self::Ledger => "ledger",
+            Self::LongMemEval => "longmemeval",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Refusal;
+
+    /// # Errors
+    /// `Invalid` lists the formats there are.
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        Self::ALL.into_iter().find(|format| format.word() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::word).join(", ");
+            Refusal::invalid(format!("{} is not an import format; there are {known}", name::quote(text)))
+        })
+    }
+}
+
+/// Sources that belong together, in the order they were said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Batch {
+    /// Whose history it is: a LoCoMo sample's or a LongMemEval question's id, mem0's user, a chat's name, else the name of the input. Not yet a user
+    /// id: it may hold any printable character, within `limit::NAME_BYTES_MAX` bytes.
+    pub conversation: String,
+    /// At least one. Each passes [`Source::check`] and carries the id that follows from its content; no id occurs twice.
+    pub sources: Vec<Source>,
+}
+
+/// Reads the whole input with the default [`ReadOptions`]; see [`read_with`].
+///
+/// # Errors
+/// As for [`read_with`].
+pub fn read<E>(
+    format: Format,
+    input: &mut dyn BufRead,
+    name: &str,
+    report: &mut Report,
+    each: &mut dyn FnMut(Batch) -> Result<(), E>,
+) -> Result<(), ReadError<E>> {
+    read_with(format, input, name, &ReadOptions::default(), report, each)
+}
+
+/// Reads the whole input and hands it on batch by batch.
+///
+/// `name` is what the input is called, such as a file's stem; it names sessions the input does not name itself. For
+/// [`Format::Folder`] the input is one note, and the name its path below the folder. A batch is a conversation, a line of
+/// chat messages, or up to `limit::IMPORT_TURNS_PER_EVENT` passages, messages or memories. Memory use is bounded by one
+/// conversation of at most `limit::IMPORT_ELEMENT_BYTES_MAX` bytes of JSON (LoCoMo: `limit::IMPORT_FILE_BYTES_MAX`), or
+/// one message or memory where a conversation is a stream of them; plain text, Markdown and WhatsApp are read whole and
+/// at most `limit::IMPORT_FILE_BYTES_MAX` bytes long. A byte order mark at the start is dropped.
+///
+/// What cannot be kept is skipped or repaired, and said in the report, which is valid whether reading succeeds or not.
+///
+/// # Errors
+/// - `Fault`: the input is empty, damaged, over a bound, cut, not of this format or unreadable. What came before the
+///   fault has been handed on, except that plain text, Markdown and WhatsApp must be UTF-8 throughout before anything is.
+/// - `Caller`: `each` failed; nothing was read after that.
+pub fn read_with<E>(
+    format: Format,
+    input: &mut dyn BufRead,
+    name: &str,
+    options: &ReadOptions,
+    report: &mut Report,
+    each: &mut dyn FnMut(Batch) -> Result<(), E>,
+) -> Result<(), ReadError<E>> {
+    let mut failed = None;
+    let mut deliver = |batch: Batch| match each(batch) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
+        }
+    };
+    let outcome = dispatch(format, input, name, options, &mut Sink::new(report, &mut deliver));
+    match (outcome, failed) {
+        (Ok(()), _) => Ok(()),
+        (Err(Stop::Fault(fault)), _) => Err(ReadError::Fault(fault.after(report.sources))),
+        (Err(Stop::Caller), Some(error)) => Err(ReadError::Caller(error)),
+        (Err(Stop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
+    }
+}
+
+fn dispatch(
+    format: Format,
+    input: &mut dyn BufRead,
+    called: &str,
+    options: &ReadOptions,
+    sink: &mut Sink<'_>,
+) -> Result<(), Stop> {
+    let (start, mut input) = without_mark(input)?;
+    let input = &mut input;
+    if format == Format::Folder {
+        folder::read(input, start, called, sink)?;
+        return something(sink);
+    }
+    let name = name::label(sink.report, called, "the input's name", called).unwrap_or_else(|| "import".into());
+    match format {
+        Format::Locomo => formats::locomo::read(input, start, sink)?,
+        Format::LongMemEval => formats::longmemeval::read(input, start, sink)?,
+        Format::OpenAi => formats::openai::read(input, &name, sink)?,
+        Format::Text => formats::text::read(input, start, &formats::text::Place::named(&name, sink.report), sink)?,
+        Format::Markdown => {
+            formats::markdown::read(input, start, &formats::text::Place::named(&name, sink.report), sink)?
+        }
+        Format::ChatGpt => formats::chatgpt::read(input, start, &name, sink)?,
+        Format::Claude => formats::claude::read(input, start, &name, sink)?,
+        Format::WhatsApp => formats::whatsapp::read(input, ChatFile { start, name: &name, options }, sink)?,
+        Format::Telegram => formats::telegram::read(input, ChatFile { start, name: &name, options }, sink)?,
+        Format::Mem0 => formats::mem0::read(input, start, &name, sink)?,
+        Format::MemoryJsonl => formats::memory_jsonl::read(input, &name, sink)?,
+        Format::Folder => {}
+        Format::Ledger => {
+            let reason = "a ledger is not read as sources: it is imported event by event".to_owned();
+            return Err(Fault::Refused(reason).into());
+        }
+    }
+    something(sink)
+}
+
+/// An input that gave nothing is a fault: the caller meant something else.
+fn something(sink: &Sink<'_>) -> Result<(), Stop> {
+    if sink.report.sources > 0 {
+        return Ok(());
+    }
+    Err(Fault::Nothing(match (sink.report.notices.first(), sink.report.left_out.iter().next()) {
+        (Some(notice), _) => format!("everything was skipped, first {notice}"),
+        (None, Some((reason, count))) => format!("everything was left out, such as {count} {reason}"),
+        (None, None) => "the input is empty".to_owned(),
+    })
+    .into())
+}
+
+/// Drops a UTF-8 byte order mark. Gives how many bytes were dropped, and the rest of the input.
+fn without_mark(input: &mut dyn BufRead) -> Result<(u64, impl BufRead), Fault> {
+    let mut head = Vec::new();
+    (&mut *input).take(3).read_to_end(&mut head).map_err(|source| Fault::unreadable("byte 0", source))?;
+    let mark = if head == [0xEF, 0xBB, 0xBF] { 3 } else { 0 };
+    head.drain(..mark);
+    Ok((mark as u64, Cursor::new(head).chain(input)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_read_back_as_written() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse::<Format>(), Ok(format));
+        }
+    }
+
+    #[test]
+    fn an_unknown_format_is_answered_with_the_known_ones() {
+        let answer = "fish".parse::<Format>().map_err(|refusal| refusal.to_string());
+        let expected = "\"fish\" is not an import format; there are locomo, openai, text, markdown, folder, chatgpt, claude, \
+                        whatsapp, telegram, mem0, memory-jsonl, ledger, longmemeval";
+        assert_eq!(answer, Err(expected.to_owned()));
+    }
+}

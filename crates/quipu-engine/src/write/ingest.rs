@@ -1,0 +1,471 @@
+//! Ingest: from a file or folder to events, idempotently.
+//!
+//! A source's id follows from its content, so what is known already is met again and left out: an import that was cut
+//! in the middle is finished by running it again.
+
+use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::id::{ItemId, ItemKind, UserId};
+use quipu_core::limit;
+use quipu_core::reconcile::Understanding;
+use quipu_core::source::{Role, Source};
+use serde::Serialize;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::memory::{OpenMemory, State, index};
+use crate::memory::{Progress, Watch, checkpoint};
+use crate::memory::{Receipt, commit};
+use crate::process::understand::{self, Cause};
+use crate::process::unread::{self, WORDS_ONLY};
+use crate::sessions::episodes;
+use crate::transfer::import::{self, Batch, Fault, Format, Input, ReadError, ReadOptions};
+use crate::write::remember;
+
+/// How to ingest.
+#[derive(Debug, Clone)]
+pub struct IngestOptions {
+    /// Only count what would be recorded.
+    pub dry_run: bool,
+    /// Only this conversation of the input.
+    pub conversation: Option<String>,
+    /// Read facts out of what is imported.
+    pub extract: bool,
+    /// What people say in it are the user's own words: they may say who the user is and what they like.
+    pub own_words: bool,
+    /// Everything into this user's memory.
+    pub into: Option<UserId>,
+    /// Where it goes when `into` is not given and the format names no users of its own.
+    pub default_user: UserId,
+    /// What the input leaves open.
+    pub read: ReadOptions,
+}
+
+/// What became of one conversation.
+#[derive(Debug, Clone, Serialize)]
+pub struct ConversationReport {
+    /// Its name in the input.
+    pub name: String,
+    /// Whose memory it went into.
+    pub user_id: UserId,
+    /// Sources recorded now.
+    pub new: u64,
+    /// Sources that were there already.
+    pub known: u64,
+    /// Sessions they belong to.
+    pub sessions: usize,
+    /// The earliest known time.
+    pub first_said_at: Option<Timestamp>,
+    /// The latest known time.
+    pub last_said_at: Option<Timestamp>,
+    /// Sources whose time is unknown.
+    pub undated: u64,
+}
+
+/// Something that was skipped or repaired.
+#[derive(Debug, Clone, Serialize)]
+pub struct IngestNotice {
+    /// Where in the input.
+    pub place: String,
+    /// What was wrong with it and what was done.
+    pub reason: String,
+}
+
+/// What an import did, or would do.
+#[derive(Debug, Clone, Serialize)]
+pub struct IngestReport {
+    /// Names the import in the ledger: revert by it to undo it.
+    pub reference: String,
+    /// True if nothing was recorded because only a report was asked for.
+    pub dry_run: bool,
+    /// Conversation by conversation.
+    pub conversations: Vec<ConversationReport>,
+    /// Facts read out of it.
+    pub facts: u64,
+    /// Sources that secrets were taken out of before they were stored.
+    pub redacted: u64,
+    /// Things that wait for a person because of it.
+    pub waiting: u64,
+    /// Candidates that did not pass the gate.
+    pub refused: u64,
+    /// What was skipped or repaired.
+    pub notices: Vec<IngestNotice>,
+    /// How many more notices there were.
+    pub notices_more: u64,
+    /// What is in the input and was not imported, counted by reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// What stopped the import before its end.
+    pub stopped_by: Option<String>,
+}
+
+impl IngestReport {
+    fn count(&mut self, understood: &Understanding) {
+        self.facts += understood.asserted.len() as u64;
+        self.waiting += understood.reviews.len() as u64;
+        self.refused += understood.refused.len() as u64;
+    }
+}
+
+/// Imports a file; for texts and notes also a folder, and for what is exported as an archive the archive or its folder.
+///
+/// The report is valid whatever happens: when the input turns out to be damaged, everything before the fault is durable
+/// and counted, and the error says where the fault is. Times come from the input; unknown stays unknown.
+pub fn ingest(
+    engine: &Engine,
+    format: Format,
+    path: &Path,
+    options: &IngestOptions,
+    watch: Watch<'_>,
+) -> (IngestReport, Option<Error>) {
+    let called = path.file_name().map_or_else(|| "input".to_owned(), |name| name.to_string_lossy().into_owned());
+    let each_input = |about: &mut import::Report, each: &mut dyn FnMut(Input<'_>) -> Result<()>| {
+        import::each_input(format, path, about, each)
+    };
+    run(engine, format, &called, options, &each_input, watch)
+}
+
+/// Imports a file that came as bytes: as [`ingest`], but without folders.
+pub fn ingest_given(
+    engine: &Engine,
+    format: Format,
+    (name, bytes): Given<'_>,
+    options: &IngestOptions,
+    watch: Watch<'_>,
+) -> (IngestReport, Option<Error>) {
+    let each_input = |about: &mut import::Report, each: &mut dyn FnMut(Input<'_>) -> Result<()>| {
+        import::each_given(format, (name, bytes), about, each)
+    };
+    run(engine, format, name, options, &each_input, watch)
+}
+
+/// What a file is called, and what is in it.
+pub type Given<'a> = (&'a str, &'a [u8]);
+
+/// Opens every input there is, one after the other.
+type Inputs<'a> = &'a dyn Fn(&mut import::Report, &mut dyn FnMut(Input<'_>) -> Result<()>) -> Result<()>;
+
+fn run(
+    engine: &Engine,
+    format: Format,
+    called: &str,
+    options: &IngestOptions,
+    inputs: Inputs<'_>,
+    watch: Watch<'_>,
+) -> (IngestReport, Option<Error>) {
+    let mut run = Run {
+        engine,
+        format,
+        options,
+        parts: BTreeMap::new(),
+        sessions: BTreeMap::new(),
+        recorded: 0,
+        report: IngestReport {
+            reference: shortened(&format!("{format}:{called}")),
+            dry_run: options.dry_run,
+            conversations: Vec::new(),
+            facts: 0,
+            redacted: 0,
+            waiting: 0,
+            refused: 0,
+            notices: Vec::new(),
+            notices_more: 0,
+            left_out: BTreeMap::new(),
+            stopped_by: None,
+        },
+    };
+    let outcome = run.read_all(inputs, watch).and_then(|()| run.finish(watch));
+    run.report.conversations = run.parts.into_values().collect();
+    let nothing = outcome.is_ok() && run.report.conversations.is_empty();
+    let outcome = if nothing { Err(no_such_conversation(options)) } else { outcome };
+    run.report.stopped_by = outcome.as_ref().err().map(ToString::to_string);
+    (run.report, outcome.err())
+}
+
+fn no_such_conversation(options: &IngestOptions) -> Error {
+    match &options.conversation {
+        Some(name) => Error::NotFound(format!("the input has no conversation {name:?}")),
+        None => Error::Invalid("nothing to import".to_owned()),
+    }
+}
+
+/// A reference within its bound, cut at a character.
+fn shortened(text: &str) -> String {
+    let end = (0..=text.len().min(limit::NAME_BYTES_MAX)).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    text[..end].replace('\0', "")
+}
+
+struct Run<'a> {
+    engine: &'a Engine,
+    format: Format,
+    options: &'a IngestOptions,
+    parts: BTreeMap<(String, UserId), ConversationReport>,
+    sessions: BTreeMap<(String, UserId), BTreeSet<String>>,
+    recorded: u64,
+    report: IngestReport,
+}
+
+impl Run<'_> {
+    fn read_all(&mut self, inputs: Inputs<'_>, watch: Watch<'_>) -> Result<()> {
+        let mut about = import::Report::default();
+        let outcome = inputs(&mut about, &mut |input| self.read_one(input, watch));
+        self.note(about);
+        outcome
+    }
+
+    fn read_one(&mut self, input: Input<'_>, watch: Watch<'_>) -> Result<()> {
+        let Input { name, place, one_of_many, stream } = input;
+        let (format, options) = (self.format, &self.options.read);
+        let mut read = import::Report::default();
+        let outcome = import::read_with(format, stream, name, options, &mut read, &mut |batch| self.take(batch, watch));
+        let outcome = match outcome {
+            Ok(()) => Ok(()),
+            Err(ReadError::Caller(error)) => Err(error),
+            Err(ReadError::Fault(Fault::Nothing(_))) if one_of_many => {
+                if read.left_out.is_empty() {
+                    read.leave_out("files with nothing in them", 1);
+                }
+                Ok(())
+            }
+            // A note that cannot be read is no reason to leave the others.
+            Err(ReadError::Fault(fault)) if format == Format::Folder && read.sources == 0 => {
+                read.notice(place, format!("{fault}; it was skipped"));
+                read.leave_out("notes that cannot be read", 1);
+                Ok(())
+            }
+            Err(ReadError::Fault(fault)) => Err(Error::Invalid(format!("{place}: {fault}"))),
+        };
+        self.note(read);
+        outcome
+    }
+
+    /// Takes over what a report says was skipped, repaired or left out.
+    fn note(&mut self, read: import::Report) {
+        for notice in read.notices {
+            if self.report.notices.len() < limit::IMPORT_NOTICES_MAX {
+                self.report.notices.push(IngestNotice { place: notice.place, reason: notice.reason });
+            } else {
+                self.report.notices_more += 1;
+            }
+        }
+        self.report.notices_more += read.notices_more;
+        for (reason, count) in read.left_out {
+            *self.report.left_out.entry(reason).or_default() += count;
+        }
+    }
+
+    fn take(&mut self, mut batch: Batch, watch: Watch<'_>) -> Result<()> {
+        if self.options.conversation.as_ref().is_some_and(|only| *only != batch.conversation) {
+            return Ok(());
+        }
+        let user = match (&self.options.into, self.format) {
+            (Some(user), _) => user.clone(),
+            (None, Format::Locomo | Format::LongMemEval) => UserId::parse(&batch.conversation).map_err(|refusal| {
+                Error::Invalid(format!(
+                    "conversation {:?} cannot name a user: {refusal}; give one with -u",
+                    batch.conversation
+                ))
+            })?,
+            (None, _) => self.options.default_user.clone(),
+        };
+        batch.sources.iter_mut().for_each(|source| self.redact(source));
+        let new = if self.options.dry_run {
+            self.count_new(&user, &batch.sources)?
+        } else {
+            let kind = if self.options.own_words { SourceKind::UserSaid } else { SourceKind::Imported };
+            self.record(&user, &batch.sources, kind)?
+        };
+        self.recorded += new;
+        watch(Progress::Imported(self.recorded));
+        self.count(batch, user, new);
+        Ok(())
+    }
+
+    /// Takes secrets out before anything is stored, also out of the id that follows from the words.
+    fn redact(&mut self, source: &mut Source) {
+        let follows = source.id == source.content_id();
+        if remember::redact(source).is_empty() {
+            return;
+        }
+        self.report.redacted += 1;
+        if follows {
+            source.id = source.content_id();
+        }
+    }
+
+    /// What was imported goes no further: its sessions are over.
+    fn tell(&self, user: &UserId, open: &OpenMemory) -> Result<()> {
+        let names = self.sessions.iter().filter(|((_, owner), _)| owner == user).flat_map(|(_, names)| names);
+        for session in names {
+            episodes::tell(self.engine, open, Some(session), Some(true))?;
+        }
+        Ok(())
+    }
+
+    /// Records what is new, and reads it where that is wanted, after what an earlier run left unread.
+    fn record(&mut self, user: &UserId, sources: &[Source], kind: SourceKind) -> Result<u64> {
+        let reference = self.report.reference.clone();
+        let open = self.engine.open_or_create(user)?;
+        if !self.options.extract {
+            return Ok(recorded(&record(self.engine, &open, sources, (&reference, kind), Some(WORDS_ONLY))?));
+        }
+        self.catch_up(&open)?;
+        let running = unread::begin(self.engine, &open)?;
+        let receipts = record(self.engine, &open, sources, (&reference, kind), None)?;
+        let mut traceless = false;
+        for receipt in &receipts {
+            let cause = Cause { event: Some(receipt.event_id), reference: Some(reference.clone()) };
+            for &source in &receipt.items {
+                let understood = understand::understand(self.engine, &open, source, &cause)?;
+                traceless |= understood.is_empty();
+                self.report.count(&understood);
+            }
+        }
+        running.finish(traceless)?;
+        Ok(recorded(&receipts))
+    }
+
+    fn catch_up(&mut self, open: &OpenMemory) -> Result<()> {
+        let report = &mut self.report;
+        unread::catch_up(self.engine, open, usize::MAX, &mut |_, understood| report.count(&understood)).map(drop)
+    }
+
+    fn count_new(&self, user: &UserId, sources: &[Source]) -> Result<u64> {
+        match self.engine.open(user) {
+            Ok(open) => {
+                let state = open.read();
+                Ok(sources.iter().filter(|source| state.memory.find(source.id).is_none()).count() as u64)
+            }
+            Err(Error::NotFound(_)) => Ok(sources.len() as u64),
+            Err(other) => Err(other),
+        }
+    }
+
+    fn count(&mut self, batch: Batch, user: UserId, new: u64) {
+        let key = (batch.conversation.clone(), user.clone());
+        let part = self.parts.entry(key.clone()).or_insert_with(|| ConversationReport {
+            name: batch.conversation,
+            user_id: user,
+            new: 0,
+            known: 0,
+            sessions: 0,
+            first_said_at: None,
+            last_said_at: None,
+            undated: 0,
+        });
+        part.new += new;
+        part.known += batch.sources.len() as u64 - new;
+        let times = || batch.sources.iter().filter_map(|source| source.said_at);
+        part.undated += batch.sources.iter().filter(|source| source.said_at.is_none()).count() as u64;
+        part.first_said_at = part.first_said_at.into_iter().chain(times()).min();
+        part.last_said_at = part.last_said_at.into_iter().chain(times()).max();
+        let names = self.sessions.entry(key).or_default();
+        names.extend(batch.sources.iter().filter_map(|source| source.session.as_deref().map(str::to_owned)));
+        part.sessions = names.len();
+    }
+
+    /// Makes everything that was recorded searchable, and saves it.
+    fn finish(&mut self, watch: Watch<'_>) -> Result<()> {
+        if self.options.dry_run {
+            return Ok(());
+        }
+        let users: BTreeSet<UserId> = self.parts.keys().map(|(_, user)| user.clone()).collect();
+        for user in users {
+            let open = self.engine.open(&user)?;
+            if self.options.extract {
+                self.catch_up(&open)?;
+                self.tell(&user, &open)?;
+            }
+            index::embed(self.engine, &open, watch)?;
+            checkpoint::checkpoint(self.engine, &open, true)?;
+        }
+        Ok(())
+    }
+}
+
+/// Records those of the sources that are not known yet; they are durable then, and searchable after the next catch-up.
+fn record(
+    engine: &Engine,
+    open: &OpenMemory,
+    sources: &[Source],
+    from: (&str, SourceKind),
+    rationale: Option<&str>,
+) -> Result<Vec<Receipt>> {
+    let mut receipts = Vec::new();
+    for chunk in sources.chunks(limit::IMPORT_TURNS_PER_EVENT * limit::IMPORT_EVENTS_PER_COMMIT) {
+        receipts.extend(commit::commit(engine, open, None, &mut |state| Ok(drafts(state, chunk, from, rationale)))?);
+    }
+    Ok(receipts)
+}
+
+/// How many sources were recorded; the record of the import itself is none.
+fn recorded(receipts: &[Receipt]) -> u64 {
+    receipts.iter().flat_map(|receipt| &receipt.items).filter(|id| id.kind != ItemKind::Import).count() as u64
+}
+
+fn drafts(
+    state: &State,
+    sources: &[Source],
+    (reference, kind): (&str, SourceKind),
+    rationale: Option<&str>,
+) -> Vec<Draft> {
+    let fresh: Vec<&Source> = sources.iter().filter(|source| state.memory.find(source.id).is_none()).collect();
+    let mark = import_mark(reference);
+    let mut first = state.memory.find(mark.id).is_none().then_some(mark);
+    let event = |sources: &[&Source]| {
+        let mut changes: Vec<Change> = first.take().map(Change::SourceRecorded).into_iter().collect();
+        changes.extend(sources.iter().map(|&source| Change::SourceRecorded(source.clone())));
+        let session = sources.first().and_then(|source| source.session.as_deref());
+        let shared = session.filter(|name| sources.iter().all(|source| source.session.as_deref() == Some(name)));
+        let origin =
+            Origin { kind, reference: Some(reference.to_owned()), session: shared.map(str::to_owned), author: None };
+        Draft { origin, rationale: rationale.map(str::to_owned), ..Draft::new(Actor::User, kind, changes) }
+    };
+    by_session(&fresh).into_iter().map(event).collect()
+}
+
+/// Groups of one session each, in order, none larger than an event should be.
+fn by_session<'a, 'b>(sources: &'b [&'a Source]) -> Vec<&'b [&'a Source]> {
+    let sessions = sources.chunk_by(|one, other| one.session == other.session);
+    sessions.flat_map(|session| session.chunks(limit::IMPORT_TURNS_PER_EVENT)).collect()
+}
+
+/// The record that an import took place: the same for every run of it.
+fn import_mark(reference: &str) -> Source {
+    let mut mark = Source {
+        id: ItemId { kind: ItemKind::Import, bits: 0 },
+        session: None,
+        topic: None,
+        role: Role::System,
+        author: None,
+        said_at: None,
+        text: reference.into(),
+        artifacts: Vec::new(),
+        native_id: None,
+    };
+    mark.id = mark.content_id();
+    mark
+}
+
+/// Records ready-made sources batch by batch, as an import does, and makes them searchable.
+///
+/// # Errors
+/// As for every append; what was recorded before stays.
+pub fn record_sources(
+    engine: &Engine,
+    user: &UserId,
+    batches: impl Iterator<Item = Vec<Source>>,
+    reference: &str,
+) -> Result<u64> {
+    let open = engine.open_or_create(user)?;
+    let mut count = 0;
+    for batch in batches {
+        let from = (reference, SourceKind::Imported);
+        count += recorded(&record(engine, &open, &batch, from, Some(WORDS_ONLY))?);
+    }
+    index::embed(engine, &open, &mut |_| {})?;
+    Ok(count)
+}

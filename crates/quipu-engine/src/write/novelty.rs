@@ -1,0 +1,125 @@
+//! Novelty: a value that means the same as one that is known is that one, said in other words.
+
+use std::collections::{BTreeSet, HashMap};
+
+use quipu_core::Memory;
+use quipu_core::extract::FactCandidate;
+use quipu_core::id::ItemId;
+use quipu_core::item::{Fact, FactType};
+use quipu_core::limit;
+use quipu_core::reconcile::slot_of;
+
+use crate::engine::Engine;
+use crate::lock::{Mutex, Rank, before_slow_call};
+use crate::memory::OpenMemory;
+
+/// Vectors of values that were compared before.
+pub(crate) struct Values(Mutex<Known>);
+
+#[derive(Default)]
+struct Known {
+    vectors: HashMap<String, Vec<f32>>,
+    /// Values that were to be compared and have no vector yet.
+    wanted: BTreeSet<String>,
+    /// How often all of it was let go of.
+    generation: u64,
+}
+
+impl Default for Values {
+    fn default() -> Self {
+        Self(Mutex::new(Rank::Detail, Known::default()))
+    }
+}
+
+/// The active fact of the same subject and relation whose value is nearest in meaning, with the cosine of the two values.
+///
+/// Only values are compared: sentences of one relation are alike whatever they say. `None` where a small difference
+/// matters more than likeness (names, places, rules, numbers), and while a vector is missing ([`prepare`] makes them): then a
+/// value is taken as new.
+pub(crate) fn nearest(
+    engine: &Engine,
+    values: &Values,
+    memory: &Memory,
+    candidate: &FactCandidate,
+) -> Option<(ItemId, f32)> {
+    let predicate = engine.predicates.get(&candidate.predicate);
+    if !matches!(predicate.fact_type, FactType::Preference | FactType::Trait) {
+        return None;
+    }
+    let slot = slot_of(predicate, candidate);
+    let alike = |held: &&Fact| held.is_active() && numbers(&held.object) == numbers(&candidate.object);
+    let held: Vec<&Fact> = memory.items().in_slot(&slot).filter(alike).take(limit::VALUES_COMPARED_MAX).collect();
+    if held.is_empty() {
+        return None;
+    }
+    let mut texts: Vec<&str> = held.iter().map(|fact| fact.object.as_str()).collect();
+    texts.push(&candidate.object);
+    let vectors = values.of(&texts)?;
+    let (own, others) = vectors.split_last()?;
+    let cosines = others.iter().map(|other| own.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
+    held.iter().map(|fact| fact.id).zip(cosines).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+}
+
+/// Embeds the values that a decision on these candidates compares. To be called with nothing in hand, before the decision.
+pub(crate) fn prepare(engine: &Engine, open: &OpenMemory, candidates: &[FactCandidate]) {
+    {
+        let state = open.read();
+        for candidate in candidates {
+            nearest(engine, &open.values, &state.memory, candidate);
+        }
+    }
+    open.values.embed_wanted(engine);
+}
+
+impl Values {
+    pub(crate) fn clear(&self) {
+        let mut known = self.0.lock();
+        *known = Known { generation: known.generation + 1, ..Known::default() };
+    }
+
+    /// The values themselves.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        let known = self.0.lock();
+        known.vectors.keys().chain(&known.wanted).cloned().collect()
+    }
+
+    /// Embeds the values that were wanted and were not there. If the embedder fails, they are taken as new.
+    pub(crate) fn embed_wanted(&self, engine: &Engine) {
+        let (wanted, generation): (Vec<String>, u64) = {
+            let mut known = self.0.lock();
+            (std::mem::take(&mut known.wanted).into_iter().collect(), known.generation)
+        };
+        if wanted.is_empty() {
+            return;
+        }
+        before_slow_call("the embedder");
+        let texts: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let Ok(made) = engine.embedder.embed(&texts) else { return };
+        let mut known = self.0.lock();
+        if known.generation != generation {
+            // One of the values may have been erased meanwhile.
+            return;
+        }
+        if known.vectors.len() + made.len() > limit::VALUES_KEPT_MAX {
+            known.vectors.clear();
+        }
+        known.vectors.extend(wanted.into_iter().zip(made));
+    }
+
+    /// The vectors of these values; none if one of them is not there, and then [`embed_wanted`](Self::embed_wanted) makes them.
+    fn of(&self, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
+        let mut known = self.0.lock();
+        let found: Option<Vec<Vec<f32>>> = texts.iter().map(|text| known.vectors.get(*text).cloned()).collect();
+        if found.is_none() {
+            let missing = texts.iter().filter(|text| !known.vectors.contains_key(**text));
+            let missing: Vec<String> = missing.map(|text| (*text).to_owned()).collect();
+            known.wanted.extend(missing);
+        }
+        found
+    }
+}
+
+/// The numbers of a value: two that differ in one are two values.
+fn numbers(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_ascii_digit()).filter(|digits| !digits.is_empty()).collect()
+}

@@ -1,0 +1,498 @@
+//! Write: ready-made items through the same gate as everything else.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, SourceKind};
+use quipu_core::extract::{
+    Besides, Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
+};
+use quipu_core::guard;
+use quipu_core::id::{ItemId, ItemKind};
+use quipu_core::item::{Link, NoteOrigin, TaskStatus, TenetKind};
+use quipu_core::limit;
+use quipu_core::predicate::normal;
+use quipu_core::reconcile::{Rejection, Understanding};
+use quipu_core::source::{Role, Source};
+use quipu_core::time::as_written;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::history::versions::{self, When};
+use crate::memory::MemoryRef;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
+use crate::process::understand::{self, Cause, Found, WRITTEN};
+use crate::write::replayed_answer;
+
+/// Items somebody made elsewhere.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WriteRequest {
+    /// Writing the same with the same key again has no second effect, and gets the first answer.
+    #[serde(skip_serializing)]
+    pub idempotency_key: Option<String>,
+    /// Claims.
+    pub facts: Vec<FactIn>,
+    /// Insights.
+    #[serde(alias = "reflective")]
+    pub notes: Vec<NoteIn>,
+    /// Tasks, goals and problems.
+    pub tasks: Vec<TaskIn>,
+    /// Lines of the self-model.
+    #[serde(alias = "schema")]
+    pub tenets: Vec<TenetIn>,
+}
+
+/// A claim in the words of either vocabulary: `subject, predicate, object` or `s, p, o`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct FactIn {
+    /// Whom it is about; the user, if nothing is said.
+    #[serde(alias = "s")]
+    pub subject: Option<String>,
+    /// The relation.
+    #[serde(alias = "p", alias = "relation")]
+    pub predicate: String,
+    /// The value.
+    #[serde(alias = "o")]
+    pub object: String,
+    /// The claim as a sentence.
+    pub text: Option<String>,
+    /// Since when it holds: a time, or a date.
+    #[serde(alias = "time", default, deserialize_with = "as_written::deserialize")]
+    pub valid_from: Option<Timestamp>,
+    /// Until when it held.
+    #[serde(default, deserialize_with = "as_written::deserialize")]
+    pub valid_to: Option<Timestamp>,
+    /// How sure, 0 to 1.
+    #[serde(alias = "confidence")]
+    pub confidence_base: Option<f64>,
+    /// What was said besides.
+    #[serde(default)]
+    pub qualifiers: BTreeMap<String, String>,
+    /// The broad field; that of the relation, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// The narrow field.
+    pub topic: Option<String>,
+    /// Free words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Connections with items that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
+}
+
+/// An insight.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct NoteIn {
+    /// The insight.
+    pub text: String,
+    /// `model_reflection`, `human_feedback` or `rule`; by default what fits who writes.
+    pub origin: Option<NoteOrigin>,
+    /// How sure, 0 to 1.
+    #[serde(alias = "confidence")]
+    pub confidence_base: Option<f64>,
+    /// Free words.
+    #[serde(default)]
+    pub tags: Vec<String>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
+}
+
+/// A task, goal or problem.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TaskIn {
+    /// A few words. `description` alone stands for it.
+    #[serde(default)]
+    pub title: String,
+    /// More than the title.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What it is; a task, if nothing is said.
+    pub kind: Option<TaskKind>,
+    /// Where it stands.
+    pub status: Option<TaskStatus>,
+    /// From 1 to 10; 5, if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
+    /// By when: a time, or a date.
+    #[serde(default, deserialize_with = "as_written::deserialize")]
+    pub due: Option<Timestamp>,
+    /// When it was first spoken of; now, if nothing is said.
+    #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+    /// What was tried.
+    #[serde(default)]
+    pub attempts: Vec<AttemptIn>,
+    /// Free words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// Connections with items that are there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
+}
+
+/// Something that was tried.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AttemptIn {
+    /// When: a time, or a date; now, if nothing is said.
+    #[serde(default, deserialize_with = "as_written::deserialize", skip_serializing_if = "Option::is_none")]
+    pub date: Option<Timestamp>,
+    /// What.
+    pub approach: String,
+    /// What came of it.
+    #[serde(default)]
+    pub outcome: String,
+    /// Whether it helped.
+    pub successful: Option<bool>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
+}
+
+/// A line of the self-model.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TenetIn {
+    /// What it is.
+    pub kind: TenetKind,
+    /// The line itself.
+    pub text: String,
+    /// Items it rests on.
+    #[serde(default)]
+    pub evidence: Vec<ItemId>,
+    /// The broad field.
+    pub domain: Option<String>,
+    /// The narrow one.
+    pub topic: Option<String>,
+    /// What is sent besides and has no place here.
+    #[serde(flatten, skip_serializing)]
+    pub rest: Map<String, Value>,
+}
+
+impl WriteRequest {
+    /// Everything that was sent and has no place here, by where it stands: `tasks[0].attempts[1].mood`.
+    fn ignored(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut note =
+            |at: String, rest: &Map<String, Value>| all.extend(rest.keys().map(|name| format!("{at}.{name}")));
+        self.facts.iter().enumerate().for_each(|(at, fact)| note(format!("facts[{at}]"), &fact.rest));
+        self.notes.iter().enumerate().for_each(|(at, one)| note(format!("notes[{at}]"), &one.rest));
+        for (at, task) in self.tasks.iter().enumerate() {
+            note(format!("tasks[{at}]"), &task.rest);
+            let attempts = task.attempts.iter().enumerate();
+            attempts.for_each(|(tried, attempt)| note(format!("tasks[{at}].attempts[{tried}]"), &attempt.rest));
+        }
+        self.tenets.iter().enumerate().for_each(|(at, one)| note(format!("tenets[{at}]"), &one.rest));
+        all
+    }
+}
+
+/// What became of a write.
+#[derive(Debug, Clone, Serialize)]
+pub struct WriteReport {
+    /// Items that were made, or that were known and are now said once more.
+    pub accepted: Vec<ItemId>,
+    /// What did not pass, and why.
+    pub rejected: Vec<Rejection>,
+    /// The source that holds what was written, word for word; the evidence of it all.
+    pub source: ItemId,
+    /// Everything that came of it, one by one; of a request that comes again, what the ledger tells of it.
+    pub understood: Understanding,
+    /// What was sent and has no place here, by where it stands: `facts[0].version`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ignored: Vec<String>,
+    /// True if the same request was answered before and nothing was appended now.
+    pub replayed: bool,
+}
+
+/// Writes ready-made items.
+///
+/// What is written is kept as a source of its own, which is the evidence. `kind` says who writes: only the user's own kinds
+/// may say who the user is, what they like and what they live by without a review.
+///
+/// # Errors
+/// `Invalid`: nothing to write, more than `limit::WRITE_ITEMS_MAX` items, or an empty value. `Refused`: the idempotency key
+/// was used for another request, or for one of which something was erased since. Else as for every append.
+pub fn write<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    request: &WriteRequest,
+    kind: SourceKind,
+) -> Result<WriteReport> {
+    let memory = memory.into();
+    let WriteRequest { facts, notes, tasks, tenets, .. } = request;
+    let many = facts.len() + notes.len() + tasks.len() + tenets.len();
+    if many == 0 || many > limit::WRITE_ITEMS_MAX {
+        let bound = limit::WRITE_ITEMS_MAX;
+        return Err(Error::Invalid(format!("a write has 1 to {bound} items, this has {many}")));
+    }
+    let idempotency = sent(request, kind)?;
+    let request = &scrubbed(request);
+    let (source, found) = laid_out(engine, request, kind, engine.now())?;
+    let draft = Draft {
+        origin: Origin { reference: Some("write".to_owned()), ..Origin::of(kind) },
+        ..Draft::new(actor(kind), kind, vec![Change::SourceRecorded(source.clone())])
+    };
+    let open = commit::open_or_create(engine, memory, &mut |_| Ok(draft.clone()))?;
+    let receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut |_| Ok(draft.clone()))?;
+    if receipt.replayed {
+        return again(engine, &open, &receipt, request, kind);
+    }
+    let understood = read(engine, &open, &receipt, (source.id, found), &|_| false)?;
+    checkpoint::after_append(engine, &open, false, &mut |_| {});
+    let effects = replayed_answer::effects(&open, &receipt)?;
+    let (accepted, rejected) = (effects.accepted(), effects.rejected(&open.read().memory));
+    Ok(WriteReport { accepted, rejected, source: source.id, understood, ignored: request.ignored(), replayed: false })
+}
+
+/// The answer of the first time. What an interrupted write left undone is done now; nothing is judged again.
+fn again(
+    engine: &Engine,
+    open: &OpenMemory,
+    receipt: &Receipt,
+    request: &WriteRequest,
+    kind: SourceKind,
+) -> Result<WriteReport> {
+    let known = replayed_answer::effects(open, receipt)?;
+    let then = versions::memory_at(open, When::Seq(receipt.seq))?;
+    let held = then.sources().last().filter(|held| held.seq == receipt.seq);
+    let missing = || Error::Bug(format!("event {} recorded no source", receipt.seq));
+    let (source, said_at) = held.and_then(|held| Some((held.source.id, held.source.said_at?))).ok_or_else(missing)?;
+    let found = laid_out(engine, request, kind, said_at)?.1;
+    read(engine, open, receipt, (source, found), &|part| known.has_any_of(part))?;
+    checkpoint::after_append(engine, open, false, &mut |_| {});
+    let effects = replayed_answer::effects(open, receipt)?;
+    let then = versions::memory_at(open, When::Seq(effects.version))?;
+    let (accepted, rejected) = (effects.accepted(), effects.rejected(&then));
+    let understood = effects.understanding(&then);
+    Ok(WriteReport { accepted, rejected, source, understood, ignored: request.ignored(), replayed: true })
+}
+
+fn read(
+    engine: &Engine,
+    open: &OpenMemory,
+    receipt: &Receipt,
+    (source, candidates): (ItemId, Extraction),
+    done: &dyn Fn(&Extraction) -> bool,
+) -> Result<Understanding> {
+    let cause = Cause { event: Some(receipt.event_id), reference: None };
+    understand::record(engine, open, &Found { reader: "write", source, done }, candidates, &cause)
+}
+
+/// The request as it was sent, for telling another one with the same key apart.
+fn sent(request: &WriteRequest, kind: SourceKind) -> Result<Option<Idempotency>> {
+    let bug = |error: serde_json::Error| Error::Bug(format!("a request cannot be written down: {error}"));
+    let body = serde_json::to_vec(&(kind, request)).map_err(bug)?;
+    Ok(commit::idempotency(request.idempotency_key.as_deref(), &[b"write", &body]))
+}
+
+/// The request without secrets: nothing of it is laid out before they are gone.
+fn scrubbed(request: &WriteRequest) -> WriteRequest {
+    let mut clean = request.clone();
+    let mut texts: Vec<&mut String> = Vec::new();
+    for fact in &mut clean.facts {
+        texts.extend([&mut fact.object, &mut fact.predicate]);
+        texts.extend(fact.subject.iter_mut().chain(&mut fact.text).chain(&mut fact.topic));
+        texts.extend(fact.qualifiers.values_mut().chain(&mut fact.tags).chain(&mut fact.domain));
+    }
+    for note in &mut clean.notes {
+        texts.push(&mut note.text);
+        texts.extend(&mut note.tags);
+    }
+    for task in &mut clean.tasks {
+        texts.extend([&mut task.title, &mut task.description]);
+        texts.extend(&mut task.tags);
+        texts.extend(task.attempts.iter_mut().flat_map(|attempt| [&mut attempt.approach, &mut attempt.outcome]));
+    }
+    for tenet in &mut clean.tenets {
+        texts.push(&mut tenet.text);
+        texts.extend(tenet.domain.iter_mut().chain(&mut tenet.topic));
+    }
+    for text in texts {
+        let redacted = guard::redact(text);
+        if !redacted.found.is_empty() {
+            *text = redacted.text.into_owned();
+        }
+    }
+    clean
+}
+
+/// A confidence someone gave: others than the user are never surer than what they are believed.
+fn confidence(given: Option<f64>, default: f64, own: bool) -> Result<f64> {
+    let sure = given.unwrap_or(default);
+    if !(0.0..=1.0).contains(&sure) {
+        return Err(Error::Invalid("confidence is a number from 0 to 1".to_owned()));
+    }
+    Ok(if own { sure } else { sure.min(default) })
+}
+
+fn actor(kind: SourceKind) -> Actor {
+    match kind {
+        SourceKind::UserSaid | SourceKind::UserEdited => Actor::User,
+        _ => Actor::Agent,
+    }
+}
+
+/// Writes the items down as lines of a source, and says what stands on which line.
+fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Timestamp) -> Result<(Source, Extraction)> {
+    let mut page = Page::default();
+    let mut found = Extraction::default();
+    let own = matches!(kind, SourceKind::UserSaid | SourceKind::UserEdited);
+    let usual = if own { 0.95 } else { 0.85 };
+    for fact in &request.facts {
+        let subject = fact.subject.clone().unwrap_or_else(|| USER.to_owned());
+        let subject = if normal(&subject) == USER { USER.to_owned() } else { subject };
+        filled("a fact's predicate", &fact.predicate)?;
+        filled("a fact's object", &fact.object)?;
+        let mut qualifiers = fact.qualifiers.clone();
+        qualifiers.extend(fact.topic.clone().map(|topic| ("topic".to_owned(), topic)));
+        let said = engine.predicates.say(&subject, &fact.predicate, &fact.object, &qualifiers);
+        let line = match &fact.text {
+            Some(text) if normal(text).contains(&normal(&fact.object)) => text.clone(),
+            Some(text) => format!("{text} ({said})"),
+            None => said,
+        };
+        let over = fact.valid_to.is_some_and(|to| to <= now);
+        let span = page.line(&line);
+        let (domain, tags, links) = (fact.domain.clone(), fact.tags.clone(), fact.links.clone());
+        besides(&mut found, &span, Besides { domain, tags, links, ..Besides::default() });
+        found.facts.push(FactCandidate {
+            subject,
+            predicate: fact.predicate.clone(),
+            object: fact.object.trim().to_owned(),
+            span,
+            stance: if over { Stance::Held } else { Stance::Holds },
+            valid_from: fact.valid_from,
+            valid_to: fact.valid_to,
+            confidence: confidence(fact.confidence_base, usual, own)?,
+            qualifiers,
+        });
+    }
+    for note in &request.notes {
+        filled("a note", &note.text)?;
+        let origin = if own { NoteOrigin::HumanFeedback } else { NoteOrigin::ModelReflection };
+        found.notes.push(NoteCandidate {
+            text: note.text.clone(),
+            span: page.line(&note.text),
+            origin: note.origin.filter(|_| own).unwrap_or(origin),
+            confidence: confidence(note.confidence_base, usual, own)?,
+            tags: note.tags.clone(),
+        });
+    }
+    for task in &request.tasks {
+        tasks_of(task, &mut page, usual, &mut found)?;
+    }
+    for tenet in &request.tenets {
+        filled("a tenet", &tenet.text)?;
+        found.tenets.push(TenetCandidate {
+            kind: tenet.kind,
+            text: tenet.text.clone(),
+            evidence: tenet.evidence.clone(),
+            domain: tenet.domain.clone(),
+            topic: tenet.topic.clone(),
+            span: page.line(&tenet.text),
+        });
+    }
+    let role = match kind {
+        SourceKind::UserSaid | SourceKind::UserEdited => Role::User,
+        SourceKind::AssistantSaid | SourceKind::Inferred => Role::Assistant,
+        _ => Role::Tool,
+    };
+    let source = Source {
+        id: engine.new_item_id(ItemKind::Entry),
+        session: None,
+        topic: None,
+        role,
+        author: None,
+        said_at: Some(now),
+        text: page.0.trim_end().into(),
+        artifacts: Vec::new(),
+        native_id: Some(WRITTEN.into()),
+    };
+    Ok((source, found))
+}
+
+fn filled(what: &str, text: &str) -> Result<()> {
+    if text.trim().is_empty() { Err(Error::Invalid(format!("{what} is empty"))) } else { Ok(()) }
+}
+
+/// Keeps what is said besides of the item at a place.
+fn besides(found: &mut Extraction, span: &Range<usize>, said: Besides) {
+    if said != Besides::default() {
+        found.besides.insert(span.start, said);
+    }
+}
+
+fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extraction) -> Result<()> {
+    let (title, description) = match task.title.trim() {
+        "" => (task.description.trim(), ""),
+        title => (title, task.description.trim()),
+    };
+    filled("a task's title", title)?;
+    if !task.priority.is_none_or(|priority| (1..=10).contains(&priority)) {
+        return Err(Error::Invalid("a task's priority is a number from 1 to 10".to_owned()));
+    }
+    let kind = task.kind.unwrap_or(if task.attempts.is_empty() { TaskKind::Task } else { TaskKind::Problem });
+    let span = page.line(title);
+    let said = Besides {
+        description: description.to_owned(),
+        priority: task.priority,
+        is_stalled: match task.status {
+            Some(TaskStatus::Stalled) => Some(true),
+            Some(TaskStatus::Active) => Some(false),
+            _ => None,
+        },
+        at: task.created_at,
+        tags: task.tags.clone(),
+        links: task.links.clone(),
+        domain: None,
+    };
+    besides(found, &span, said);
+    let tell = |news: TaskNews, span: Range<usize>| TaskCandidate {
+        kind,
+        title: title.to_owned(),
+        span,
+        news,
+        due: task.due,
+        confidence,
+    };
+    found.tasks.push(tell(TaskNews::Opened, span.clone()));
+    for attempt in &task.attempts {
+        let AttemptIn { date, approach, outcome, successful, .. } = attempt.clone();
+        let span = page.line(&format!("tried: {approach}; {outcome}"));
+        besides(found, &span, Besides { at: date, ..Besides::default() });
+        found.tasks.push(tell(TaskNews::Tried { approach, outcome, successful }, span));
+    }
+    match task.status {
+        Some(TaskStatus::Done) => found.tasks.push(tell(TaskNews::Done, span)),
+        Some(TaskStatus::Dropped) => found.tasks.push(tell(TaskNews::Dropped, span)),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Lines of a source in the making.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn line(&mut self, text: &str) -> Range<usize> {
+        let start = self.0.len();
+        self.0.push_str(text.trim());
+        let end = self.0.len();
+        self.0.push('\n');
+        start..end
+    }
+}

@@ -1,0 +1,273 @@
+//! Remember: what was said becomes durable, then searchable.
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
+use quipu_core::guard;
+use quipu_core::id::{ItemId, ItemKind};
+use quipu_core::limit;
+use quipu_core::reconcile::Understanding;
+use quipu_core::source::{Artifact, Role, Source};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::memory::MemoryRef;
+use crate::memory::OpenMemory;
+use crate::memory::checkpoint;
+use crate::memory::{Receipt, commit};
+use crate::process::understand::{self, Cause};
+use crate::process::unread::{self, Running};
+use crate::sessions::episodes;
+use crate::sessions::summarize;
+use crate::write::entry_point::EntryPoint;
+
+/// Names words that were recorded and are not read.
+const WORDS: &str = "words";
+
+/// Something that was just said.
+#[derive(Debug, Clone)]
+pub struct Utterance {
+    /// The words.
+    pub text: String,
+    /// Who spoke, in the model's sense.
+    pub role: Role,
+    /// Who spoke, by name.
+    pub author: Option<String>,
+    /// The conversation.
+    pub session: Option<String>,
+    /// What it is about.
+    pub topic: Option<String>,
+    /// When it was said; now, if the caller does not say.
+    pub said_at: Option<Timestamp>,
+    /// What came with it.
+    pub artifacts: Vec<Artifact>,
+}
+
+impl Utterance {
+    /// Words of the user, with nothing else known.
+    pub fn of_user(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            role: Role::User,
+            author: None,
+            session: None,
+            topic: None,
+            said_at: None,
+            artifacts: Vec::new(),
+        }
+    }
+}
+
+/// How to remember.
+#[derive(Debug, Clone, Default)]
+pub struct RememberOptions {
+    /// Sending the same words with the same key again has no second effect.
+    pub idempotency_key: Option<String>,
+    /// Why this is recorded.
+    pub rationale: Option<String>,
+    /// Return once it is durable; recall may then lag until the next command, which also reads it.
+    pub durable_only: bool,
+    /// Keep the words and read nothing out of them.
+    pub words_only: bool,
+    /// The door for others' clients, and the key, it came in through; none for Quipu's own.
+    pub entry: Option<EntryPoint>,
+}
+
+/// Appends what was said.
+///
+/// Returns once the event is durable on disk and, unless `durable_only`, recall finds it.
+///
+/// # Errors
+/// - `Invalid`: the text is empty, longer than `limit::SOURCE_BYTES_MAX` or contains U+0000.
+/// - `Refused`: the idempotency key was used for another request.
+/// - `Conflict`: another writer appended first and the retry budget is spent; call again.
+/// - `Unavailable`: the disk is full or the folder is locked or read-only.
+pub fn remember<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    said: &Utterance,
+    options: &RememberOptions,
+) -> Result<Receipt> {
+    let memory = memory.into();
+    let (draft, redacted) = draft(engine, said, ItemKind::Turn, options);
+    let open = commit::open_or_create(engine, memory, &mut |_| Ok(draft.clone()))?;
+    let request = draft.idempotency.clone();
+    let running = unread::begin(engine, &open).map_err(deleted_meanwhile)?;
+    let recorded = commit::commit_one(engine, &open, request.as_ref(), &mut |_| Ok(draft.clone()));
+    let mut receipt = recorded.map_err(deleted_meanwhile)?;
+    receipt.redacted = redacted;
+    if !options.durable_only {
+        // The words are safe; what they mean is read another time.
+        if !options.words_only
+            && let Err(error) = read_all(engine, &open, running, said.role, &mut receipt)
+        {
+            receipt.lag = Some(format!("it is recorded, but was not understood yet: {error}"));
+        }
+        if engine.extractor.is_some()
+            && let Err(error) = episodes::after_turn(engine, &open)
+        {
+            receipt.lag = Some(format!("it is recorded, but its episode was not told: {error}"));
+        }
+        if let Some(session) = &said.session {
+            tell(engine, &open, session, &mut receipt);
+        }
+        let lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+        receipt.lag = receipt.lag.or(lag);
+    }
+    Ok(receipt)
+}
+
+/// Appends what was said in one step, oldest first: all of it or nothing, under one idempotency key. `kind` is what it is: turns of
+/// a conversation, or entries of a journal.
+///
+/// Returns once it is durable. [`process`](crate::process::pipeline()) makes of it what is made of any turn.
+///
+/// # Errors
+/// As [`remember`]; `Invalid` also for nothing, more than `limit::TURNS_PER_REQUEST_MAX`, and a kind that is not said.
+pub fn remember_all<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    said: &[Utterance],
+    kind: ItemKind,
+    options: &RememberOptions,
+) -> Result<Vec<Receipt>> {
+    let memory = memory.into();
+    if said.is_empty() || said.len() > limit::TURNS_PER_REQUEST_MAX {
+        let (many, bound) = (said.len(), limit::TURNS_PER_REQUEST_MAX);
+        return Err(Error::Invalid(format!("1 to {bound} turns are recorded at once, not {many}")));
+    }
+    if !matches!(kind, ItemKind::Turn | ItemKind::Entry) {
+        return Err(Error::Invalid("what is said is a turn or an entry".to_owned()));
+    }
+    let (drafts, redacted): (Vec<Draft>, Vec<Vec<String>>) =
+        said.iter().map(|said| draft(engine, said, kind, options)).unzip();
+    let open = match drafts.first() {
+        Some(first) => commit::open_or_create(engine, memory, &mut |_| Ok(first.clone()))?,
+        None => return Ok(Vec::new()),
+    };
+    // The key stands for all of it: in other words, or in another order, it is another request.
+    let requests: Vec<[u8; 32]> =
+        drafts.iter().filter_map(|draft| Some(*draft.idempotency.as_ref()?.request.as_bytes())).collect();
+    let parts: Vec<&[u8]> =
+        std::iter::once(kind.word().as_bytes()).chain(requests.iter().map(<[u8; 32]>::as_slice)).collect();
+    let request = commit::idempotency(options.idempotency_key.as_deref(), &parts);
+    let _running = unread::begin(engine, &open).map_err(deleted_meanwhile)?;
+    let bare: Vec<Draft> = drafts.into_iter().map(|draft| Draft { idempotency: None, ..draft }).collect();
+    let recorded = commit::commit(engine, &open, request.as_ref(), &mut |_| Ok(bare.clone()));
+    let mut receipts = recorded.map_err(deleted_meanwhile)?;
+    if let Some(first) = receipts.pop_if(|receipt| receipt.replayed) {
+        return commit::of_request(&open, first, said.len());
+    }
+    for (receipt, redacted) in receipts.iter_mut().zip(redacted) {
+        receipt.redacted = redacted;
+    }
+    Ok(receipts)
+}
+
+/// What was there when it was opened, and is not any more, was deleted in between: trying again makes a new memory.
+fn deleted_meanwhile(error: Error) -> Error {
+    match error {
+        Error::NotFound(_) => {
+            Error::Conflict("the memory was deleted while this was recorded, and nothing was; try again".to_owned())
+        }
+        other => other,
+    }
+}
+
+/// Tells what of the session is closed now. The words are safe; what cannot be told stays flagged.
+fn tell(engine: &Engine, open: &OpenMemory, session: &str, receipt: &mut Receipt) {
+    let fault = match summarize::after_turn(engine, open, session) {
+        Ok(report) => {
+            receipt.summarized = report.summarized;
+            report.fault
+        }
+        Err(error) => Some(error.to_string()),
+    };
+    if let Some(fault) = fault {
+        receipt.lag = Some(format!("it is recorded, but its session is not summarised yet: {fault}"));
+    }
+}
+
+/// Reads what was said, after what was left unread before it.
+fn read_all(engine: &Engine, open: &OpenMemory, running: Running<'_>, role: Role, receipt: &mut Receipt) -> Result<()> {
+    let own = receipt.items.clone();
+    let mut understood = Understanding::default();
+    if receipt.replayed {
+        // Nothing was recorded now, so it may be read with what is owed.
+        running.finish(false)?;
+        unread::catch_up(engine, open, limit::UNREAD_PER_TURN_MAX, &mut |source, found| {
+            if own.contains(&source) {
+                understood.extend(found);
+            }
+        })?;
+    } else {
+        let cause = Cause { event: Some(receipt.event_id), reference: None };
+        unread::catch_up(engine, open, limit::UNREAD_PER_TURN_MAX, &mut |_, _| {})?;
+        for source in own {
+            understood.extend(understand::understand(engine, open, source, &cause)?);
+        }
+        let traceless = role == Role::User && understood.is_empty();
+        running.finish(traceless)?;
+    }
+    receipt.understood = understood;
+    Ok(())
+}
+
+/// Decides what is recorded, and names the kinds of secrets that were taken out of it.
+fn draft(engine: &Engine, said: &Utterance, kind: ItemKind, options: &RememberOptions) -> (Draft, Vec<String>) {
+    let mut source = Source {
+        id: ItemId { kind, bits: 0 },
+        session: said.session.as_deref().map(Into::into),
+        topic: said.topic.as_deref().map(Into::into),
+        role: said.role,
+        author: said.author.as_deref().map(Into::into),
+        said_at: said.said_at.map(quipu_core::time::to_micros),
+        text: said.text.as_str().into(),
+        artifacts: said.artifacts.clone(),
+        native_id: None,
+    };
+    // The request is what the caller sent: before a time or an id is added.
+    let request = source.content_hash();
+    let redacted = redact(&mut source);
+    source.said_at = source.said_at.or_else(|| Some(quipu_core::time::to_micros(engine.clock.now())));
+    engine.name(&mut source);
+    let (actor, kind) = match said.role {
+        Role::User => (Actor::User, SourceKind::UserSaid),
+        Role::Assistant => (Actor::Agent, SourceKind::AssistantSaid),
+        Role::System => (Actor::System, SourceKind::Inferred),
+        Role::Tool => (Actor::Agent, SourceKind::ToolOutput),
+    };
+    let entry = options.entry.as_ref().map(EntryPoint::reference);
+    let draft = Draft {
+        origin: Origin {
+            kind,
+            reference: entry.or_else(|| options.words_only.then(|| WORDS.to_owned())),
+            session: said.session.clone(),
+            author: said.author.clone(),
+        },
+        rationale: if options.words_only { Some(unread::WORDS_ONLY.to_owned()) } else { options.rationale.clone() },
+        idempotency: commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]),
+        ..Draft::new(actor, kind, vec![Change::SourceRecorded(source)])
+    };
+    (draft, redacted)
+}
+
+/// Takes secrets out of a source before it is stored; returns their kinds.
+pub(crate) fn redact(source: &mut Source) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    let mut clean = |text: &str| {
+        let redacted = guard::redact(text);
+        kinds.extend(redacted.found.iter().map(|found| found.kind.to_owned()));
+        (!redacted.found.is_empty()).then(|| redacted.text.into_owned())
+    };
+    if let Some(text) = clean(&source.text) {
+        source.text = text.into();
+    }
+    for artifact in &mut source.artifacts {
+        if let Some(text) = clean(&artifact.text) {
+            artifact.text = text;
+        }
+    }
+    kinds.sort_unstable();
+    kinds.dedup();
+    kinds
+}

@@ -1,0 +1,145 @@
+//! Answered: what came of a request the first time, told again from the ledger to whoever sends it again.
+
+use std::collections::BTreeSet;
+
+use quipu_core::Memory;
+use quipu_core::event::{Change, Event};
+use quipu_core::extract::Extraction;
+use quipu_core::id::{ItemId, Seq};
+use quipu_core::item::{Drawn, Episode, Evidence, FactStatus, Refused};
+use quipu_core::reconcile::{Outcome, Rejection, Understanding};
+
+use crate::error::{Error, Result};
+use crate::memory::OpenMemory;
+use crate::memory::Receipt;
+use crate::memory::scan;
+use crate::review::queue::quotes;
+
+/// What is said of an outcome when its request comes a second time.
+const BEFORE: &str = "recorded before";
+
+/// The events that followed from a request, in order.
+pub(crate) struct Effects {
+    pub(crate) events: Vec<Event>,
+    /// The version after the last of them.
+    pub(crate) version: Seq,
+}
+
+/// What followed from the event of a receipt.
+///
+/// # Errors
+/// `Refused` if a part of it was erased: the answer of then cannot be given any more.
+pub(crate) fn effects(open: &OpenMemory, receipt: &Receipt) -> Result<Effects> {
+    let head = open.read().memory.seq();
+    let mut events = Vec::new();
+    scan::events(open.writer()?.ledger.as_mut(), receipt.seq + 1..=head, &mut |event| {
+        if event.header.caused_by.contains(&receipt.event_id) {
+            events.push(event);
+        }
+    })?;
+    if let Some(erased) = events.iter().find(|event| event.changes.iter().any(Option::is_none)) {
+        let (seq, part) = (receipt.seq, erased.header.seq);
+        return Err(Error::Refused(format!(
+            "this was answered by event {seq}, and a part of it, event {part}, was erased since; choose a new key"
+        )));
+    }
+    let version = events.last().map_or(receipt.seq, |event| event.header.seq);
+    Ok(Effects { events, version })
+}
+
+impl Effects {
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = &Drawn> {
+        self.events.iter().flat_map(|event| event.changes.iter().flatten()).filter_map(|change| match change {
+            Change::Drawn(drawn) => Some(drawn),
+            _ => None,
+        })
+    }
+
+    /// Items that were made or said once more, each once, in the order of the ledger.
+    pub(crate) fn accepted(&self) -> Vec<ItemId> {
+        let mut all = Vec::new();
+        for drawn in self.drawn() {
+            let item = match drawn {
+                Drawn::ReviewOpened(_) | Drawn::EpisodeRecorded(_) => None,
+                Drawn::FactSeen { fact, .. } | Drawn::FactRestored { fact } => Some(*fact),
+                Drawn::FactChanged(change) => {
+                    let counts = change.status.is_none_or(|status| status == FactStatus::Active);
+                    (counts && change.evidence.is_some()).then_some(change.fact)
+                }
+                Drawn::TaskChanged(change) => Some(change.task),
+                Drawn::NoteSeconded { note, .. } => Some(*note),
+                other => other.makes(),
+            };
+            all.extend(item.filter(|item| !all.contains(item)));
+        }
+        all
+    }
+
+    /// What did not pass, in the words of the source.
+    pub(crate) fn rejected(&self, memory: &Memory) -> Vec<Rejection> {
+        let refused = self.drawn().flat_map(|drawn| match drawn {
+            Drawn::CandidatesRefused { refused } => refused.as_slice(),
+            _ => &[],
+        });
+        let words = |at: &Evidence| quotes(memory, std::slice::from_ref(at)).pop().map(|(_, words)| words);
+        let rejection =
+            |one: &Refused| Rejection { item: words(&one.evidence).unwrap_or_default(), reason: one.reason.clone() };
+        refused.map(rejection).collect()
+    }
+
+    /// What was understood, as far as the ledger tells, on the memory as it was then.
+    pub(crate) fn understanding(&self, memory: &Memory) -> Understanding {
+        let mut all = Understanding { refused: self.rejected(memory), ..Understanding::default() };
+        let outcome = |id: ItemId| {
+            let text = memory.items().text(id).unwrap_or_default().to_owned();
+            Outcome { id, text, what: BEFORE.to_owned() }
+        };
+        for drawn in self.drawn() {
+            match drawn {
+                Drawn::FactAsserted { fact, ends, .. } => {
+                    all.asserted.push(outcome(fact.id));
+                    all.ended.extend(ends.iter().map(|&id| outcome(id)));
+                }
+                Drawn::FactSeen { fact, .. } => all.seen.push(outcome(*fact)),
+                Drawn::FactRestored { fact } => all.asserted.push(outcome(*fact)),
+                Drawn::FactChanged(change) => match change.status {
+                    Some(FactStatus::Active) => all.asserted.push(outcome(change.fact)),
+                    Some(_) => all.ended.push(outcome(change.fact)),
+                    None if change.evidence.is_some() => all.seen.push(outcome(change.fact)),
+                    None => {}
+                },
+                Drawn::TaskOpened(task) => all.tasks.push(outcome(task.id)),
+                Drawn::TaskChanged(change) => all.tasks.push(outcome(change.task)),
+                Drawn::NoteRecorded(note) => all.notes.push(outcome(note.id)),
+                Drawn::NoteSeconded { note, .. } => all.notes.push(outcome(*note)),
+                Drawn::TenetRecorded(tenet) => all.notes.push(outcome(tenet.id)),
+                Drawn::ReviewOpened(review) => all.reviews.push(outcome(review.id)),
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The episodes that were told, in order.
+    pub(crate) fn episodes(&self) -> Vec<Episode> {
+        let told = self.drawn().filter_map(|drawn| match drawn {
+            Drawn::EpisodeRecorded(episode) => Some((**episode).clone()),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// True if something of a portion of candidates was recorded: then all of it was.
+    pub(crate) fn has_any_of(&self, part: &Extraction) -> bool {
+        let facts = part.facts.iter().map(|candidate| &candidate.span);
+        let spans = facts
+            .chain(part.tasks.iter().map(|candidate| &candidate.span))
+            .chain(part.notes.iter().map(|candidate| &candidate.span));
+        let starts: BTreeSet<u32> =
+            spans.chain(part.tenets.iter().map(|one| &one.span)).map(|span| span.start as u32).collect();
+        self.drawn().any(|drawn| match drawn {
+            Drawn::TenetRecorded(tenet) => part.tenets.iter().any(|candidate| candidate.text == tenet.text),
+            other => other.places().iter().any(|place| starts.contains(&place.start)),
+        })
+    }
+}

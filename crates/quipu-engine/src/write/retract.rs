@@ -1,0 +1,129 @@
+//! Retract, close, correct, merge, score: what people do with single items. Everything stays in the history.
+
+use jiff::Timestamp;
+use quipu_core::event::{Actor, Change, Draft, SourceKind};
+use quipu_core::id::ItemId;
+use quipu_core::item::{Drawn, FactChange};
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::memory::MemoryRef;
+use crate::memory::checkpoint;
+use crate::memory::{OpenMemory, State};
+use crate::memory::{Receipt, commit};
+use crate::read::items;
+use crate::write::hand_words;
+
+/// Takes an item back. A fact's value is not read out of old sources again.
+///
+/// # Errors
+/// `NotFound` without such an item; `Refused` for a source (erase it) and for what was taken back before.
+pub fn retract<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, reason: &str) -> Result<Receipt> {
+    by_hand(engine, memory.into(), Some(reason), &mut |state| {
+        let item = items::find_id(&state.memory, name)?;
+        let mut changes = engine.desk(&state.memory).retract(item, reason)?;
+        changes.extend(hand_words::put_away(&state.memory, item, reason));
+        Ok(changes)
+    })
+}
+
+/// Closes a fact: it held until then.
+///
+/// # Errors
+/// `NotFound` without such a fact; `Invalid` if it would end before it began; `Refused` if it does not hold.
+pub fn close_fact<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    name: &str,
+    valid_to: Timestamp,
+) -> Result<Receipt> {
+    by_hand(engine, memory.into(), None, &mut |state| {
+        let item = items::find_id(&state.memory, name)?;
+        Ok(engine.desk(&state.memory).close(item, quipu_core::time::to_micros(valid_to))?)
+    })
+}
+
+/// Corrects a fact: it was never so, and another value is right. What the world changed is no correction: close the fact, and
+/// write the new one.
+///
+/// # Errors
+/// `NotFound` without such a fact; `Invalid` for a value that is empty or the one it has; `Refused` if the fact does not count.
+pub fn correct_fact<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    name: &str,
+    object: &str,
+) -> Result<Receipt> {
+    by_hand(engine, memory.into(), None, &mut |state| {
+        let item = items::find_id(&state.memory, name)?;
+        let changes = engine.desk(&state.memory).correct(item, object, &mut |kind| engine.new_item_id(kind))?;
+        hand_words::with_words(engine, &state.memory, item, changes)
+    })
+}
+
+/// Makes items of one kind one.
+///
+/// # Errors
+/// `NotFound` for an item that is not there; `Invalid` for items of several kinds.
+pub fn merge<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, from: &[String], into: &str) -> Result<Receipt> {
+    by_hand(engine, memory.into(), None, &mut |state| {
+        let into = items::find_id(&state.memory, into)?;
+        let from: Vec<ItemId> = from.iter().map(|name| items::find_id(&state.memory, name)).collect::<Result<_>>()?;
+        Ok(engine.desk(&state.memory).merge(&from, into)?)
+    })
+}
+
+/// Gives a fact the user's own score.
+///
+/// # Errors
+/// `Invalid` above 10; `NotFound` without such a fact.
+pub fn score_fact<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &str, score: u8) -> Result<Receipt> {
+    if score > 10 {
+        return Err(Error::Invalid("a score goes from 0 to 10".to_owned()));
+    }
+    by_hand(engine, memory.into(), None, &mut |state| {
+        let fact = items::find_id(&state.memory, name)?;
+        if state.memory.items().fact(fact).is_none() {
+            return Err(Error::NotFound(format!("{fact} is not a fact")));
+        }
+        let change = FactChange { user_fact_score: Some(score), ..FactChange::of(fact) };
+        Ok(vec![Change::Drawn(Drawn::FactChanged(change))])
+    })
+}
+
+fn by_hand(
+    engine: &Engine,
+    memory: MemoryRef<'_>,
+    rationale: Option<&str>,
+    decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
+) -> Result<Receipt> {
+    let open = engine.open(memory)?;
+    let mut receipt = commit_decided(engine, &open, Actor::User, rationale, decide)?;
+    receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
+    Ok(receipt)
+}
+
+/// Appends what a person decides. It stands, also where its patch some day no longer applies: the patch is an event of its
+/// own, right after it.
+pub(crate) fn commit_decided(
+    engine: &Engine,
+    open: &OpenMemory,
+    by: Actor,
+    rationale: Option<&str>,
+    decide: &mut dyn FnMut(&State) -> Result<Vec<Change>>,
+) -> Result<Receipt> {
+    let receipts = commit::commit(engine, open, None, &mut |state| {
+        let changes = decide(state)?;
+        // A promotion and the patches that move what belongs there are one event.
+        let whole = changes.iter().any(|change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_))));
+        let (patches, decided): (Vec<Change>, Vec<Change>) =
+            changes.into_iter().partition(|change| !whole && change.is_of_core());
+        let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());
+        let draft = |changes| Draft {
+            rationale: rationale.map(str::to_owned),
+            ..Draft::new(by, SourceKind::UserEdited, changes)
+        };
+        Ok(parts.map(draft).collect())
+    })?;
+    receipts.into_iter().next().ok_or_else(|| Error::Bug("a decision made no event".to_owned()))
+}
