@@ -3,22 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use quipu::Components;
+use quipu::system::{SystemClock, SystemEntropy};
 use quipu_core::id::UserId;
 use quipu_core::predicate::Predicates;
 use quipu_core::reconcile::Policy;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
-use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
+use quipu_engine::{Engine, Error, OptionalParts, Result, Rules};
 use quipu_models::language::{Book, RemoteModel};
 use quipu_models::{
-    CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RemarkReader, RuleExtractor,
-    RuleSummarizer,
+    CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
-use quipu_sqlite::{SqliteKeys, SqliteStore};
+use quipu_sqlite::SqliteKeys;
 use quipu_vault::{FolderVault, KeyFile};
 
 use crate::settings::{ModelRole, Settings};
-use crate::system::{SystemClock, SystemEntropy};
 
 /// Opens an engine over the data folder of the settings.
 pub(crate) fn open(settings: &Settings) -> Result<Engine> {
@@ -32,40 +32,37 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
 
 /// The same, with the book that what models cost is written in.
 pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) -> Result<Engine> {
-    let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
     let embedder = embedder(settings)?;
-    let engine = Engine::new(Parts {
-        store: Box::new(store),
-        embedder: embedder.clone(),
-        clock: Arc::new(SystemClock { fixed: settings.now }),
-        entropy: Arc::new(SystemEntropy),
-        extractor: Some(extractor(settings, embedder)),
-        summarizer: Some(summarizer(settings, book)?),
-        rules: Rules {
-            policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
-            sessions: settings.sessions.clone(),
-            ..Rules::default()
+    let engine = quipu::open_engine(
+        folder,
+        Components {
+            embedder: embedder.clone(),
+            clock: Arc::new(SystemClock { fixed: settings.now }),
+            entropy: Arc::new(SystemEntropy),
+            extractor: Some(extractor(settings, embedder)),
+            summarizer: Some(summarizer(settings, book)?),
+            rules: Rules {
+                policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
+                sessions: settings.sessions.clone(),
+                ..Rules::default()
+            },
+            optional: OptionalParts {
+                tokenizers: quipu_models::tokenizers(),
+                reader: reader_of(settings, book)?,
+                reflector: reflector(settings, book)?,
+                reranker: reranker(settings)?,
+                vault: Some(Arc::new(FolderVault::new(vault_folder(folder, settings)))),
+                artifacts: settings.artifacts.on,
+            },
         },
-        aids: Aids {
-            tokenizers: quipu_models::tokenizers(),
-            reader: reader_of(settings, book)?,
-            reflector: reflector(settings, book)?,
-            reranker: reranker(settings)?,
-            vault: Some(Arc::new(FolderVault::new(vault_folder(folder, settings)))),
-            artifacts: settings.artifacts.on,
-        },
-    });
+    )?;
     engine.set_profiles(settings.profiles.clone());
     Ok(engine)
 }
 
-/// What reads offline: rules, and remarks unless the settings say otherwise or the embedder is not the built-in one.
+/// Reads offline: rules, and remarks unless the settings switch them off.
 fn extractor(settings: &Settings, embedder: Arc<dyn Embedder>) -> Arc<dyn Extractor> {
-    let remarks = settings.remarks.then(|| RemarkReader::new(RuleExtractor::english(), embedder)).flatten();
-    match remarks {
-        Some(reader) => Arc::new(reader),
-        None => Arc::new(RuleExtractor::english()),
-    }
+    if settings.remarks { Components::default_extractor(embedder) } else { Arc::new(RuleExtractor::english()) }
 }
 
 /// Where plain files go: beside the memories unless another place is set for these memories.

@@ -5,7 +5,6 @@ mod args;
 mod commands;
 mod output;
 mod settings;
-mod system;
 mod telemetry;
 
 use std::process::ExitCode;

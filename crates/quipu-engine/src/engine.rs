@@ -39,12 +39,12 @@ pub struct Parts {
     /// What may be recorded, and how it is judged.
     pub rules: Rules,
     /// What it can do without.
-    pub aids: Aids,
+    pub aids: OptionalParts,
 }
 
 /// What makes an engine better and is not needed.
 #[derive(Default)]
-pub struct Aids {
+pub struct OptionalParts {
     /// Count what a pack costs, the first unless another is named. Without one it is estimated.
     pub tokenizers: Vec<Arc<dyn Tokenizer>>,
     /// Reads what the extractor has read once more, better and slower: a language model. Nobody waits for it but
@@ -91,7 +91,7 @@ pub struct Engine {
     pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
     pub(crate) sessions: SessionOptions,
     pub(crate) growth: Knobs,
-    pub(crate) aids: Aids,
+    pub(crate) aids: OptionalParts,
     pub(crate) late: Late,
     /// Random id of this engine among those that share a store: who holds a lease.
     holder: OnceLock<u64>,

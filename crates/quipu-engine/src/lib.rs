@@ -33,7 +33,7 @@ pub use context::block::{ContextOptions, JudgedContext, context, judged_context}
 pub use context::pack_id::{Reproduced, reproduce};
 pub use context::reply::{ReplyContext, ReplyContextOptions, reply_context};
 pub use context::session::{SessionContext, SessionContextOptions, session_context};
-pub use engine::{Aids, Engine, Parts, Rules};
+pub use engine::{Engine, OptionalParts, Parts, Rules};
 pub use error::{Error, Result};
 pub use files::{VaultOptions, VaultReport};
 pub use growth::compact::{CompactReport, compact};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_engine::ports::{Extractor, LedgerStore, Reflector, Reranker, Summarizer, Vault, WindowReader};
-use quipu_engine::{Aids, Engine, Parts, Rules};
+use quipu_engine::{Engine, OptionalParts, Parts, Rules};
 use quipu_models::HashedNgrams;
 
 use crate::counting_embedder::CountingEmbedder;
@@ -59,12 +59,12 @@ impl Rig {
             extractor: self.extractor.clone(),
             summarizer: self.summarizer.clone(),
             rules: Rules::default(),
-            aids: Aids {
+            aids: OptionalParts {
                 reader: self.reader.clone(),
                 reflector: self.reflector.clone(),
                 reranker: self.reranker.clone(),
                 vault: self.vault.clone(),
-                ..Aids::default()
+                ..OptionalParts::default()
             },
         })
     }

@@ -14,7 +14,8 @@ use quipu_core::ledger::{self, Position};
 use quipu_core::source::{Role, Source};
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel, Entropy, Extractor, Token};
 use quipu_engine::{
-    Aids, ContextOptions, Engine, Error, FactOptions, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance,
+    ContextOptions, Engine, Error, FactOptions, OptionalParts, Parts, RecallOptions, RememberOptions, Result, Rules,
+    Utterance,
 };
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
@@ -28,7 +29,7 @@ use super::{admin, render};
 use crate::app;
 use crate::output::Printer;
 use crate::settings::Settings;
-use crate::system::{SystemClock, SystemEntropy};
+use quipu::system::{SystemClock, SystemEntropy};
 
 /// Appends timed on each side.
 const APPENDS: usize = 400;
@@ -199,7 +200,7 @@ fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine
         extractor,
         summarizer: None,
         rules: Rules::default(),
-        aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
+        aids: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
     }))
 }
 

@@ -112,7 +112,7 @@ pub(super) fn chat(session: &Session<'_>, settings: &Settings, args: &Chat) -> R
     let name = match &session.only_session {
         Some(name) => name.clone(),
         None => {
-            format!("chat-{}", quipu_engine::ports::Clock::now(&crate::system::SystemClock { fixed: settings.now }))
+            format!("chat-{}", quipu_engine::ports::Clock::now(&quipu::system::SystemClock { fixed: settings.now }))
         }
     };
     let interrupt = Interrupt::listen()?;

@@ -17,7 +17,7 @@ use crate::args::models::CatchUp;
 use crate::args::people::Reread;
 use crate::output::Printer;
 use crate::settings::{ModelRole, ModelSettings, Settings};
-use crate::system::{SystemClock, SystemEntropy};
+use quipu::system::{SystemClock, SystemEntropy};
 
 /// How long a probe may take, whatever the deadline of its model is.
 const PROBE_WAIT: Duration = Duration::from_secs(20);

@@ -12,8 +12,8 @@ use crate::app;
 use crate::args::{Level, Serve};
 use crate::output::Printer;
 use crate::settings::Settings;
-use crate::system::{SystemClock, SystemEntropy};
 use crate::telemetry;
+use quipu::system::{SystemClock, SystemEntropy};
 
 /// The first screen.
 #[derive(Debug, Serialize)]

@@ -71,6 +71,20 @@ impl ContextOptions {
     }
 }
 
+impl From<&str> for ContextOptions {
+    /// As [`ContextOptions::of`].
+    fn from(text: &str) -> Self {
+        Self::of(text)
+    }
+}
+
+impl From<String> for ContextOptions {
+    /// As [`ContextOptions::of`].
+    fn from(text: String) -> Self {
+        Self::of(&text)
+    }
+}
+
 /// Below this probability a question about the user's life is one that memory has nothing about, in conversations of people with
 /// each other.
 const UNKNOWN_AMONG_PEOPLE_BELOW: f64 = 0.1;

@@ -73,6 +73,20 @@ impl RecallOptions {
     }
 }
 
+impl From<&str> for RecallOptions {
+    /// As [`RecallOptions::of`].
+    fn from(text: &str) -> Self {
+        Self::of(text)
+    }
+}
+
+impl From<String> for RecallOptions {
+    /// As [`RecallOptions::of`].
+    fn from(text: String) -> Self {
+        Self::of(&text)
+    }
+}
+
 /// How long the parts took, in microseconds.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Timing {

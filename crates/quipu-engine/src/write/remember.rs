@@ -57,6 +57,20 @@ impl Utterance {
     }
 }
 
+impl From<&str> for Utterance {
+    /// As [`Utterance::of_user`].
+    fn from(text: &str) -> Self {
+        Self::of_user(text)
+    }
+}
+
+impl From<String> for Utterance {
+    /// As [`Utterance::of_user`].
+    fn from(text: String) -> Self {
+        Self::of_user(text)
+    }
+}
+
 /// How to remember.
 #[derive(Debug, Clone, Default)]
 pub struct RememberOptions {

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Clock, Entropy};
-use quipu_engine::{Aids, Engine, Parts as EngineParts, Rules};
+use quipu_engine::{Engine, OptionalParts, Parts as EngineParts, Rules};
 use quipu_models::{MiniLm, RuleExtractor, RuleSummarizer};
 use quipu_server::{Options, Parts, Placement, Server, Upstream, Wire};
 use quipu_sqlite::SqliteStore;
@@ -76,7 +76,7 @@ impl Door {
             extractor: Some(Arc::new(RuleExtractor::english())),
             summarizer: Some(Arc::new(RuleSummarizer)),
             rules: Rules::default(),
-            aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
+            aids: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
         }));
         let options = Options {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

@@ -5,7 +5,9 @@ use std::time::Duration;
 use quipu_core::id::{EventId, UserId};
 use quipu_engine::erase::delete_user;
 use quipu_engine::ports::StoreError;
-use quipu_engine::{Aids, Engine, ErasureEpoch, Parts, RememberOptions, Rules, Utterance, erasure_epoch, remember};
+use quipu_engine::{
+    Engine, ErasureEpoch, OptionalParts, Parts, RememberOptions, Rules, Utterance, erasure_epoch, remember,
+};
 use quipu_models::HashedNgrams;
 use quipu_testkit::{FixedClock, MemoryStore, RecordingStore, SeededEntropy};
 
@@ -40,7 +42,7 @@ fn engine_over(store: &MemoryStore, shut: Arc<Mutex<()>>, failing: Arc<AtomicU32
         extractor: None,
         summarizer: None,
         rules: Rules::default(),
-        aids: Aids::default(),
+        aids: OptionalParts::default(),
     }))
 }
 

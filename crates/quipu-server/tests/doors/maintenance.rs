@@ -67,7 +67,7 @@ fn engine(store: &MemoryStore, clock: &Arc<FixedClock>, seed: u64, summarizer: A
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(summarizer),
         rules: Rules::default(),
-        aids: quipu_engine::Aids::default(),
+        aids: quipu_engine::OptionalParts::default(),
     }))
 }
 

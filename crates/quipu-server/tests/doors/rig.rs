@@ -52,7 +52,7 @@ pub(crate) fn engine_of(
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules::default(),
-        aids: quipu_engine::Aids { reader, ..quipu_engine::Aids::default() },
+        aids: quipu_engine::OptionalParts { reader, ..quipu_engine::OptionalParts::default() },
     }))
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use quipu_engine::versions::When;
-use quipu_engine::{Aids, Engine, ListOptions, OpenLimits, Parts, Rules, list, users, verify};
+use quipu_engine::{Engine, ListOptions, OpenLimits, OptionalParts, Parts, Rules, list, users, verify};
 use quipu_models::fake::Script;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::{Options as StoreOptions, SqliteStore};
@@ -72,7 +72,7 @@ fn engine(folder: &std::path::Path, seed: u64) -> Arc<Engine> {
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules { open_limits, ..Rules::default() },
-        aids: Aids::default(),
+        aids: OptionalParts::default(),
     }))
 }
 

@@ -13,8 +13,8 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Aids, Edit, Engine, Parts, PatchOptions, RememberOptions, Rules, Utterance, edit_core, erase, remember, revert,
-    snapshot, status,
+    Edit, Engine, OptionalParts, Parts, PatchOptions, RememberOptions, Rules, Utterance, edit_core, erase, remember,
+    revert, snapshot, status,
 };
 use quipu_models::HashedNgrams;
 use quipu_sqlite::{Options, SqliteStore};
@@ -51,7 +51,7 @@ fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
         extractor: None,
         summarizer: None,
         rules: Rules::default(),
-        aids: Aids::default(),
+        aids: OptionalParts::default(),
     });
     let mut dice = Dice::new(seed ^ 0xd1ce);
     let mut said: Vec<(Seq, String)> = Vec::new();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_core::id::UserId;
 use quipu_engine::keys::Keys;
-use quipu_engine::{Aids, Engine, Error, OpenLimits, Parts, Rules};
+use quipu_engine::{Engine, Error, OpenLimits, OptionalParts, Parts, Rules};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::{Options, SqliteStore};
 use quipu_testkit::{Dice, FixedClock, MemoryKeys, SeededEntropy, seed};
@@ -218,11 +218,11 @@ fn engine(folder: PathBuf, clock: &Arc<FixedClock>, entropy: Arc<SeededEntropy>)
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules { open_limits: LIMITS, ..Rules::default() },
-        aids: Aids {
+        aids: OptionalParts {
             reader: Some(Arc::new(SecondReader(RuleExtractor::english()))),
             reflector: Some(Arc::new(Reviewer)),
             vault: Some(Arc::new(vault)),
-            ..Aids::default()
+            ..OptionalParts::default()
         },
     })
 }

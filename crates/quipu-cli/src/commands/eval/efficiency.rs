@@ -10,7 +10,7 @@ use quipu_core::id::UserId;
 use quipu_core::recall::Intent;
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel};
 use quipu_engine::{
-    Aids, ContextOptions, Engine, Error, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance,
+    ContextOptions, Engine, Error, OptionalParts, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance,
 };
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
@@ -22,7 +22,7 @@ use super::metrics::Quantiles;
 use crate::app;
 use crate::output::Printer;
 use crate::settings::Settings;
-use crate::system::{SystemClock, SystemEntropy};
+use quipu::system::{SystemClock, SystemEntropy};
 
 const INTENTS: [Intent; 5] = [Intent::Recall, Intent::Plan, Intent::Reflect, Intent::Decide, Intent::Nudge];
 
@@ -143,7 +143,7 @@ pub(in super::super) fn efficiency(
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: None,
         rules: Rules::default(),
-        aids: Aids { tokenizers: quipu_models::tokenizers(), ..Aids::default() },
+        aids: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
     });
     let asked = asked(file, most, only)?;
     let (ingest, users) = import(&engine, printer, file, only, true)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use quipu_engine::ports::Clock;
 
-use crate::system::SystemClock;
+use quipu::system::SystemClock;
 
 /// A log that is longer begins anew.
 const LOG_BYTES_MAX: u64 = 1 << 20;

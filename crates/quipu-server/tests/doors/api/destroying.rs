@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
-use quipu_engine::{Aids, Engine, Parts, Rules};
+use quipu_engine::{Engine, OptionalParts, Parts, Rules};
 use quipu_models::HashedNgrams;
 use quipu_models::fake::Script;
 use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
@@ -85,7 +85,7 @@ async fn a_conditional_deletion_takes_nothing_its_caller_has_not_seen() {
         extractor: None,
         summarizer: None,
         rules: Rules::default(),
-        aids: Aids::default(),
+        aids: OptionalParts::default(),
     }));
     let rig = Arc::new(Rig::over(engine, Script::saying("hello"), |_| {}).await);
     rig.told("ines", "The lamp hums.").await;

@@ -20,7 +20,7 @@ use super::{heard, packed};
 use crate::app;
 use crate::output::Printer;
 use crate::settings::{ModelRole, Settings};
-use crate::system::SystemEntropy;
+use quipu::system::SystemEntropy;
 
 use kept::{Kept, Reply, RunIs, Step};
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use quipu_engine::ports::{Clock, Embedder, Entropy};
-use quipu_engine::{Aids, Engine, Error, Parts, Result, Rules};
+use quipu_engine::{Engine, Error, OptionalParts, Parts, Result, Rules};
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 
@@ -34,7 +34,7 @@ impl Place {
             extractor: Some(extractor.clone()),
             summarizer: None,
             rules: Rules::default(),
-            aids: Aids::default(),
+            aids: OptionalParts::default(),
         });
         Ok(Self { folder, engine, extractor, clock })
     }

@@ -1,0 +1,42 @@
+//! Long-term memory for assistants and agents, embedded in a Rust program: one folder, no account, no network.
+//!
+//! ```
+//! # fn main() -> quipu::Result<()> {
+//! # let folder = tempfile::tempdir().expect("a temporary folder");
+//! # let folder = folder.path();
+//! let memory = quipu::Memory::open(folder)?;
+//! memory.remember("I moved to Porto in May.")?;
+//! let found = memory.recall("Where do I live?")?;
+//! assert!(found.hits[0].text.contains("Porto"));
+//! println!("{}", memory.context("Suggest something for the weekend.")?.text); // a block for a model's prompt
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Memory`] covers the everyday verbs. Everything else that a memory can do is a function of [`engine`] that takes
+//! [`Memory::engine`] and [`Memory::user`]: tasks, sessions, the core document, review, history, import, export, backup.
+//! Programs that bring their own store, embedding model, clock or reader implement the traits in [`ports`] and pass them in
+//! [`OpenOptions`], or build an [`Engine`](engine::Engine) themselves.
+//!
+//! All calls block. They append to the ledger before they return, and can be made from several threads and processes at
+//! once.
+
+pub mod system;
+
+mod memory;
+mod options;
+
+/// The data types that verbs take and return, such as items, facts and events.
+pub use quipu_core as core;
+/// The engine's verbs, for what [`Memory`] has no method for.
+pub use quipu_engine as engine;
+/// The traits that stores, models, clocks and readers implement.
+pub use quipu_engine::ports;
+
+pub use memory::Memory;
+pub use options::{Components, OpenOptions, open_engine};
+pub use quipu_core::pack::Pack;
+pub use quipu_engine::erase::{EraseTarget, ErasureReceipt};
+pub use quipu_engine::{
+    Answer, ContextOptions, Error, FactOptions, FactShown, RecallOptions, RecallReport, Receipt, Result, Utterance, Why,
+};

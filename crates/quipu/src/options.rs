@@ -1,0 +1,86 @@
+//! How a memory is opened, and what it is made of.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use quipu_engine::ports::{Clock, Embedder, Entropy, Extractor, Summarizer};
+use quipu_engine::{Engine, OptionalParts, Parts, Result, Rules};
+use quipu_models::{MiniLm, RemarkReader, RuleExtractor, RuleSummarizer};
+use quipu_sqlite::SqliteStore;
+
+use crate::system::{SystemClock, SystemEntropy};
+
+/// What an engine consists of, besides its folder. The default is what `quipu` ships with.
+pub struct Components {
+    /// Turns text into vectors. Default: the built-in MiniLM model, loaded at its first use.
+    pub embedder: Arc<dyn Embedder>,
+    /// Reads facts out of messages; `None` stores the words only. Default: the English rules, and remarks.
+    pub extractor: Option<Arc<dyn Extractor>>,
+    /// Summarizes sessions; `None` leaves them without a summary. Default: rules.
+    pub summarizer: Option<Arc<dyn Summarizer>>,
+    /// Default: the machine's clock.
+    pub clock: Arc<dyn Clock>,
+    /// Default: the operating system's random number generator.
+    pub entropy: Arc<dyn Entropy>,
+    /// What may be recorded, and how it is judged.
+    pub rules: Rules,
+    /// Language models, a reranker and plain files. Default: the tokenizers only.
+    pub optional: OptionalParts,
+}
+
+impl Components {
+    /// The extractor that comes with Quipu: rules, and remarks where the embedder is the built-in one.
+    pub fn default_extractor(embedder: Arc<dyn Embedder>) -> Arc<dyn Extractor> {
+        match RemarkReader::new(RuleExtractor::english(), embedder) {
+            Some(reader) => Arc::new(reader),
+            None => Arc::new(RuleExtractor::english()),
+        }
+    }
+}
+
+impl Default for Components {
+    fn default() -> Self {
+        let embedder: Arc<dyn Embedder> = Arc::new(MiniLm::new());
+        Self {
+            extractor: Some(Self::default_extractor(embedder.clone())),
+            embedder,
+            summarizer: Some(Arc::new(RuleSummarizer)),
+            clock: Arc::new(SystemClock::default()),
+            entropy: Arc::new(SystemEntropy),
+            rules: Rules::default(),
+            optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
+        }
+    }
+}
+
+/// Options of [`Memory::open_with`](crate::Memory::open_with).
+pub struct OpenOptions {
+    /// The user whose memory is opened. Default: `me`.
+    pub user: String,
+    /// What the engine consists of.
+    pub components: Components,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self { user: "me".to_owned(), components: Components::default() }
+    }
+}
+
+/// Opens an engine over a data folder, which is created if it does not exist.
+///
+/// # Errors
+/// `Unavailable` if the folder cannot be created, read or locked; `Corrupt` if it was written by a newer Quipu.
+pub fn open_engine(folder: &Path, components: Components) -> Result<Engine> {
+    let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
+    Ok(Engine::new(Parts {
+        store: Box::new(store),
+        embedder: components.embedder,
+        clock: components.clock,
+        entropy: components.entropy,
+        extractor: components.extractor,
+        summarizer: components.summarizer,
+        rules: components.rules,
+        aids: components.optional,
+    }))
+}
