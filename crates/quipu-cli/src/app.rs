@@ -11,7 +11,7 @@ use quipu_core::reconcile::Policy;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
 use quipu_engine::{Engine, Error, OptionalParts, Result, Rules};
-use quipu_models::language::{Book, RemoteModel};
+use quipu_models::language::{ModelUsage, RemoteModel};
 use quipu_models::{
     CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
 };
@@ -31,7 +31,7 @@ pub(crate) fn open_in(folder: &Path, settings: &Settings) -> Result<Engine> {
 }
 
 /// The same, with the book that what models cost is written in.
-pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<Book>) -> Result<Engine> {
+pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<ModelUsage>) -> Result<Engine> {
     let embedder = embedder(settings)?;
     let engine = quipu::open_engine(
         folder,
@@ -83,20 +83,20 @@ pub(crate) fn keys(settings: &Settings) -> Result<Keys> {
 }
 
 /// What is spent on models today; beside the memories, so that it outlives the command.
-pub(crate) fn book(folder: &Path, settings: &Settings) -> Arc<Book> {
-    Arc::new(Book::in_file(Arc::new(SystemClock { fixed: settings.now }), &folder.join("models.json")))
+pub(crate) fn book(folder: &Path, settings: &Settings) -> Arc<ModelUsage> {
+    Arc::new(ModelUsage::in_file(Arc::new(SystemClock { fixed: settings.now }), &folder.join("models.json")))
 }
 
 /// The model of a role, if it is configured. Nobody is contacted yet.
-pub(crate) fn model(settings: &Settings, book: &Arc<Book>, role: ModelRole) -> Result<Option<Arc<RemoteModel>>> {
+pub(crate) fn model(settings: &Settings, book: &Arc<ModelUsage>, role: ModelRole) -> Result<Option<Arc<RemoteModel>>> {
     let Some(set) = settings.models.iter().find(|set| set.role == role) else { return Ok(None) };
-    let model = RemoteModel::new(role.word(), set.endpoint.clone(), book.clone(), Arc::new(SystemEntropy));
-    let wrong = |error| Error::Invalid(format!("[models.{}]: {error}", role.word()));
+    let model = RemoteModel::new(role.as_str(), set.endpoint.clone(), book.clone(), Arc::new(SystemEntropy));
+    let wrong = |error| Error::Invalid(format!("[models.{}]: {error}", role.as_str()));
     Ok(Some(Arc::new(model.map_err(wrong)?)))
 }
 
 /// The rules, or the configured model with the rules beside it.
-fn summarizer(settings: &Settings, book: &Arc<Book>) -> Result<Arc<dyn Summarizer>> {
+fn summarizer(settings: &Settings, book: &Arc<ModelUsage>) -> Result<Arc<dyn Summarizer>> {
     Ok(match model(settings, book, ModelRole::Summarizer)? {
         Some(model) => Arc::new(ModelSummarizer::new(model)),
         None => Arc::new(RuleSummarizer),
@@ -104,13 +104,13 @@ fn summarizer(settings: &Settings, book: &Arc<Book>) -> Result<Arc<dyn Summarize
 }
 
 /// The configured model that looks back, if there is one.
-fn reflector(settings: &Settings, book: &Arc<Book>) -> Result<Option<Arc<dyn Reflector>>> {
+fn reflector(settings: &Settings, book: &Arc<ModelUsage>) -> Result<Option<Arc<dyn Reflector>>> {
     let model = model(settings, book, ModelRole::Reflector)?;
     Ok(model.map(|model| Arc::new(ModelReflector::new(model)) as Arc<dyn Reflector>))
 }
 
 /// The configured model that reads, if there is one.
-fn reader_of(settings: &Settings, book: &Arc<Book>) -> Result<Option<Arc<dyn WindowReader>>> {
+fn reader_of(settings: &Settings, book: &Arc<ModelUsage>) -> Result<Option<Arc<dyn WindowReader>>> {
     let Some(model) = model(settings, book, ModelRole::Extractor)? else { return Ok(None) };
     let model: Arc<dyn LanguageModel> = model;
     Ok(Some(Arc::new(ModelReader::new(model, &Predicates::default_registry()))))

@@ -188,7 +188,7 @@ pub(crate) enum Command {
     CatchUp(models::CatchUp),
     /// Do everything that is due: read, tell, count, reflect, compact
     #[command(name = "maintain", visible_alias = "tend")]
-    Tend(growing::Tend),
+    Tend(growing::Maintain),
     /// Note what works for you, and propose lines of the self-model
     Reflect(growing::Grow),
     /// Fold duplicates, promote patterns, take what is cold out of the active index
@@ -479,6 +479,6 @@ fn parse_role(text: &str) -> Result<quipu_core::source::Role, String> {
     use quipu_core::source::Role;
     [Role::User, Role::Assistant, Role::System, Role::Tool]
         .into_iter()
-        .find(|role| role.word() == text)
+        .find(|role| role.as_str() == text)
         .ok_or_else(|| "a role is user, assistant, system or tool".to_owned())
 }

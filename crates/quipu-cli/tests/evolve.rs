@@ -37,13 +37,13 @@ impl Place {
     }
 }
 
-const MOVES: &str = "    /uncategorized/sleep_note_3 → /sleepHealth/aids/-
+const MOVES: &str = "    /uncategorized/sleep_note_3 → /sleepHealth/optional/-
     /uncategorized/sleep_note_1 → /sleepHealth/challenges
     /uncategorized/sleep_note_2 → /sleepHealth/impact
 ";
 
 const CATEGORY: &str = r#"{
-  "aids": [
+  "optional": [
     "Started using sleep mask"
   ],
   "challenges": "Having trouble staying asleep",

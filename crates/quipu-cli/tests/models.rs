@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use quipu_models::fake::{Asked, FakeServer, Fault, Script, Times};
+use quipu_models::fake::{FakeRequest, FakeServer, Fault, Script, Times};
 use serde_json::json;
 
 /// A data folder and a settings file of its own, and the binary over them.
@@ -61,7 +61,7 @@ impl Place {
 }
 
 /// A model that does what each of its roles asks.
-fn model(asked: &Asked) -> String {
+fn model(asked: &FakeRequest) -> String {
     if asked.system.contains("user_summary") {
         let diff = json!({"add": [], "update": [], "remove": []});
         return json!({"user_summary": "Lives in Porto", "assistant_summary": "", "base_truth_diff": diff}).to_string();

@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use place::Place;
-use quipu_testkit::{Dice, effort, seed};
+use quipu_testkit::{Rng, effort, seed};
 use serde_json::{Value, json};
 
 mod place;
@@ -141,7 +141,7 @@ fn twelve_commands_at_once_record_twelve_things() {
 
 /// Appends through one server, which is killed now and then, and reads each from the other one.
 fn serve(place: &Place, number: usize, appends: usize, addrs: &Mutex<[String; 2]>, said: &Said) {
-    let mut dice = Dice::new(seed() ^ ((number as u64) << 32));
+    let mut dice = Rng::new(seed() ^ ((number as u64) << 32));
     let mut serving = Serving::start(place);
     let publish = |addr: &str| addrs.lock().unwrap()[number] = addr.to_owned();
     publish(&serving.addr);
@@ -175,7 +175,7 @@ fn serve(place: &Place, number: usize, appends: usize, addrs: &Mutex<[String; 2]
 
 /// Adds through `quipu mcp`, which is killed now and then, and reads each back.
 fn client(place: &Place, number: usize, appends: usize, said: &Said) {
-    let mut dice = Dice::new(seed() ^ ((number as u64) << 32));
+    let mut dice = Rng::new(seed() ^ ((number as u64) << 32));
     let hello = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
     let start = || {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core_document::Patch;
 use crate::id::{EventId, ItemId, Seq, UserId};
-use crate::item::Drawn;
+use crate::item::DerivedChange;
 use crate::source::Source;
 
 /// A BLAKE3 hash: of an event, or the salted digest of a change.
@@ -182,7 +182,7 @@ pub enum Change {
     /// An item was pinned, unpinned or rated by a person.
     ItemMarked(ItemMark),
     /// Something was drawn from sources, or what was drawn changed.
-    Drawn(Drawn),
+    Drawn(DerivedChange),
     /// Earlier events no longer count.
     Reverted {
         /// Their positions, ascending.
@@ -208,12 +208,12 @@ pub enum Change {
 
 impl Change {
     /// The change's name in the ledger.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::SourceRecorded(_) => "source_recorded",
             Self::CorePatched(_) => "core_patched",
             Self::ItemMarked(_) => "item_marked",
-            Self::Drawn(drawn) => drawn.word(),
+            Self::Drawn(drawn) => drawn.as_str(),
             Self::Reverted { .. } => "reverted",
             Self::Erased { .. } => "erased",
             Self::Forked { .. } => "forked",
@@ -232,7 +232,9 @@ impl Change {
 
     /// True if it may change the core document.
     pub fn is_of_core(&self) -> bool {
-        let drawn = |drawn: &Drawn| matches!(drawn, Drawn::CoreFieldsChanged { .. } | Drawn::CoreEdited { .. });
+        let drawn = |drawn: &DerivedChange| {
+            matches!(drawn, DerivedChange::CoreFieldsChanged { .. } | DerivedChange::CoreEdited { .. })
+        };
         matches!(self, Self::CorePatched(_)) || matches!(self, Self::Drawn(change) if drawn(change))
     }
 

@@ -121,7 +121,7 @@ impl ItemKind {
     }
 
     /// The word that starts an item's id.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "turn",
             Self::Entry => "entry",
@@ -161,7 +161,7 @@ impl fmt::Display for ItemId {
             *digit = ALPHABET[(rest & 31) as usize];
             rest >>= 5;
         }
-        write!(f, "{}_", self.kind.word())?;
+        write!(f, "{}_", self.kind.as_str())?;
         digits.iter().try_for_each(|&digit| fmt::Write::write_char(f, char::from(digit)))
     }
 }
@@ -172,7 +172,7 @@ impl FromStr for ItemId {
     fn from_str(text: &str) -> Result<Self, Refusal> {
         let wrong = || Refusal::invalid(format!("{:?} is not an item id; one looks like turn_0r5k2m9c4t7wz", text));
         let (word, tail) = text.split_once('_').ok_or_else(wrong)?;
-        let kind = ItemKind::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(wrong)?;
+        let kind = ItemKind::ALL.into_iter().find(|kind| kind.as_str() == word).ok_or_else(wrong)?;
         if tail.len() != DIGITS {
             return Err(wrong());
         }

@@ -18,7 +18,7 @@ use crate::core_document::{self, Patch};
 use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, SourceKind, Trust};
 use crate::evolve::{self, Schema};
 use crate::id::{ItemId, Seq, UserId};
-use crate::item::{Drawn, Truth, TruthKind};
+use crate::item::{DerivedChange, Truth, TruthKind};
 use crate::items::Items;
 use crate::refusal::Refusal;
 
@@ -243,7 +243,7 @@ impl Memory {
     ///
     /// The patches of a promotion each apply or are passed over: what was reverted or erased since is not there to be moved.
     fn stage<'a>(&self, changes: impl Iterator<Item = Option<&'a Change>> + Clone) -> Result<Staged, (u32, Refusal)> {
-        let promotes = |change: &Change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_)));
+        let promotes = |change: &Change| matches!(change, Change::Drawn(DerivedChange::SchemaPromoted(_)));
         let promotion = changes.clone().flatten().any(promotes);
         let mut core: Option<Value> = None;
         let mut fresh: Vec<ItemId> = Vec::new();
@@ -265,11 +265,11 @@ impl Memory {
                 Change::ItemMarked(mark) => {
                     self.must_have(mark.item, &fresh).map_err(fault)?;
                 }
-                Change::Drawn(Drawn::CoreEdited { within, patch }) => {
+                Change::Drawn(DerivedChange::CoreEdited { within, patch }) => {
                     let document = core.as_ref().unwrap_or(&self.core);
                     core = Some(core_document::replay_within(document, within, patch).map_err(fault)?);
                 }
-                Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+                Change::Drawn(DerivedChange::CoreFieldsChanged { changes }) => {
                     let document = core.as_ref().unwrap_or(&self.core);
                     let place = |at: &str| self.schema.place(at);
                     let changed = core_document::change_fields(document, changes, &place).map_err(fault)?;
@@ -307,7 +307,7 @@ impl Memory {
             return Err((0, Refusal::refused("nothing is left of what the promotion moves")));
         }
         let promotion = changes.clone().flatten().find_map(|change| match change {
-            Change::Drawn(Drawn::SchemaPromoted(promotion)) => Some(promotion),
+            Change::Drawn(DerivedChange::SchemaPromoted(promotion)) => Some(promotion),
             _ => None,
         });
         let Some(promotion) = promotion else { return Ok(Vec::new()) };
@@ -325,29 +325,29 @@ impl Memory {
         Err(Refusal::not_found(format!("there is no item {id}")))
     }
 
-    fn may_draw(&self, drawn: &Drawn, fresh: &[ItemId]) -> Result<(), Refusal> {
+    fn may_draw(&self, drawn: &DerivedChange, fresh: &[ItemId]) -> Result<(), Refusal> {
         if let Some(made) = drawn.makes()
-            && !matches!(drawn, Drawn::EpisodeRecorded(_))
+            && !matches!(drawn, DerivedChange::EpisodeRecorded(_))
             && (self.has(made) || fresh.contains(&made))
         {
             return Err(Refusal::refused(format!("{made} is already recorded")));
         }
-        if let Drawn::FactAsserted { fact, .. } = drawn
+        if let DerivedChange::FactAsserted { fact, .. } = drawn
             && fact.evidence.is_empty()
             && fact.source != SourceKind::UserEdited
         {
             return Err(Refusal::refused(format!("{} names no evidence", fact.id)));
         }
-        if let Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) = drawn
+        if let DerivedChange::BaseTruthAdded(truth) | DerivedChange::BaseTruthMerged(truth) = drawn
             && truth.evidence.is_empty()
             && (truth.exchange.is_some() || !truth.rests_on.is_empty())
         {
             return Err(Refusal::refused(format!("{} names no evidence", truth.id)));
         }
-        if let Drawn::SchemaPromoted(promotion) = drawn {
+        if let DerivedChange::SchemaPromoted(promotion) = drawn {
             self.schema.may_promote(&promotion.name)?;
         }
-        if let Drawn::ReviewDecided { review, .. } = drawn
+        if let DerivedChange::ReviewDecided { review, .. } = drawn
             && self.items.review(*review).is_some_and(|found| found.decided.is_some())
         {
             return Err(Refusal::refused(format!("{review} is decided already")));
@@ -375,20 +375,22 @@ impl Memory {
                     self.hold(Held { source, seq: self.seq, change: index as u32, trust, from });
                 }
                 Some(Change::ItemMarked(mark)) => self.mark(&mark),
-                Some(Change::Drawn(Drawn::SchemaPromoted(promotion))) => {
+                Some(Change::Drawn(DerivedChange::SchemaPromoted(promotion))) => {
                     self.schema.promote(*promotion, staged.moved.clone(), self.seq, at);
                     self.items.relocate(&self.schema);
                 }
                 Some(Change::Drawn(mut drawn)) => {
                     // No claim reaches further than the event that makes it.
                     match &mut drawn {
-                        Drawn::FactAsserted { fact, .. } => {
+                        DerivedChange::FactAsserted { fact, .. } => {
                             fact.trust = fact.trust.min(trust);
                             fact.core_path = fact.core_path.as_deref().map(|path| self.schema.place(path));
                         }
-                        Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) => self.level(truth, trust),
-                        Drawn::HitsCounted { hits } => hits.retain(|shown| self.has(shown.item)),
-                        Drawn::ItemsDemoted { items, .. } => items.retain(|id| self.has(*id)),
+                        DerivedChange::BaseTruthAdded(truth) | DerivedChange::BaseTruthMerged(truth) => {
+                            self.level(truth, trust)
+                        }
+                        DerivedChange::HitsCounted { hits } => hits.retain(|shown| self.has(shown.item)),
+                        DerivedChange::ItemsDemoted { items, .. } => items.retain(|id| self.has(*id)),
                         _ => {}
                     }
                     self.items.apply(drawn, self.seq);

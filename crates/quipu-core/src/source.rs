@@ -35,7 +35,7 @@ impl Role {
     }
 
     /// The role as one word.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::User => "user",
             Self::Assistant => "assistant",
@@ -88,7 +88,7 @@ impl Source {
 
     /// Who spoke: the name, else the role.
     pub fn speaker(&self) -> &str {
-        self.author.as_deref().unwrap_or_else(|| self.role.word())
+        self.author.as_deref().unwrap_or_else(|| self.role.as_str())
     }
 
     /// True for what recall can return.
@@ -115,10 +115,10 @@ impl Source {
             hasher.update(&length.to_le_bytes());
             hasher.update(bytes.unwrap_or_default());
         };
-        field(Some(self.kind().word().as_bytes()));
+        field(Some(self.kind().as_str().as_bytes()));
         field(self.session.as_deref().map(str::as_bytes));
         field(self.topic.as_deref().map(str::as_bytes));
-        field(Some(self.role.word().as_bytes()));
+        field(Some(self.role.as_str().as_bytes()));
         field(self.author.as_deref().map(str::as_bytes));
         field(self.said_at.map(|t| t.as_microsecond().to_le_bytes()).as_ref().map(<[u8; 8]>::as_slice));
         field(Some(self.text.as_bytes()));

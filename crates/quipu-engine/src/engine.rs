@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::core_document::Registry;
-use quipu_core::growth::Knobs;
+use quipu_core::growth::GrowthOptions;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::predicate::Predicates;
 use quipu_core::recall::Profiles;
-use quipu_core::reconcile::{Desk, Policy};
+use quipu_core::reconcile::{DecisionContext, Policy};
 use quipu_core::session::SessionOptions;
 use quipu_core::source::Source;
 
@@ -39,7 +39,7 @@ pub struct Parts {
     /// What may be recorded, and how it is judged.
     pub rules: Rules,
     /// What it can do without.
-    pub aids: OptionalParts,
+    pub optional: OptionalParts,
 }
 
 /// What makes an engine better and is not needed.
@@ -73,7 +73,7 @@ pub struct Rules {
     /// The knobs of session memory.
     pub sessions: SessionOptions,
     /// The knobs of growing.
-    pub growth: Knobs,
+    pub growth: GrowthOptions,
     /// How much is kept open.
     pub open_limits: OpenLimits,
 }
@@ -90,8 +90,8 @@ pub struct Engine {
     pub(crate) policy: Policy,
     pub(crate) summarizer: Option<Arc<dyn Summarizer>>,
     pub(crate) sessions: SessionOptions,
-    pub(crate) growth: Knobs,
-    pub(crate) aids: OptionalParts,
+    pub(crate) growth: GrowthOptions,
+    pub(crate) optional: OptionalParts,
     pub(crate) late: Late,
     /// Random id of this engine among those that share a store: who holds a lease.
     holder: OnceLock<u64>,
@@ -102,7 +102,7 @@ pub struct Engine {
 impl Engine {
     /// True if a language model reads what was said.
     pub fn reads_with_model(&self) -> bool {
-        self.aids.reader.is_some()
+        self.optional.reader.is_some()
     }
 
     /// What relations mean.
@@ -124,7 +124,7 @@ impl Engine {
             summarizer: parts.summarizer,
             sessions: parts.rules.sessions,
             growth: parts.rules.growth,
-            aids: parts.aids,
+            optional: parts.optional,
             late: Late::default(),
             holder: OnceLock::new(),
             profiles: RwLock::new(Rank::Detail, Arc::default()),
@@ -156,7 +156,7 @@ impl Engine {
     /// tokenizer. A model that fails here fails again when it is needed, and is told of then.
     pub fn warm_up(&self) {
         const TEXT: &str = "What was said?";
-        if let Some(tokenizer) = self.aids.tokenizers.first() {
+        if let Some(tokenizer) = self.optional.tokenizers.first() {
             tokenizer.count(TEXT);
         }
         let _ = self.embedder.embed_tokens(&[TEXT]);
@@ -243,7 +243,7 @@ impl Engine {
 
     /// True if plain files are kept level with what is recorded.
     pub fn keeps_artifacts(&self) -> bool {
-        self.aids.artifacts && self.aids.vault.is_some()
+        self.optional.artifacts && self.optional.vault.is_some()
     }
 
     /// Lets go of a user's memory; the next verb reads it again.
@@ -284,8 +284,8 @@ impl Engine {
     }
 
     /// Where a person's decisions are worked out.
-    pub(crate) fn desk<'a>(&'a self, memory: &'a Memory) -> Desk<'a> {
-        Desk { memory, predicates: &self.predicates, registry: &self.registry, now: self.now() }
+    pub(crate) fn desk<'a>(&'a self, memory: &'a Memory) -> DecisionContext<'a> {
+        DecisionContext { memory, predicates: &self.predicates, registry: &self.registry, now: self.now() }
     }
 
     /// The time, as it is recorded.

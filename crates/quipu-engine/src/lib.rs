@@ -27,7 +27,7 @@ pub use read::memories;
 pub use transfer::{backup, bundle, export, import, migrate};
 pub use write::{agent_files, ingest, ready_made};
 
-pub use admin::gauges::{Standing, standing};
+pub use admin::gauges::{Gauges, gauges};
 pub use admin::status::{Status, doctor, status, users};
 pub use context::block::{ContextOptions, JudgedContext, context, judged_context};
 pub use context::pack_id::{Reproduced, reproduce};
@@ -37,7 +37,7 @@ pub use engine::{Engine, OptionalParts, Parts, Rules};
 pub use error::{Error, Result};
 pub use files::{VaultOptions, VaultReport};
 pub use growth::compact::{CompactReport, compact};
-pub use growth::consolidate::{GrowOptions, GrowReport, Grown};
+pub use growth::consolidate::{ConsolidateOptions, ConsolidateReport, ConsolidationEvent};
 pub use growth::evolve::{
     CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,
 };
@@ -58,7 +58,9 @@ pub use memory::{MemoryRef, OpenLimits, Progress, Receipt, Watch, commit::record
 pub use process::extract_with_model::{
     ExtractWithModelOptions, ModelReading, ReadingCost, extract_with_model, reading_cost,
 };
-pub use process::maintain::{Due, StepReport, TendOptions, TendReport, TendStep, due, maintained_at, tend, tend_while};
+pub use process::maintain::{
+    Due, MaintainOptions, MaintenanceReport, MaintenanceStep, StepReport, due, maintain, maintain_while, maintained_at,
+};
 pub use process::pipeline::{Budget, Processed, Until, process};
 pub use process::understand::{Reread, reread};
 pub use read::answers::{Answer, LeftOut, Quote};

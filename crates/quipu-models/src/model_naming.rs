@@ -124,17 +124,17 @@ mod tests {
         assert_eq!((good.name.as_str(), good.description.as_str()), ("sleepHealth", "How the user sleeps"));
         assert!(good.fields.is_empty(), "an answer without fields leaves them to the rules");
         let fields = json!([
-            {"line": 1, "field": "aids"}, {"line": 0, "field": "aids"}, {"line": 2, "field": "aids"},
+            {"line": 1, "field": "optional"}, {"line": 0, "field": "optional"}, {"line": 2, "field": "optional"},
             {"line": 1, "field": "f".repeat(41)},
         ]);
         let with = asked(json!({"name": "sleepHealth", "description": "How the user sleeps", "fields": fields}));
-        assert_eq!(with.unwrap().fields, [(0, "aids".to_owned())], "a line that was not shown is nobody's");
+        assert_eq!(with.unwrap().fields, [(0, "optional".to_owned())], "a line that was not shown is nobody's");
         for bad in [
             json!({"name": "s".repeat(41), "description": "long"}),
             json!({"name": "sleep", "description": "long ".repeat(41)}),
             json!({"name": "I'm sorry, but I can't", "description": "x"}),
             json!({"name": "sleep"}),
-            json!({"name": "sleep", "description": "x", "fields": [{"line": "one", "field": "aids"}]}),
+            json!({"name": "sleep", "description": "x", "fields": [{"line": "one", "field": "optional"}]}),
             json!("sleep"),
         ] {
             assert!(matches!(asked(bad.clone()), Err(ReflectError::Malformed(_))), "{bad}");

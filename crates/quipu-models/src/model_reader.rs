@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use quipu_core::extract::window::{Answer, Known, Shown, Speaker, Window};
+use quipu_core::extract::window::{Answer, Known, Speaker, Window, WindowView};
 use quipu_core::id::UserId;
 use quipu_core::predicate::{Predicates, Sensitivity};
 use quipu_engine::ports::{ExtractError, LanguageModel, Message, ModelError, Purpose, Request, Shape, WindowReader};
@@ -82,7 +82,7 @@ fn written(window: &Window) -> String {
     format!("{}\n{}", prompt::quoted("messages", &messages.join("\n")), prompt::quoted("known", &known.join("\n")))
 }
 
-fn message(shown: &Shown) -> String {
+fn message(shown: &WindowView) -> String {
     let day = shown
         .said_at
         .map_or_else(|| "date unknown".to_owned(), |at| at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%d %a").to_string());

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::fake::{FakeServer, Fault, FaultKind, Script, Times};
-use crate::language::{Book, Endpoint, Limits, Provider, RemoteModel};
+use crate::language::{Endpoint, Limits, ModelUsage, Provider, RemoteModel};
 
 /// What a server says that does its work.
 const GOOD: &str = r#"{"city":"Porto","years":3}"#;
@@ -78,13 +78,13 @@ pub fn rehearse(seeds: u64, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) ->
             // Where nothing ever comes, the whole time is waited for.
             let within = Duration::from_millis(if fault == Fault::HangsAtOnce { 60 } else { 900 });
             let endpoint = Endpoint { base_url: server.base_url(), limits, ..Endpoint::new(Provider::OpenAi, "fake") };
-            let book = Arc::new(Book::in_memory(clock.clone()));
+            let book = Arc::new(ModelUsage::in_memory(clock.clone()));
             let outcome = RemoteModel::new("rehearsal", endpoint, book, entropy.clone())
                 .and_then(|model| model.complete(&question(), within));
             let told = match &outcome {
                 Ok(answer) if answer.json.as_ref().is_none_or(Value::is_null) => "nothing",
                 Ok(_) => "good",
-                Err(error) => error.word(),
+                Err(error) => error.as_str(),
             };
             let (right, most) = outcome_of(fault);
             let requests = server.requests();

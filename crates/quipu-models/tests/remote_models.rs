@@ -9,9 +9,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Asked, Clock, Entropy, LanguageModel, ModelError, ModelWatch, Request};
+use quipu_engine::ports::{Clock, Entropy, LanguageModel, ModelCall, ModelError, ModelWatch, Request};
 use quipu_models::fake::{FakeServer, Fault, Script, Times};
-use quipu_models::language::{Allowance, ApiKey, Book, Endpoint, Limits, Prices, Provider, RemoteModel, Rung};
+use quipu_models::language::{
+    Allowance, ApiKey, Endpoint, JsonMode, Limits, ModelUsage, Prices, Provider, RemoteModel,
+};
 use quipu_models::self_test::{outcome_of, question};
 
 const GOOD: &str = r#"{"city":"Porto","years":3}"#;
@@ -35,7 +37,7 @@ impl Entropy for Still {
 struct World {
     server: FakeServer,
     clock: Arc<SetClock>,
-    book: Arc<Book>,
+    book: Arc<ModelUsage>,
     model: RemoteModel,
 }
 
@@ -53,7 +55,7 @@ fn limits() -> Limits {
 fn world(provider: Provider, script: Script, change: impl FnOnce(&mut Endpoint)) -> World {
     let server = FakeServer::start(Script { oversized_bytes: 1 << 20, ..script }).unwrap();
     let clock = Arc::new(SetClock(AtomicI64::new(1_790_000_000)));
-    let book = Arc::new(Book::in_memory(clock.clone()));
+    let book = Arc::new(ModelUsage::in_memory(clock.clone()));
     let mut endpoint = Endpoint { base_url: server.base_url(), limits: limits(), ..Endpoint::new(provider, "m") };
     endpoint.key = Some(ApiKey::new("sk-very-secret"));
     change(&mut endpoint);
@@ -79,7 +81,7 @@ fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
             let told = match &outcome {
                 Ok(done) if done.json.as_ref().is_some_and(|json| json.is_null()) => "nothing",
                 Ok(_) => "good",
-                Err(error) => error.word(),
+                Err(error) => error.as_str(),
             };
             if let Err(error) = &outcome {
                 assert!(!format!("{error:?}").contains("very-secret"), "{}: the key is told", fault.name());
@@ -132,7 +134,7 @@ fn the_way_json_is_asked_for_is_found_once_and_kept() {
     assert_eq!(rung(Fault::RejectsSchema500), "json_object");
     assert_eq!(rung(Fault::RejectsFormat400), "none");
     let capital = world(Provider::Anthropic, Script::saying(r#"{"capital":"Lisbon"}"#), |_| {});
-    assert_eq!(capital.model.probe(LONG).unwrap().rung, Rung::Schema);
+    assert_eq!(capital.model.probe(LONG).unwrap().rung, JsonMode::Schema);
 }
 
 #[test]
@@ -153,7 +155,7 @@ fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
     };
     let spent = world.book.spent("judge");
     assert!(served > 1 && spent.input_tokens + spent.output_tokens <= 500, "{served} served, {spent:?}");
-    assert_eq!((error.word(), world.server.requests()), ("over_budget", served));
+    assert_eq!((error.as_str(), world.server.requests()), ("over_budget", served));
     assert!(spent.money > 0.0);
     let other = Request { user: Some(UserId::parse("ben").unwrap()), ..request(true) };
     assert!(world.model.complete(&other, LONG).is_ok(), "one user's budget is not another's");
@@ -170,7 +172,7 @@ fn a_server_that_writes_beyond_its_limit_is_counted_in_full_and_asked_no_more() 
     world.model.complete(&request(false), LONG).unwrap();
     let spent = world.book.spent("judge");
     assert!(spent.output_tokens > limit && spent.output_tokens > 500, "{spent:?}");
-    assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().word(), "over_budget");
+    assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().as_str(), "over_budget");
     assert_eq!(world.server.requests(), 1);
 }
 
@@ -180,23 +182,23 @@ fn figures_outlive_the_process() {
     let path = folder.path().join("models.json");
     let world = world(Provider::OpenAi, Script::saying(GOOD), |_| {});
     for turn in 1..=2 {
-        let book = Arc::new(Book::in_file(world.clock.clone(), &path));
+        let book = Arc::new(ModelUsage::in_file(world.clock.clone(), &path));
         let model = RemoteModel::new("judge", world.model.endpoint().clone(), book.clone(), Arc::new(Still)).unwrap();
         model.complete(&request(true), LONG).unwrap();
         assert_eq!(book.spent("judge").requests, turn);
     }
     std::fs::write(&path, "{ damaged").unwrap();
-    assert_eq!(Book::in_file(world.clock.clone(), &path).spent("judge").requests, 0);
+    assert_eq!(ModelUsage::in_file(world.clock.clone(), &path).spent("judge").requests, 0);
 }
 
 #[test]
 fn an_endpoint_that_fails_and_fails_is_left_alone_for_a_while() {
     let world = world(Provider::OpenAi, Script::saying("ok").with(Fault::Loading503, Times::First(9)), |_| {});
     for _ in 0..3 {
-        assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().word(), "unavailable");
+        assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().as_str(), "unavailable");
     }
     assert_eq!(world.server.requests(), 9);
-    assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().word(), "unavailable");
+    assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().as_str(), "unavailable");
     assert_eq!(world.server.requests(), 9, "it is asked although it is left alone");
     world.clock.0.fetch_add(31, Ordering::Relaxed);
     assert_eq!(world.model.complete(&request(false), LONG).unwrap().text, "ok");
@@ -260,7 +262,7 @@ fn each_dialect_is_spoken_as_its_server_wants_it() {
     );
     assert_eq!(anthropic.json()["output_config"]["format"]["type"], "json_schema");
     let wrong = Endpoint { base_url: "ftp://x".to_owned(), ..Endpoint::new(Provider::OpenAi, "m") };
-    let book = Arc::new(Book::in_memory(Arc::new(SetClock(AtomicI64::new(0)))));
+    let book = Arc::new(ModelUsage::in_memory(Arc::new(SetClock(AtomicI64::new(0)))));
     assert!(matches!(RemoteModel::new("x", wrong, book, Arc::new(Still)), Err(ModelError::Invalid(_))));
 }
 
@@ -269,9 +271,9 @@ fn each_dialect_is_spoken_as_its_server_wants_it() {
 struct Counted(Mutex<Vec<(&'static str, String, &'static str, bool)>>);
 
 impl ModelWatch for Counted {
-    fn asked(&self, asked: &Asked<'_>) {
+    fn asked(&self, asked: &ModelCall<'_>) {
         let cost = asked.usage.input_tokens > 0 && asked.usage.output_tokens > 0;
-        self.0.lock().unwrap().push((asked.purpose.word(), asked.model.to_owned(), asked.outcome(), cost));
+        self.0.lock().unwrap().push((asked.purpose.as_str(), asked.model.to_owned(), asked.outcome(), cost));
     }
 }
 
@@ -286,6 +288,6 @@ fn whoever_counts_is_told_of_every_question_once_with_what_it_cost() {
     let large = Request { output_tokens_max: 10_000, ..request(true) };
     world.model.complete(&large, LONG).unwrap_err();
     let told = counted.0.lock().unwrap().clone();
-    let line = |outcome, cost| (request(true).purpose.word(), "openai/m".to_owned(), outcome, cost);
+    let line = |outcome, cost| (request(true).purpose.as_str(), "openai/m".to_owned(), outcome, cost);
     assert_eq!(told, [line("ok", true), line("stopped", true), line("over_budget", false)]);
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
-use quipu_engine::{Engine, TendOptions, TendReport, tend_while};
+use quipu_engine::{Engine, MaintainOptions, MaintenanceReport, maintain_while};
 use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -215,14 +215,14 @@ impl Maintenance {
         let span = tracing::info_span!("maintain_memory", "gen_ai.operation.name" = "maintain_memory");
         let _in = span.enter();
         let start = Instant::now();
-        let options = TendOptions {
+        let options = MaintainOptions {
             dry_run: false,
             steps: job.steps.clone(),
             events_max: self.options.events_max,
             sources_max: self.options.sources_max,
             items_max: self.options.items_max,
         };
-        let outcome = tend_while(&self.engine, &job.user, &options, &mut || self.goes_on(is_busy));
+        let outcome = maintain_while(&self.engine, &job.user, &options, &mut || self.goes_on(is_busy));
         self.count(&outcome, start);
         let version = self.engine.open_versions().into_iter().find(|(user, _)| *user == job.user).map(|(_, seq)| seq);
         let (lets_go, tally) = {
@@ -239,13 +239,17 @@ impl Maintenance {
         self.metrics.maintenance.stands(&tally, now);
     }
 
-    fn count(&self, outcome: &quipu_engine::Result<TendReport>, start: Instant) {
+    fn count(&self, outcome: &quipu_engine::Result<MaintenanceReport>, start: Instant) {
         let word = match outcome {
             Ok(report) => {
                 self.metrics.maintenance.ran(report);
                 let faults = report.steps.iter().filter_map(|one| Some((one.step, one.fault.as_ref()?)));
                 for (step, fault) in faults {
-                    tracing::warn!(step = step.word(), fault, "a step of maintenance failed; it is tried again later");
+                    tracing::warn!(
+                        step = step.as_str(),
+                        fault,
+                        "a step of maintenance failed; it is tried again later"
+                    );
                 }
                 if report.fault.is_some() { "held" } else { "ok" }
             }
@@ -278,7 +282,7 @@ impl Maintenance {
         MaintenanceStatus {
             enabled: self.options.enabled,
             last_run_at: *self.last_run_at.lock().unwrap_or_else(PoisonError::into_inner),
-            due: left.into_iter().map(|(step, count)| (step.word(), count)).collect(),
+            due: left.into_iter().map(|(step, count)| (step.as_str(), count)).collect(),
             backing_off,
             sweep_waiting,
         }

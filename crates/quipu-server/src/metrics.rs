@@ -10,8 +10,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use quipu_core::item::ReviewKind;
-use quipu_engine::Standing;
-use quipu_engine::ports::{Asked, ModelWatch};
+use quipu_engine::Gauges;
+use quipu_engine::ports::{ModelCall, ModelWatch};
 use tokio::time::Instant;
 
 use crate::maintenance::Figures;
@@ -206,11 +206,11 @@ impl Metrics {
     }
 
     /// How things stand in the memories that are open.
-    pub(crate) fn stands(&self, standing: &Standing) {
+    pub(crate) fn stands(&self, standing: &Gauges) {
         let figure = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
         for kind in ReviewKind::ALL {
             let waiting = standing.reviews.get(&kind).copied().unwrap_or(0);
-            self.reviews.get_or_create(&Waiting { kind: kind.word() }).set(figure(waiting));
+            self.reviews.get_or_create(&Waiting { kind: kind.as_str() }).set(figure(waiting));
         }
         self.unsummarized.set(figure(standing.unsummarized));
         self.open_memories.set(figure(standing.open));
@@ -247,9 +247,9 @@ impl Default for Metrics {
 }
 
 impl ModelWatch for Metrics {
-    fn asked(&self, asked: &Asked<'_>) {
+    fn asked(&self, asked: &ModelCall<'_>) {
         self.note_model_answer(Instant::now());
-        let (purpose, outcome) = (asked.purpose.word(), asked.outcome());
+        let (purpose, outcome) = (asked.purpose.as_str(), asked.outcome());
         self.llm_calls.get_or_create(&Call { purpose, model: asked.model.to_owned(), outcome }).inc();
         for (direction, tokens) in [("input", asked.usage.input_tokens), ("output", asked.usage.output_tokens)] {
             self.llm_tokens.get_or_create(&Tokens { purpose, direction }).inc_by(tokens);
@@ -273,13 +273,13 @@ mod tests {
         let took = Duration::from_millis(250);
         let over = ModelError::OverBudget("spent".to_owned());
         for fault in [None, None, Some(&over)] {
-            metrics.asked(&Asked { purpose: Purpose::Summarize, model: "openai/m", fault, usage, took });
+            metrics.asked(&ModelCall { purpose: Purpose::Summarize, model: "openai/m", fault, usage, took });
         }
-        metrics.stands(&Standing {
+        metrics.stands(&Gauges {
             open: 2,
             unsummarized: 4,
             reviews: [(ReviewKind::Conflict, 3)].into(),
-            ..Standing::default()
+            ..Gauges::default()
         });
         let page = metrics.page().unwrap_or_default();
         for line in [

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quipu_engine::{Engine, Error, Standing};
+use quipu_engine::{Engine, Error, Gauges};
 use tokio::sync::watch;
 
 use crate::progress::{Progress, Work};
 
 /// What a probe found: how things stand, or why the store does not answer.
-type Found = Result<Standing, String>;
+type Found = Result<Gauges, String>;
 
 /// Asks store and engine. Takes the locks of the engine and of every open memory, as requests do.
 pub(crate) struct Probe {
@@ -32,7 +32,7 @@ impl Probe {
     ///
     /// # Errors
     /// `Unavailable` if the store says so, or if there is no answer within the time.
-    pub(crate) async fn ask(self: &Arc<Self>, within: Duration) -> Result<Standing, Error> {
+    pub(crate) async fn ask(self: &Arc<Self>, within: Duration) -> Result<Gauges, Error> {
         let mut running = self.join();
         let answered = tokio::time::timeout(within, running.wait_for(Option::is_some)).await;
         let late = || Error::Unavailable(format!("the engine did not answer within {} s", within.as_secs()));
@@ -57,7 +57,7 @@ impl Probe {
             let _over = Over(&probe);
             let _step = probe.progress.begin(Work::Probe);
             let users = quipu_engine::users(&probe.engine).map_err(|error| error.to_string());
-            let found = users.map(|_| quipu_engine::standing(&probe.engine));
+            let found = users.map(|_| quipu_engine::gauges(&probe.engine));
             told.send_replace(Some(found));
         });
         asked

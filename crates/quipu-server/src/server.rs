@@ -134,7 +134,7 @@ fn check(options: &Options) -> Result<()> {
 pub const STOPS_WITHIN: Duration = Duration::from_secs(7);
 
 /// What the thread that waits for the end is told.
-enum Told {
+enum ShutdownSignal {
     Listens(Bound),
     Interrupted,
     Ended(Result<Drained>),
@@ -163,7 +163,7 @@ pub fn serve(parts: Parts, options: Options, ready: impl FnOnce(Bound)) -> Resul
         .spawn(move || {
             let drained = runtime.block_on(async {
                 let server = Server::bind(parts, options).await?;
-                let _ = serving.send(Told::Listens(server.bound()));
+                let _ = serving.send(ShutdownSignal::Listens(server.bound()));
                 Ok(server
                     .run(async move {
                         let _ = stopped.await;
@@ -172,14 +172,14 @@ pub fn serve(parts: Parts, options: Options, ready: impl FnOnce(Bound)) -> Resul
             });
             // A recall nobody waits for any more does not hold up the end.
             runtime.shutdown_background();
-            let _ = serving.send(Told::Ended(drained));
+            let _ = serving.send(ShutdownSignal::Ended(drained));
         })
         .map_err(no_threads)?;
     std::thread::Builder::new()
         .name("quipu-signals".to_owned())
         .spawn(move || {
             signals.block_on(interrupted);
-            let _ = tell.send(Told::Interrupted);
+            let _ = tell.send(ShutdownSignal::Interrupted);
         })
         .map_err(no_threads)?;
     await_end(&told, stop, &metrics, ready)
@@ -187,7 +187,7 @@ pub fn serve(parts: Parts, options: Options, ready: impl FnOnce(Bound)) -> Resul
 
 /// Waits for the end, and for the interrupt that brings it about.
 fn await_end(
-    told: &mpsc::Receiver<Told>,
+    told: &mpsc::Receiver<ShutdownSignal>,
     stop: oneshot::Sender<()>,
     metrics: &Metrics,
     ready: impl FnOnce(Bound),
@@ -196,21 +196,21 @@ fn await_end(
     let mut ready = Some(ready);
     loop {
         match told.recv().map_err(|_| gone())? {
-            Told::Listens(bound) => {
+            ShutdownSignal::Listens(bound) => {
                 if let Some(ready) = ready.take() {
                     ready(bound);
                 }
             }
-            Told::Ended(drained) => return drained,
-            Told::Interrupted => break,
+            ShutdownSignal::Ended(drained) => return drained,
+            ShutdownSignal::Interrupted => break,
         }
     }
     // Nobody listens any more if the server has ended by itself meanwhile; that is told next.
     let _ = stop.send(());
     loop {
         match told.recv_timeout(STOPS_WITHIN) {
-            Ok(Told::Ended(drained)) => return drained,
-            Ok(Told::Listens(_) | Told::Interrupted) => {}
+            Ok(ShutdownSignal::Ended(drained)) => return drained,
+            Ok(ShutdownSignal::Listens(_) | ShutdownSignal::Interrupted) => {}
             Err(mpsc::RecvTimeoutError::Disconnected) => return Err(gone()),
             Err(mpsc::RecvTimeoutError::Timeout) => {
                 tracing::error!("the server did not end in time: what hangs is left behind");

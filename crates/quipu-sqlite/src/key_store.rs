@@ -89,7 +89,7 @@ fn climb(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
 
 impl KeyStore for SqliteKeys {
     fn put(&self, key: &StoredKey) -> Result<(), StoreError> {
-        let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.word()).collect();
+        let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
         let put = self.connection().execute(
             include_str!("sql/registry/put_key.sql"),
             params![

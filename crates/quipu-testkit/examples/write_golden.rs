@@ -24,14 +24,14 @@ use quipu_engine::ports::{ExtractError, WindowReader};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, EvolveOptions, ExtractWithModelOptions, FactOptions, GrowOptions, PatchOptions, PromoteRequest,
-    RecallOptions, RememberOptions, Utterance, WriteRequest, chosen, compact, consolidate, decide_review, edit_core,
-    end_session, erase, evolve, extract_with_model, facts, flush_hits, fork, mark, merge, pick, promote, recall,
-    reflect, remember, retract, revert, reviews, score_fact, set_base_truth, show, status, tell_episodes,
-    unset_base_truth, write,
+    ConsolidateOptions, Edit, Engine, EvolveOptions, ExtractWithModelOptions, FactOptions, PatchOptions,
+    PromoteRequest, RecallOptions, RememberOptions, Utterance, WriteRequest, chosen, compact, consolidate,
+    decide_review, edit_core, end_session, erase, evolve, extract_with_model, facts, flush_hits, fork, mark, merge,
+    pick, promote, recall, reflect, remember, retract, revert, reviews, score_fact, set_base_truth, show, status,
+    tell_episodes, unset_base_truth, write,
 };
 use quipu_models::{RuleExtractor, RuleSummarizer};
-use quipu_testkit::{MemoryStore, Rig, engine, golden};
+use quipu_testkit::{MemoryStore, TestEngine, engine, golden};
 use serde_json::{Value, json};
 
 fn main() -> ExitCode {
@@ -46,16 +46,19 @@ fn main() -> ExitCode {
     fs::create_dir_all(&folder).expect("the folder can be made");
     let store = MemoryStore::new();
     let engine = engine(Box::new(store.clone()));
-    let rig = Rig { summarizer: Some(Arc::new(RuleSummarizer)), ..Rig::new(2) };
+    let rig = TestEngine { summarizer: Some(Arc::new(RuleSummarizer)), ..TestEngine::new(2) };
     let telling = rig.engine(Box::new(store.clone()));
-    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(3) };
+    let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(3) };
     let growing = rig.engine(Box::new(store.clone()));
-    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(4) };
+    let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(4) };
     let evolving = rig.engine(Box::new(store.clone()));
-    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(5) };
+    let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(5) };
     let understanding = rig.engine(Box::new(store.clone()));
-    let rig =
-        Rig { extractor: Some(Arc::new(RuleExtractor::english())), reader: Some(Arc::new(Denier)), ..Rig::new(6) };
+    let rig = TestEngine {
+        extractor: Some(Arc::new(RuleExtractor::english())),
+        reader: Some(Arc::new(Denier)),
+        ..TestEngine::new(6)
+    };
     let judging = rig.engine(Box::new(store.clone()));
     let mut kept = 0;
     for (name, make) in &LEDGERS {
@@ -431,8 +434,8 @@ fn grown(engine: &Engine) {
     };
     asked("who played until midnight");
     flush_hits(engine, &me).expect("it is counted");
-    reflect(engine, &me, &GrowOptions::default()).expect("it is reflected on");
-    compact(engine, &me, &GrowOptions::default()).expect("it is compacted");
+    reflect(engine, &me, &ConsolidateOptions::default()).expect("it is reflected on");
+    compact(engine, &me, &ConsolidateOptions::default()).expect("it is compacted");
     asked("who loves jazz");
     flush_hits(engine, &me).expect("it is counted");
     take_back(engine, &me, &[1]);

@@ -2,9 +2,9 @@
 
 /// SplitMix64: small, fast, the same everywhere. Not for secrets.
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub struct Rng(u64);
 
-impl Dice {
+impl Rng {
     /// Dice that always fall the same way for the same seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)

@@ -36,14 +36,14 @@ mod scripted_summarizer;
 mod seeded_entropy;
 
 pub use counting_embedder::CountingEmbedder;
-pub use dice::Dice;
+pub use dice::Rng;
 pub use effort::{effort, files_below, seed};
 pub use failing_extractor::FailingExtractor;
 pub use fixed_clock::FixedClock;
 pub use memory_keys::MemoryKeys;
 pub use memory_store::MemoryStore;
 pub use recording_store::{Calls, RecordingStore};
-pub use rig::{Rig, engine};
+pub use rig::{TestEngine, engine};
 pub use sample::Sample;
 pub use scripted_summarizer::{Script, ScriptedSummarizer};
 pub use seeded_entropy::SeededEntropy;

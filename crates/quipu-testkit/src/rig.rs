@@ -12,7 +12,7 @@ use crate::seeded_entropy::SeededEntropy;
 
 /// Clock, dice and embedder of a test. Engines made by one rig go on with its time and its dice, as restarts would.
 #[derive(Clone)]
-pub struct Rig {
+pub struct TestEngine {
     /// The time.
     pub clock: Arc<FixedClock>,
     /// The dice.
@@ -33,7 +33,7 @@ pub struct Rig {
     pub vault: Option<Arc<dyn Vault>>,
 }
 
-impl Rig {
+impl TestEngine {
     /// A rig whose dice start at a seed.
     pub fn new(seed: u64) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Rig {
             extractor: self.extractor.clone(),
             summarizer: self.summarizer.clone(),
             rules: Rules::default(),
-            aids: OptionalParts {
+            optional: OptionalParts {
                 reader: self.reader.clone(),
                 reflector: self.reflector.clone(),
                 reranker: self.reranker.clone(),
@@ -72,5 +72,5 @@ impl Rig {
 
 /// An engine over a store with a fixed clock, seeded dice and [`HashedNgrams`].
 pub fn engine(store: Box<dyn LedgerStore>) -> Engine {
-    Rig::new(1).engine(store)
+    TestEngine::new(1).engine(store)
 }

@@ -6,7 +6,7 @@ use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::ledger::{FormatError, Position, SealedEvent, seal};
 use quipu_core::source::{Role, Source};
 
-use crate::dice::Dice;
+use crate::dice::Rng;
 
 /// Seals one event after the other into one user's ledger. Same seed and same calls: same bytes.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub struct Sample {
     seq: Seq,
     prev: Hash,
     micros: i64,
-    dice: Dice,
+    dice: Rng,
 }
 
 /// Between two events.
@@ -24,7 +24,7 @@ const STEP_MICROS: i64 = 1_000_000;
 impl Sample {
     /// Starts an empty ledger.
     pub fn new(user: &UserId, seed: u64) -> Self {
-        Self { user: user.clone(), seq: 0, prev: NO_HASH, micros: 1_700_000_000_000_000, dice: Dice::new(seed) }
+        Self { user: user.clone(), seq: 0, prev: NO_HASH, micros: 1_700_000_000_000_000, dice: Rng::new(seed) }
     }
 
     /// The position of the newest event.

@@ -4,16 +4,16 @@ use std::sync::{Mutex, PoisonError};
 
 use quipu_engine::ports::Entropy;
 
-use crate::dice::Dice;
+use crate::dice::Rng;
 
 /// Gives the same bytes for the same seed and the same order of calls.
 #[derive(Debug)]
-pub struct SeededEntropy(Mutex<Dice>);
+pub struct SeededEntropy(Mutex<Rng>);
 
 impl SeededEntropy {
     /// Starts at a seed.
     pub fn new(seed: u64) -> Self {
-        Self(Mutex::new(Dice::new(seed)))
+        Self(Mutex::new(Rng::new(seed)))
     }
 }
 

@@ -17,7 +17,7 @@ use quipu_engine::{
     erase, list, recall, remember, revert, snapshot, verify,
 };
 use quipu_sqlite::{Options, SqliteStore};
-use quipu_testkit::{Dice, Rig, effort, files_below, seed};
+use quipu_testkit::{Rng, TestEngine, effort, files_below, seed};
 use tempfile::TempDir;
 
 fn me() -> UserId {
@@ -29,7 +29,7 @@ fn options() -> Options {
 }
 
 fn engine(folder: &Path) -> Result<Engine, Error> {
-    Ok(Rig::new(2).engine(Box::new(SqliteStore::open(folder, options())?)))
+    Ok(TestEngine::new(2).engine(Box::new(SqliteStore::open(folder, options())?)))
 }
 
 /// A closed folder with one ledger of everything: turns, edits, a revert, an erasure, a snapshot with a tail.
@@ -262,7 +262,7 @@ impl Tally {
 fn flipped_bits_are_found_and_no_wrong_text_is_served() {
     let original = original();
     let seed = seed();
-    let mut dice = Dice::new(seed);
+    let mut dice = Rng::new(seed);
     let mut tally = Tally::default();
     for _ in 0..effort(400) {
         let mut bytes = original.bytes.clone();
@@ -326,7 +326,7 @@ fn a_damaged_index_or_snapshot_is_told_and_made_again() {
 
         // Other dice than those the ledger was made with, which would give its ids again.
         let store = SqliteStore::open(original.folder.path(), options()).unwrap();
-        let engine = Rig::new(7).engine(Box::new(store));
+        let engine = TestEngine::new(7).engine(Box::new(store));
         let report = verify(&engine, &me(), &[], &mut |_| {}).unwrap();
         assert!(report.medium.iter().any(|line| line.contains(told_as)), "{:?}", report.medium);
         assert!(!report.is_intact());

@@ -17,7 +17,7 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{Engine, Error, ListOptions, RememberOptions, Utterance, erase, list, remember, show, verify};
 use quipu_sqlite::{Options, SqliteStore};
-use quipu_testkit::{Rig, effort};
+use quipu_testkit::{TestEngine, effort};
 use tempfile::TempDir;
 
 /// Set in the process that runs in its own namespace.
@@ -110,7 +110,7 @@ fn fill_and_free(disk: &Disk) {
     let store =
         SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..Options::default() })
             .unwrap();
-    let engine = Rig::new(1).engine(Box::new(store));
+    let engine = TestEngine::new(1).engine(Box::new(store));
     let filler = disk.path().join("filler");
     let mut acked: Vec<(u64, String)> = Vec::new();
     let mut number = 0;
@@ -158,7 +158,7 @@ fn fill_and_free(disk: &Disk) {
     let store =
         SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..Options::default() })
             .unwrap();
-    let engine = Rig::new(2).engine(Box::new(store));
+    let engine = TestEngine::new(2).engine(Box::new(store));
     same_turns(&engine, &acked, "after a restart");
     assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());
 }

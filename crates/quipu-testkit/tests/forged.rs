@@ -14,7 +14,7 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{Edit, Engine, PatchOptions, RememberOptions, Utterance, edit_core, erase, fork, remember, revert};
-use quipu_testkit::{Dice, MemoryStore, engine};
+use quipu_testkit::{MemoryStore, Rng, engine};
 use serde_json::{Value, json};
 
 const SEED: u64 = 20_260_101;
@@ -26,7 +26,7 @@ type Forge = fn(&mut Events, usize, &mut Case) -> bool;
 
 /// What a forger has at hand.
 struct Case {
-    dice: Dice,
+    dice: Rng,
     /// The same ledger before anything was erased: an old backup.
     before_erasing: Events,
     /// Another user's ledger of the same length.
@@ -75,7 +75,7 @@ fn original() -> (Events, Case) {
         erase(&engine, &me, &[EraseTarget::Event(seq)], "asked to", &mut |_| {}).unwrap();
     }
     remember(&engine, &me, &Utterance::of_user("after the erasures"), &RememberOptions::default()).unwrap();
-    let case = Case { dice: Dice::new(SEED), before_erasing, foreign: events_of(&store, &other) };
+    let case = Case { dice: Rng::new(SEED), before_erasing, foreign: events_of(&store, &other) };
     (events_of(&store, &me), case)
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use quipu_testkit::{Dice, effort, fuzzing, seed};
+use quipu_testkit::{Rng, effort, fuzzing, seed};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -54,7 +54,7 @@ const MORSELS: [&[u8]; 30] = [
     b"\xe2\x80\xae",
 ];
 
-fn mutated(seeds: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
+fn mutated(seeds: &[Vec<u8>], dice: &mut Rng) -> Vec<u8> {
     let mut bytes = dice.pick(seeds).cloned().unwrap_or_default();
     if dice.once_in(12) {
         bytes = (0..dice.below(400)).map(|_| dice.roll().to_le_bytes()[0]).collect();
@@ -84,7 +84,7 @@ fn mutated(seeds: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
 }
 
 /// Exchanges a number for an odd one: half of what goes wrong in formats goes wrong there.
-fn digits(bytes: &mut Vec<u8>, dice: &mut Dice) {
+fn digits(bytes: &mut Vec<u8>, dice: &mut Rng) {
     let starts: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at].is_ascii_digit()).collect();
     let Some(&at) = dice.pick(&starts) else { return };
     let end = at + bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -94,7 +94,7 @@ fn digits(bytes: &mut Vec<u8>, dice: &mut Dice) {
 fn feed(target: &str, seeds: &[Vec<u8>], body: fn(&[u8])) {
     assert!(!seeds.is_empty(), "{target} has no seeds");
     let (seed, runs) = (seed(), effort(4000));
-    let mut dice = Dice::new(seed ^ target.len() as u64);
+    let mut dice = Rng::new(seed ^ target.len() as u64);
     seeds.iter().for_each(|seed| body(seed));
     for run in 0..runs {
         let bytes = mutated(seeds, &mut dice);

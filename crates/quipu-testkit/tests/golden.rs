@@ -78,7 +78,7 @@ fn golden_ledgers_of_a_format_hold_every_kind_of_change() {
             several += usize::from(event.changes.len() > 1);
             let changes = open(&event).unwrap().changes;
             holes += changes.iter().filter(|change| change.is_none()).count();
-            words.extend(changes.iter().flatten().map(Change::word));
+            words.extend(changes.iter().flatten().map(Change::as_str));
         }
     }
     let all = [

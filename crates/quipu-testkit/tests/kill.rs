@@ -16,7 +16,7 @@ use quipu_core::ledger::Pin;
 use quipu_engine::log::{LogOptions, log};
 use quipu_engine::{ListOptions, list, rebuild, verify, versions::When};
 use quipu_sqlite::{Options, SqliteStore};
-use quipu_testkit::{Dice, Rig, effort, files_below, seed};
+use quipu_testkit::{Rng, TestEngine, effort, files_below, seed};
 use tempfile::TempDir;
 
 /// Length of the text that only one item of a writer holds.
@@ -100,7 +100,7 @@ fn is_whole(line: &str) -> bool {
 fn examine(folder: &Path, acked: &mut Acked, tally: &mut Tally, thorough: bool) {
     let me = UserId::parse("me").unwrap();
     let store = SqliteStore::open(folder, Options { ballast_bytes: 1 << 16, ..Options::default() }).unwrap();
-    let engine = Rig::new(1).engine(Box::new(store));
+    let engine = TestEngine::new(1).engine(Box::new(store));
     let pins: Vec<Pin> = acked
         .hashes
         .iter()
@@ -151,7 +151,7 @@ const CYCLES_PER_FOLDER: u32 = 25;
 #[test]
 fn what_was_acknowledged_survives_kill_9() {
     let seed = seed();
-    let mut dice = Dice::new(seed);
+    let mut dice = Rng::new(seed);
     let cycles = effort(300);
     let mut tally = Tally::default();
     let mut acked = Acked::default();

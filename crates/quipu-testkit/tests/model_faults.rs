@@ -19,10 +19,10 @@ use quipu_engine::{
     Budget, Engine, FactOptions, RecallOptions, RememberOptions, SessionContextOptions, Until, Utterance, facts, get,
     process, recall, remember, session, session_context, set_base_truth, status, verify,
 };
-use quipu_models::fake::{Asked, FakeServer, Fault, Plan, Script, Times};
-use quipu_models::language::{Allowance, Book, Endpoint, Limits, Provider, RemoteModel};
+use quipu_models::fake::{FakeRequest, FakeServer, Fault, Plan, Script, Times};
+use quipu_models::language::{Allowance, Endpoint, Limits, ModelUsage, Provider, RemoteModel};
 use quipu_models::{ModelReader, ModelSummarizer, RuleExtractor};
-use quipu_testkit::{MemoryStore, Rig, seed};
+use quipu_testkit::{MemoryStore, TestEngine, seed};
 use serde_json::{Value, json};
 
 const SEEDS: u64 = 40;
@@ -76,7 +76,7 @@ fn said(number: u64) -> Vec<(Role, String)> {
 }
 
 /// What a model says that does its work.
-fn good(asked: &Asked) -> String {
+fn good(asked: &FakeRequest) -> String {
     let text = asked.last_user();
     if asked.system.contains("user_summary") {
         let is_long = text.contains("Budget");
@@ -102,15 +102,15 @@ fn good(asked: &Asked) -> String {
 
 struct World {
     server: FakeServer,
-    rig: Rig,
+    rig: TestEngine,
     engine: Engine,
-    book: Arc<Book>,
+    book: Arc<ModelUsage>,
 }
 
 fn world() -> World {
     let server = FakeServer::start(Script::making(good)).unwrap();
-    let mut rig = Rig::new(1);
-    let book = Arc::new(Book::in_memory(rig.clock.clone()));
+    let mut rig = TestEngine::new(1);
+    let book = Arc::new(ModelUsage::in_memory(rig.clock.clone()));
     let limits = Limits {
         total: Duration::from_millis(80),
         idle: Duration::from_millis(30),

@@ -18,7 +18,7 @@ use quipu_engine::{
     end_session, erase, list, rebuild, remember, revert, session, session_context, session_snapshots, sessions,
     set_base_truth, show, status, summarize, unset_base_truth, verify,
 };
-use quipu_testkit::{Dice, MemoryStore, Rig, Script, ScriptedSummarizer, effort};
+use quipu_testkit::{MemoryStore, Rng, Script, ScriptedSummarizer, TestEngine, effort};
 use serde_json::json;
 
 const SAID: [&str; 14] = [
@@ -52,10 +52,10 @@ fn allowed<T>(outcome: Result<T, Error>) -> Option<T> {
 
 struct World {
     engine: Engine,
-    rig: Rig,
+    rig: TestEngine,
     store: MemoryStore,
     script: Arc<ScriptedSummarizer>,
-    dice: Dice,
+    dice: Rng,
     canaries: u32,
     erased: Vec<String>,
     /// What came about.
@@ -65,7 +65,7 @@ struct World {
 impl World {
     fn new(seed: u64) -> Self {
         let script = Arc::new(ScriptedSummarizer::default());
-        let rig = Rig { summarizer: Some(script.clone()), ..Rig::new(seed) };
+        let rig = TestEngine { summarizer: Some(script.clone()), ..TestEngine::new(seed) };
         let store = MemoryStore::new();
         let engine = rig.engine(Box::new(store.clone()));
         Self {
@@ -73,7 +73,7 @@ impl World {
             rig,
             store,
             script,
-            dice: Dice::new(seed),
+            dice: Rng::new(seed),
             canaries: 0,
             erased: Vec::new(),
             seen: BTreeSet::new(),

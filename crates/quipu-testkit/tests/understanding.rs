@@ -18,7 +18,7 @@ use quipu_engine::{
     edit_core, erase, facts, rebuild, remember, reread, retract, revert, reviews, verify, write,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{Dice, MemoryStore, Rig, effort};
+use quipu_testkit::{MemoryStore, Rng, TestEngine, effort};
 use serde_json::{Value, json};
 
 const SAID: [&str; 14] = [
@@ -42,9 +42,9 @@ fn me() -> UserId {
     UserId::parse("me").unwrap()
 }
 
-fn step(engine: &Engine, dice: &mut Dice) {
+fn step(engine: &Engine, dice: &mut Rng) {
     let head = quipu_engine::status(engine, &me()).map_or(0, |status| status.version);
-    let event = |dice: &mut Dice| 1 + dice.below(head.max(1) as usize) as u64;
+    let event = |dice: &mut Rng| 1 + dice.below(head.max(1) as usize) as u64;
     match dice.below(20) {
         0..11 => {
             let text = SAID[dice.below(SAID.len())];
@@ -157,8 +157,9 @@ fn facts_and_core_document_agree_whatever_happens() {
     let extractor = Arc::new(RuleExtractor::english());
     assert!(Predicates::default_registry().has("lives_in"));
     for seed in 0..u64::from(effort(40)) {
-        let engine = Rig { extractor: Some(extractor.clone()), ..Rig::new(seed) }.engine(Box::new(MemoryStore::new()));
-        let mut dice = Dice::new(seed);
+        let engine = TestEngine { extractor: Some(extractor.clone()), ..TestEngine::new(seed) }
+            .engine(Box::new(MemoryStore::new()));
+        let mut dice = Rng::new(seed);
         for number in 0..25 {
             step(&engine, &mut dice);
             check(&engine, &format!("seed {seed}, step {number}"));

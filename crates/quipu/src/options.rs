@@ -81,6 +81,6 @@ pub fn open_engine(folder: &Path, components: Components) -> Result<Engine> {
         extractor: components.extractor,
         summarizer: components.summarizer,
         rules: components.rules,
-        aids: components.optional,
+        optional: components.optional,
     }))
 }

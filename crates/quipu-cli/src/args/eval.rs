@@ -40,7 +40,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Locomo => "locomo",
             Self::Beam => "beam",

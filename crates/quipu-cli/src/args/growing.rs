@@ -1,7 +1,7 @@
 //! Commands for what a memory makes of itself.
 
 use clap::{Args, ValueEnum};
-use quipu_engine::TendStep;
+use quipu_engine::MaintenanceStep;
 
 #[derive(Debug, Args)]
 pub(crate) struct Grow {
@@ -14,7 +14,7 @@ pub(crate) struct Grow {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Tend {
+pub(crate) struct Maintain {
     /// Only show what is due
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -55,7 +55,7 @@ pub(crate) enum Step {
     Files,
 }
 
-impl From<Step> for TendStep {
+impl From<Step> for MaintenanceStep {
     fn from(step: Step) -> Self {
         match step {
             Step::Read => Self::Read,

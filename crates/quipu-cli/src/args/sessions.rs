@@ -96,6 +96,6 @@ pub(crate) struct SessionContext {
 }
 
 fn parse_kind(text: &str) -> Result<TruthKind, String> {
-    let words = || TruthKind::ALL.map(TruthKind::word).join(", ");
-    TruthKind::ALL.into_iter().find(|kind| kind.word() == text).ok_or_else(|| format!("it is one of: {}", words()))
+    let words = || TruthKind::ALL.map(TruthKind::as_str).join(", ");
+    TruthKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| format!("it is one of: {}", words()))
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use quipu_core::id::UserId;
-use quipu_engine::{Engine, Error, Result, Status, TendStep};
+use quipu_engine::{Engine, Error, MaintenanceStep, Result, Status};
 
 use super::{models, render};
 use crate::args::{Backup, Restore};
@@ -66,7 +66,7 @@ fn in_words(status: &Status) -> String {
         let exchanges = counted(status.unsummarized, ["exchange", "exchanges"]);
         text.push_str(&format!("  {exchanges} not summarised (`quipu catch-up` or `quipu session summarize`)\n"));
     }
-    let due = status.due.iter().filter(|due| !matches!(due.step, TendStep::Study | TendStep::Summarize));
+    let due = status.due.iter().filter(|due| !matches!(due.step, MaintenanceStep::Study | MaintenanceStep::Summarize));
     let due: Vec<String> = due.map(|due| due.step.counted(due.count)).collect();
     if !due.is_empty() {
         text.push_str(&format!("  due: {} (`quipu maintain`)\n", due.join(", ")));

@@ -200,7 +200,7 @@ fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine
         extractor,
         summarizer: None,
         rules: Rules::default(),
-        aids: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
+        optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
     }))
 }
 

@@ -1,6 +1,6 @@
 //! Categories the core document grows.
 
-use quipu_core::evolve::{Standing, Thresholds};
+use quipu_core::evolve::{DueStatus, Thresholds};
 use quipu_engine::versions::When;
 use quipu_engine::{CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, Result};
 
@@ -46,16 +46,16 @@ fn pattern(one: &Pattern, found: &Evolution) -> String {
             let review = one.review.map(|id| format!("{id}, ")).unwrap_or_default();
             format!("proposed: {review}event {seq}")
         }
-        (Standing::Due, ..) => "would be proposed".to_owned(),
-        (Standing::Waiting { review }, ..) => format!("waits for you: {review}"),
-        (Standing::Declined { again_at, .. }, ..) => {
+        (DueStatus::Due, ..) => "would be proposed".to_owned(),
+        (DueStatus::Waiting { review }, ..) => format!("waits for you: {review}"),
+        (DueStatus::Declined { again_at, .. }, ..) => {
             format!("you declined it; asked again from {again_at} instances on")
         }
-        (Standing::TakenBack { again_at }, ..) => {
+        (DueStatus::TakenBack { again_at }, ..) => {
             format!("you took it back; asked again from {again_at} instances on")
         }
-        (Standing::Below { missing }, ..) => format!("not yet: {missing}"),
-        (Standing::Nameless, ..) => {
+        (DueStatus::Below { missing }, ..) => format!("not yet: {missing}"),
+        (DueStatus::Nameless, ..) => {
             format!("no name is free; `quipu schema promote {} NAME` gives it one", one.survey.candidate.key)
         }
     };

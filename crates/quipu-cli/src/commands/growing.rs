@@ -2,18 +2,18 @@
 
 use quipu_core::growth::ActiveIndex;
 use quipu_core::limit;
-use quipu_engine::{CompactReport, GrowOptions, GrowReport, Result, TendOptions, TendReport};
+use quipu_engine::{CompactReport, ConsolidateOptions, ConsolidateReport, MaintainOptions, MaintenanceReport, Result};
 
 use super::{Session, render};
-use crate::args::growing::{Grow, Tend};
+use crate::args::growing::{Grow, Maintain};
 
 /// Lines shown of what was done; the rest is counted.
 const LINES_MAX: usize = 40;
 /// Longest text in a line, in characters.
 const TEXT_CHARS: usize = 100;
 
-fn options(args: &Grow) -> GrowOptions {
-    GrowOptions { dry_run: args.dry_run, events_max: args.events.unwrap_or(limit::GROWTH_EVENTS_MAX) }
+fn options(args: &Grow) -> ConsolidateOptions {
+    ConsolidateOptions { dry_run: args.dry_run, events_max: args.events.unwrap_or(limit::GROWTH_EVENTS_MAX) }
 }
 
 pub(super) fn reflect(session: &Session<'_>, args: &Grow) -> Result<()> {
@@ -40,11 +40,11 @@ fn compacted(report: &CompactReport) -> String {
     text
 }
 
-fn done(report: &GrowReport, nothing: &str) -> String {
+fn done(report: &ConsolidateReport, nothing: &str) -> String {
     let mut text = String::new();
     for one in report.done.iter().take(LINES_MAX) {
         let seq = one.event_seq.map(|seq| format!("{seq:>5}  ")).unwrap_or_default();
-        let (what, said) = (one.what.word(), render::excerpt(&one.text, TEXT_CHARS));
+        let (what, said) = (one.what.as_str(), render::excerpt(&one.text, TEXT_CHARS));
         text.push_str(&format!("{seq}{what}: {said} ({})\n", one.because));
     }
     if report.done.len() > LINES_MAX {
@@ -68,34 +68,34 @@ fn done(report: &GrowReport, nothing: &str) -> String {
     text
 }
 
-pub(super) fn tend(session: &Session<'_>, args: &Tend) -> Result<()> {
-    let options = TendOptions {
+pub(super) fn tend(session: &Session<'_>, args: &Maintain) -> Result<()> {
+    let options = MaintainOptions {
         dry_run: args.dry_run,
         steps: args.steps.iter().map(|&step| step.into()).collect(),
         events_max: args.events.unwrap_or(limit::GROWTH_EVENTS_MAX),
         sources_max: args.sources.unwrap_or(usize::MAX),
         items_max: args.items.unwrap_or(usize::MAX),
     };
-    let report = quipu_engine::tend(&session.engine, &session.user, &options)?;
+    let report = quipu_engine::maintain(&session.engine, &session.user, &options)?;
     session.printer.report(&report, tended)?;
     if let Some(fault) = &report.fault {
         session.printer.hint(&format!("what is left stays due: {fault}"));
     }
     for step in &report.steps {
         if let Some(fault) = &step.fault {
-            session.printer.hint(&format!("{} could not be done now and stays due: {fault}", step.step.word()));
+            session.printer.hint(&format!("{} could not be done now and stays due: {fault}", step.step.as_str()));
         }
     }
     Ok(())
 }
 
-fn tended(report: &TendReport) -> String {
+fn tended(report: &MaintenanceReport) -> String {
     if report.steps.is_empty() {
         return "nothing is due\n".to_owned();
     }
     let mut text = String::new();
     for step in &report.steps {
-        let (word, due) = (step.step.word(), step.step.counted(step.due));
+        let (word, due) = (step.step.as_str(), step.step.counted(step.due));
         let outcome = match (&step.fault, step.left) {
             _ if report.dry_run => "due".to_owned(),
             (Some(_), left) => format!("FAILED, {left} left"),

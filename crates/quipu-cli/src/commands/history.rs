@@ -80,7 +80,7 @@ fn change_value(change: &Option<Change>) -> Value {
             json!({"from": from.as_str(), "at": at, "head": head.to_hex().to_string()})
         }
     };
-    value["type"] = change.word().into();
+    value["type"] = change.as_str().into();
     value
 }
 

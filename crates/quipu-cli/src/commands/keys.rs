@@ -49,7 +49,7 @@ fn list_text(listed: &Listed) -> String {
 }
 
 fn line(key: &KeyShown) -> String {
-    let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.word()).collect();
+    let scopes: Vec<&str> = key.scopes.iter().map(|scope| scope.as_str()).collect();
     let whose = key.user_id.as_ref().map_or("every user".to_owned(), |user| format!("user {user}"));
     let end = key.revoked_at.map(|time| format!(", taken back {time:.0}")).unwrap_or_default();
     format!("{}  {}  {} of {whose}, made {:.0}{end}\n", key.id, key.name, scopes.join("+"), key.created_at)

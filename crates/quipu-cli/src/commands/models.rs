@@ -38,17 +38,17 @@ pub(super) fn examine(settings: &Settings) -> Result<Vec<Finding>> {
         let start = Instant::now();
         let probed = model.probe(PROBE_WAIT);
         let took = start.elapsed().as_millis();
-        let place = format!("model {}: {} at {}", set.role.word(), set.endpoint.model, set.endpoint.base_url);
+        let place = format!("model {}: {} at {}", set.role.as_str(), set.endpoint.model, set.endpoint.base_url);
         let (ok, what) = match probed {
             Ok(probed) => {
                 let asked =
                     if probed.attempts > 1 { format!(", asked {} times", probed.attempts) } else { String::new() };
-                (true, format!("answers after {took} ms{asked}; JSON by {}", probed.rung.word()))
+                (true, format!("answers after {took} ms{asked}; JSON by {}", probed.rung.as_str()))
             }
             Err(error) => (false, format!("{error} (after {took} ms)")),
         };
         let trouble = set.trouble.as_ref().map(|why| format!("; {why}")).unwrap_or_default();
-        let text = format!("{place} {what}{trouble}; {}", spent(set, &book.spent(set.role.word())));
+        let text = format!("{place} {what}{trouble}; {}", spent(set, &book.spent(set.role.as_str())));
         findings.push(Finding { ok: ok && set.trouble.is_none(), text });
     }
     Ok(findings)

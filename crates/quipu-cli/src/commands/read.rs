@@ -1,7 +1,7 @@
 //! Reading: recall, context, get, list, why, core.
 
 use quipu_core::id::ItemKind;
-use quipu_core::recall::{Contributions, Negation, Standing, Trace, Validity, Verdict};
+use quipu_core::recall::{Contributions, Negation, Trace, UsageScores, Validity, Verdict};
 use quipu_engine::versions::When;
 use quipu_engine::{
     Answer, ContextOptions, Decision, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why,
@@ -39,14 +39,14 @@ pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<(
 /// What to do with what was found, in a line.
 fn decided(decision: &Decision) -> String {
     let question = decision.question.as_ref().map(|question| format!("; ask: {question}")).unwrap_or_default();
-    let (verdict, reason) = (decision.verdict.word(), decision.reason);
+    let (verdict, reason) = (decision.verdict.as_str(), decision.reason);
     format!("{verdict}: {reason} (answers with a probability of {:.2}){question}", decision.probability)
 }
 
 fn kind(word: &str) -> Result<ItemKind> {
-    let found = ItemKind::ALL.into_iter().find(|kind| kind.word() == word);
+    let found = ItemKind::ALL.into_iter().find(|kind| kind.as_str() == word);
     found.ok_or_else(|| {
-        let known: Vec<&str> = ItemKind::ALL.iter().map(|kind| kind.word()).collect();
+        let known: Vec<&str> = ItemKind::ALL.iter().map(|kind| kind.as_str()).collect();
         Error::Invalid(format!("{word:?} is no kind; there are {}", known.join(", ")))
     })
 }
@@ -140,8 +140,9 @@ fn parts(made_of: &Contributions) -> String {
 }
 
 /// What an answer's place follows from.
-fn stood(standing: &Standing) -> String {
-    let Standing { query, goal, emotion, recency, frequency, importance, relevance, confidence, priority } = standing;
+fn stood(standing: &UsageScores) -> String {
+    let UsageScores { query, goal, emotion, recency, frequency, importance, relevance, confidence, priority } =
+        standing;
     format!(
         "relevance {relevance:.3} of similarity {query:.2}, goal {goal:.2}, feeling {emotion:.2}, recency {recency:.2}, \
          frequency {frequency:.2}, importance {importance:.2}; confidence {confidence:.2}; priority {priority:.3}"
@@ -191,7 +192,7 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
             line(format!("times     {}", intervals.join(", ")));
         }
         line(format!("valid     {}", asked_for(detail.validity)));
-        line(format!("intent    {}", detail.intent.word()));
+        line(format!("intent    {}", detail.intent.as_str()));
         line(format!("embedded  {:?}", detail.first_person_text));
     }
     let arms: Vec<String> = trace.arms.iter().map(|arm| format!("{} {}", arm.arm, arm.nominated)).collect();
@@ -248,7 +249,7 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
     session.keep_hits(at);
     session.printer.hint(&format!(
         "for {}: {} tokens ({}), {} items, {} left out; id {}",
-        pack.intent.word(),
+        pack.intent.as_str(),
         pack.tokens,
         pack.counted_by,
         pack.citations.len(),
@@ -289,7 +290,7 @@ fn listing(page: &ItemPage, form: Form) -> String {
         vec![
             item.id.to_string(),
             render::time(item.said_at),
-            item.author.clone().unwrap_or_else(|| item.role.word().to_owned()),
+            item.author.clone().unwrap_or_else(|| item.role.as_str().to_owned()),
             render::excerpt(&item.text, 70),
         ]
     };

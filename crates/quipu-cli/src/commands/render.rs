@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::difference::{Difference, ItemChange};
 use quipu_engine::Item;
-use quipu_engine::log::{Entry, Standing};
+use quipu_engine::log::{Entry, EventStatus};
 
 /// Most differences printed one by one.
 const SHOWN_MAX: usize = 20;
@@ -21,7 +21,7 @@ pub(super) fn excerpt(text: &str, chars: usize) -> String {
 
 /// One item on two lines.
 pub(super) fn item(item: &Item) -> String {
-    let who = item.author.as_deref().unwrap_or(item.role.word());
+    let who = item.author.as_deref().unwrap_or(item.role.as_str());
     let place = item.session_id.as_deref().map(|session| format!(" · {session}")).unwrap_or_default();
     let native = item.native_id.as_deref().map(|native| format!(" · {native}")).unwrap_or_default();
     let mut lines = format!("{} · {} · {who}{place}{native}\n", item.id, time(item.said_at));
@@ -40,9 +40,9 @@ pub(super) fn item(item: &Item) -> String {
 /// One event on a line.
 pub(super) fn entry(entry: &Entry) -> String {
     let standing = match entry.standing {
-        Standing::Counts => "",
-        Standing::Reverted => "  (reverted)",
-        Standing::Orphaned => "  (no longer applies)",
+        EventStatus::Counts => "",
+        EventStatus::Reverted => "  (reverted)",
+        EventStatus::Orphaned => "  (no longer applies)",
     };
     let why = entry.rationale.as_deref().map(|why| format!("  — {why}")).unwrap_or_default();
     let source = entry.reference.as_deref().map(|name| format!("  [{name}]")).unwrap_or_default();

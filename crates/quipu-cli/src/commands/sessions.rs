@@ -92,7 +92,7 @@ fn truth(one: &TruthShown) -> String {
         (None, false) => "merged".to_owned(),
     };
     let hard = if one.kind == TruthKind::Exception { "!" } else { " " };
-    format!("  {hard} {}  {} ({from}, {})\n", one.id, one.text, one.kind.word())
+    format!("  {hard} {}  {} ({from}, {})\n", one.id, one.text, one.kind.as_str())
 }
 
 fn turn(one: &TurnShown) -> String {
@@ -134,8 +134,9 @@ pub(super) fn run(session: &Session<'_>, action: SessionAction) -> Result<()> {
         SessionAction::Snapshots { id } => {
             let found = quipu_engine::session_snapshots(engine, user, &id)?;
             session.printer.report(&found, |found| {
-                let kept = |one: &quipu_core::session::Kept| {
-                    let truths = one.truths.iter().map(|truth| format!("    {} ({})\n", truth.text, truth.kind.word()));
+                let kept = |one: &quipu_core::session::BaseTruthSnapshot| {
+                    let truths =
+                        one.truths.iter().map(|truth| format!("    {} ({})\n", truth.text, truth.kind.as_str()));
                     format!("turn {} · event {}\n{}", one.turn, one.seq, truths.collect::<String>())
                 };
                 let none = || "no snapshot yet; `quipu session consolidate` makes one\n".to_owned();

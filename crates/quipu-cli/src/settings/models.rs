@@ -28,7 +28,7 @@ pub(crate) enum ModelRole {
 }
 
 impl ModelRole {
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Default => "default",
             Self::Extractor => "extractor",
@@ -96,7 +96,7 @@ impl Table {
 }
 
 fn one(role: ModelRole, table: Table, variable: &dyn Fn(&str) -> Option<String>) -> Result<ModelSettings> {
-    let wrong = |why: String| Error::Invalid(format!("[models.{}]: {why}", role.word()));
+    let wrong = |why: String| Error::Invalid(format!("[models.{}]: {why}", role.as_str()));
     let word = table.provider.unwrap_or_else(|| "openai".to_owned());
     let provider = Provider::named(&word)
         .ok_or_else(|| wrong(format!("provider is openai, anthropic or ollama, not {word:?}")))?;
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(parse(default, &[("OPENAI_API_KEY", "sk")]).unwrap().len(), 0, "a default is no model");
         let all =
             parse(&format!("{default}[summarizer]\n[chat]\nprovider = \"openai\"\nmodel = \"m\"\n"), &[]).unwrap();
-        assert_eq!(all.iter().map(|one| one.role.word()).collect::<Vec<_>>(), ["summarizer", "chat"]);
+        assert_eq!(all.iter().map(|one| one.role.as_str()).collect::<Vec<_>>(), ["summarizer", "chat"]);
         let first = &all[0].endpoint;
         assert_eq!((first.model.as_str(), first.base_url.as_str()), ("qwen3", "http://127.0.0.1:11434/v1"));
         assert_eq!((first.limits.total, first.allowance.tokens_per_day), (Duration::from_secs(8), Some(5)));

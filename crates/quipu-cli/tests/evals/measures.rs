@@ -1,6 +1,6 @@
 //! What reaches the model: recall through statements, packs, certainty as it ships, and answers end to end.
 
-use quipu_models::fake::{Asked, FakeServer, Fault, Script, Times};
+use quipu_models::fake::{FakeRequest, FakeServer, Fault, Script, Times};
 use serde_json::{Value, json};
 
 use super::{Place, locomo};
@@ -195,7 +195,7 @@ fn the_shipped_calibration_is_judged_without_a_fit() {
 }
 
 /// Answers with what memory says, and judges by the words.
-fn model(asked: &Asked) -> String {
+fn model(asked: &FakeRequest) -> String {
     let said = asked.last_user();
     if said.contains("Rubric, 2 lines") {
         return json!({"why": "w", "scores": [1, 0.5]}).to_string();

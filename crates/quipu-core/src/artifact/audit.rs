@@ -9,7 +9,7 @@ use crate::limit;
 
 /// `index/vault.json`: what the folder is level with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct AuditStatus {
     /// `vault.v1`.
     pub schema: String,
     /// Whose memory.

@@ -16,7 +16,7 @@ use super::schema::{ENTRY_META, ENTRY_SUMMARY};
 use crate::Memory;
 use crate::event::{Change, Event};
 use crate::id::{ItemId, ItemKind, Seq};
-use crate::item::{Drawn, Fact, Note, ReviewKind, Tenet};
+use crate::item::{DerivedChange, Fact, Note, ReviewKind, Tenet};
 use crate::source::Source;
 
 /// The events recorded on one day, in what they touched.
@@ -85,28 +85,30 @@ impl Day {
         self.touched.insert((item, by), self.last);
     }
 
-    fn draw(&mut self, drawn: &Drawn) {
+    fn draw(&mut self, drawn: &DerivedChange) {
         let by = match drawn {
-            Drawn::EpisodeRecorded(episode) => episode.sources.first().copied(),
+            DerivedChange::EpisodeRecorded(episode) => episode.sources.first().copied(),
             // What is learned is of the day it was learned on, not of the words it rests on.
-            Drawn::NoteRecorded(_) | Drawn::NoteSeconded { .. } => None,
+            DerivedChange::NoteRecorded(_) | DerivedChange::NoteSeconded { .. } => None,
             other => other.places().first().map(|place| place.source),
         };
         if let Some(made) = drawn.makes() {
             self.touch(made, by);
         }
         match drawn {
-            Drawn::FactAsserted { ends, .. } => ends.iter().for_each(|ended| self.touch(*ended, by)),
-            Drawn::FactSeen { fact, .. } | Drawn::FactPromoted { fact, .. } | Drawn::FactRestored { fact } => {
+            DerivedChange::FactAsserted { ends, .. } => ends.iter().for_each(|ended| self.touch(*ended, by)),
+            DerivedChange::FactSeen { fact, .. }
+            | DerivedChange::FactPromoted { fact, .. }
+            | DerivedChange::FactRestored { fact } => {
                 self.touch(*fact, by);
             }
-            Drawn::FactChanged(change) => self.touch(change.fact, by),
-            Drawn::TaskChanged(change) => self.touch(change.task, by),
-            Drawn::NoteSeconded { note, .. } => self.touch(*note, by),
-            Drawn::TenetChanged(change) => self.touch(change.tenet, by),
-            Drawn::ReviewDecided { review, .. } => self.touch(*review, None),
-            Drawn::ItemRetracted { item, .. } => self.touch(*item, None),
-            Drawn::ItemsMerged { from, into } => {
+            DerivedChange::FactChanged(change) => self.touch(change.fact, by),
+            DerivedChange::TaskChanged(change) => self.touch(change.task, by),
+            DerivedChange::NoteSeconded { note, .. } => self.touch(*note, by),
+            DerivedChange::TenetChanged(change) => self.touch(change.tenet, by),
+            DerivedChange::ReviewDecided { review, .. } => self.touch(*review, None),
+            DerivedChange::ItemRetracted { item, .. } => self.touch(*item, None),
+            DerivedChange::ItemsMerged { from, into } => {
                 from.iter().chain([into]).for_each(|item| self.touch(*item, None));
             }
             _ => {}

@@ -99,12 +99,12 @@ pub struct Group {
     #[serde(rename = "type")]
     pub fact_type: FactType,
     /// What matters most first.
-    pub facts: Vec<Kept>,
+    pub facts: Vec<PermanentFact>,
 }
 
 /// A fact that must not be forgotten.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct PermanentFact {
     /// Its name.
     pub id: ItemId,
     /// The claim.
@@ -254,7 +254,7 @@ fn dear(topics: &[TopicMemory]) -> Vec<Group> {
             // What the first tier had no room for comes first in the second.
             let fits = |row: &FactRow| tier(row).is_some_and(|tier| tier <= place) && type_of(row) == fact_type;
             let fresh = rows.iter().filter(|(row, _)| fits(row) && said.insert(normal(&row.text)));
-            let facts: Vec<Kept> = fresh.take(cap).map(|(row, topic)| kept(row, topic)).collect();
+            let facts: Vec<PermanentFact> = fresh.take(cap).map(|(row, topic)| kept(row, topic)).collect();
             if !facts.is_empty() {
                 groups.push(Group { tier: place, fact_type, facts });
             }
@@ -263,8 +263,8 @@ fn dear(topics: &[TopicMemory]) -> Vec<Group> {
     groups
 }
 
-fn kept(row: &FactRow, topic: &TopicMemory) -> Kept {
-    Kept {
+fn kept(row: &FactRow, topic: &TopicMemory) -> PermanentFact {
+    PermanentFact {
         id: row.id,
         text: clip(&row.text, limit::ARTIFACT_LINE_BYTES_MAX),
         topic: topic.topic.clone(),

@@ -21,13 +21,13 @@ mod topic;
 #[cfg(test)]
 mod tests;
 
-pub use audit::{Standing, audit_line, segment_of};
+pub use audit::{AuditStatus, audit_line, segment_of};
 pub(crate) use edits::new_value;
 pub use edits::{Edit, edits_of_json, edits_of_page, propose};
 pub(crate) use edits::{clipped, reworded};
 pub use entry::{Entry, Meta, SourceLine, Summary};
 pub use gather::{Day, entries};
-pub use global::{GlobalMemory, Group, Kept, NoteLine, Snapshot, TenetLine, Tier};
+pub use global::{GlobalMemory, Group, NoteLine, PermanentFact, Snapshot, TenetLine, Tier};
 pub use markdown::{escape, unescape};
 pub use name::{Slug, VaultPath, folder_of, topic_slug};
 pub use page::{block_id, fact_of_block, global_page, raw_page, topic_page};

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use jiff::civil::Date;
 
 use super::entry::Entry;
-use super::global::{GlobalMemory, Group, Kept, Snapshot, Tier};
+use super::global::{GlobalMemory, Group, PermanentFact, Snapshot, Tier};
 use super::markdown::{day, day_of, escape, quote};
 use super::rows::FactRow;
 use super::sentences::{says_more, whole};
@@ -262,7 +262,7 @@ fn topics(page: &mut String, global: &GlobalMemory) {
     }
 }
 
-fn kept_line(kept: &Kept) -> String {
+fn kept_line(kept: &PermanentFact) -> String {
     let link = topic_link(&kept.topic, &kept.topic_name);
     format!("- {}{} — {link} ^{}\n", escape(&kept.text), score(kept.user_fact_score), block_id(kept.id))
 }

@@ -88,7 +88,7 @@ pub struct EntryLine {
 }
 
 /// Everything the entries of a topic say, the latest word on each.
-struct Told {
+struct TopicView {
     facts: BTreeMap<ItemId, FactRow>,
     episodes: BTreeMap<ItemId, EpisodeRow>,
     tasks: BTreeMap<ItemId, TaskRow>,
@@ -123,7 +123,7 @@ impl TopicMemory {
         let (first_day, last_day) = (days().min()?, days().max()?);
         let latest = latest(&entries);
         let count = entries.len();
-        let told = Told::by(entries.into_iter().map(|(entry, _)| entry));
+        let told = TopicView::by(entries.into_iter().map(|(entry, _)| entry));
         let mut facts: Vec<FactRow> =
             told.facts.values().filter(|row| row.status == FactStatus::Active).cloned().collect();
         facts.sort_by(|one, other| rank(other).cmp(&rank(one)).then(one.id.cmp(&other.id)));
@@ -190,7 +190,7 @@ pub(super) fn worth(row: &FactRow) -> f64 {
     row.importance.clamp(0.0, 1.0) * row.confidence.clamp(0.0, 1.0)
 }
 
-impl Told {
+impl TopicView {
     fn by(entries: impl Iterator<Item = Summary>) -> Self {
         let mut told = Self {
             facts: BTreeMap::new(),

@@ -38,7 +38,7 @@ const REDUNDANCY: f64 = 0.8;
 
 /// What a stretch is told in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Told {
+pub(super) struct StretchSummary {
     pub(super) title: String,
     pub(super) summary: String,
     pub(super) excerpt: String,
@@ -53,13 +53,13 @@ pub(super) struct Told {
 /// (maximal marginal relevance, Carbonell and Goldstein 1998). Sentences are kept verbatim; only one longer than the
 /// whole summary is cut, at a word, with "…". With several speakers each stretch of sentences is led by its speaker's
 /// name, since "I" would not tell whose they are.
-pub(super) fn tell(reading: &Reading<'_>, topics: &[String]) -> Told {
+pub(super) fn tell(reading: &Reading<'_>, topics: &[String]) -> StretchSummary {
     let scores: Vec<f64> = reading.sentences.iter().enumerate().map(|(at, said)| score(reading, at, said)).collect();
     let chosen = choose(reading, &scores);
     let named = reading.turns.iter().any(|turn| turn.speaker != reading.turns[0].speaker);
     let mut by_score = chosen.clone();
     by_score.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
-    Told {
+    StretchSummary {
         title: title(reading, &by_score, named, topics),
         summary: clipped(&joined(reading, &chosen, named, " "), SUMMARY_CHARS_MAX),
         excerpt: clipped(&joined(reading, &chosen, true, "\n"), EXCERPT_CHARS_MAX),

@@ -16,7 +16,7 @@ use crate::memory::Memory;
 /// How a pattern stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "standing")]
-pub enum Standing {
+pub enum DueStatus {
     /// It is over every threshold, and nobody was asked yet.
     Due,
     /// Somebody is asked already.
@@ -55,13 +55,13 @@ pub struct Survey {
     pub proposed: Option<Proposed>,
     /// How it stands.
     #[serde(flatten)]
-    pub standing: Standing,
+    pub standing: DueStatus,
 }
 
 impl Survey {
     /// True if it should be proposed now.
     pub fn is_due(&self) -> bool {
-        self.standing == Standing::Due
+        self.standing == DueStatus::Due
     }
 }
 
@@ -78,19 +78,19 @@ pub fn survey(
         let proposed = propose(memory, categories, &candidate);
         let asked = latest(memory, &candidate);
         let standing = match (asked, &proposed) {
-            (_, None) => Standing::Nameless,
-            (Some(review), _) if review.decided.is_none() => Standing::Waiting { review: review.id },
+            (_, None) => DueStatus::Nameless,
+            (Some(review), _) if review.decided.is_none() => DueStatus::Waiting { review: review.id },
             (Some(Review { id, decided: Some((Decision::Declined, _)), promotion: Some(then), .. }), _)
                 if candidate.support.instances < twice(then.support.instances) =>
             {
-                Standing::Declined { review: *id, again_at: twice(then.support.instances) }
+                DueStatus::Declined { review: *id, again_at: twice(then.support.instances) }
             }
             _ => match (taken_back.promoted(&candidate.key), missing(&candidate.support, thresholds, now)) {
                 (Some(then), _) if candidate.support.instances < twice(then) => {
-                    Standing::TakenBack { again_at: twice(then) }
+                    DueStatus::TakenBack { again_at: twice(then) }
                 }
-                (_, None) => Standing::Due,
-                (_, Some(missing)) => Standing::Below { missing },
+                (_, None) => DueStatus::Due,
+                (_, Some(missing)) => DueStatus::Below { missing },
             },
         };
         Survey { candidate, proposed, standing }

@@ -17,10 +17,10 @@ mod written;
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests;
 
-pub use due::{Standing, Survey, question, survey};
+pub use due::{DueStatus, Survey, question, survey};
 pub use mine::{Candidate, mine};
 pub use name::{Proposed, Suggestion, check_name, propose, suggested};
-pub use plan::{Asked, Moved, Plan, plan};
+pub use plan::{Moved, Plan, PromotionRequest, plan};
 pub(crate) use schema::moves;
 pub use schema::{Category, Promoted, Schema, relocations};
 pub use thresholds::Thresholds;

@@ -16,7 +16,7 @@ use super::name::{DESCRIPTION_BYTES_MAX, Proposed, check_name, propose};
 use super::written::{name_of, pointer, token};
 use crate::core_document::{Categories, DYNAMIC, Patch, UNCATEGORIZED, replay};
 use crate::event::Change;
-use crate::item::{Drawn, Promotion};
+use crate::item::{DerivedChange, Promotion};
 use crate::limit;
 use crate::memory::Memory;
 use crate::refusal::Refusal;
@@ -46,14 +46,14 @@ pub struct Plan {
 impl Plan {
     /// The changes of the one event.
     pub fn changes(self) -> Vec<Change> {
-        let promoted = Change::Drawn(Drawn::SchemaPromoted(Box::new(self.promotion)));
+        let promoted = Change::Drawn(DerivedChange::SchemaPromoted(Box::new(self.promotion)));
         std::iter::once(promoted).chain(self.patches.into_iter().map(Change::CorePatched)).collect()
     }
 }
 
 /// What is said about a promotion; what is not said follows by rule.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct PromotionRequest<'a> {
     /// What the category is called.
     pub name: Option<&'a str>,
     /// What it is about, if it is a new one.
@@ -64,7 +64,7 @@ pub struct Asked<'a> {
     pub fields: Option<&'a BTreeMap<String, String>>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PromotionRequest<'a> {
     /// Under this name, the rest by rule.
     pub fn named(name: Option<&'a str>) -> Self {
         Self { name, ..Self::default() }
@@ -76,7 +76,12 @@ impl<'a> Asked<'a> {
 /// # Errors
 /// `NotFound`: there is no such pattern. `Invalid`: the name is none. `Refused`: the name is taken, the memory has grown too
 /// many categories, or the document would leave its bounds.
-pub fn plan(memory: &Memory, categories: Categories<'_>, candidate: &str, asked: Asked<'_>) -> Result<Plan, Refusal> {
+pub fn plan(
+    memory: &Memory,
+    categories: Categories<'_>,
+    candidate: &str,
+    asked: PromotionRequest<'_>,
+) -> Result<Plan, Refusal> {
     let missing = || {
         Refusal::not_found(format!(
             "nothing in uncategorized or dynamicCategories is called {candidate:?}; `quipu evolve --dry-run` lists what recurs"
@@ -104,7 +109,7 @@ fn proposed(
     memory: &Memory,
     categories: Categories<'_>,
     found: &Candidate,
-    asked: Asked<'_>,
+    asked: PromotionRequest<'_>,
 ) -> Result<Proposed, Refusal> {
     let by_rule = propose(memory, categories, found);
     let Some(name) = asked.name else {

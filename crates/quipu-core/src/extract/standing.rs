@@ -57,9 +57,9 @@ struct Rule {
 
 /// Reads standing sentences.
 #[derive(Debug)]
-pub(super) struct Standing(RuleTable<Rule>);
+pub(super) struct StandingRules(RuleTable<Rule>);
 
-impl Standing {
+impl StandingRules {
     pub(super) fn new(texts: &[StandingText], patterns: &Patterns<'_>) -> Result<Self, Refusal> {
         let compile = |text: &StandingText| {
             let words = |words: &Option<String>| patterns.maybe(&text.id, words.as_ref());

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Desk, Growth, Proposal, priority};
+use super::{Growth, GrowthContext, Proposal, priority};
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Demotion, Drawn, Episode, Fact, FactStatus, FactType, TenetChange, TenetStatus};
+use crate::item::{Demotion, DerivedChange, Episode, Fact, FactStatus, FactType, TenetChange, TenetStatus};
 use crate::limit;
 use crate::memory::{Held, Memory};
 
-impl Desk<'_> {
+impl GrowthContext<'_> {
     /// What leaves the active index, some hundred items an event.
     pub fn demotions(&self) -> Vec<Proposal> {
         let mut cold = self.cold();
@@ -121,7 +121,7 @@ impl Desk<'_> {
                     items: vec![tenet.id],
                     text: tenet.text.clone(),
                     because: "what it was drawn from holds no longer".to_owned(),
-                    changes: vec![Change::Drawn(Drawn::TenetChanged(change))],
+                    changes: vec![Change::Drawn(DerivedChange::TenetChanged(change))],
                 }
             })
             .collect()
@@ -146,7 +146,7 @@ fn left(because: Demotion, items: &[ItemId]) -> Proposal {
             (counted(count, "past value", "past values").unwrap_or_default(), "newer ones are kept at hand")
         }
     };
-    let changes = vec![Change::Drawn(Drawn::ItemsDemoted { items: items.clone(), because })];
+    let changes = vec![Change::Drawn(DerivedChange::ItemsDemoted { items: items.clone(), because })];
     Proposal { what: Growth::Demoted, items, text, because: why.to_owned(), changes }
 }
 

@@ -6,16 +6,16 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Desk, Growth, Proposal};
+use super::{Growth, GrowthContext, Proposal};
 use crate::event::{Change, Trust};
 use crate::extract::TaskKind;
 use crate::id::ItemId;
-use crate::item::{Drawn, Fact, FactStatus, Note, Task, TaskStatus};
+use crate::item::{DerivedChange, Fact, FactStatus, Note, Task, TaskStatus};
 
 /// Words in front of a value that do not change it. "The Office" is a name, "the office" is not.
 const LEADING: [&str; 7] = ["a", "an", "the", "my", "our", "some", "to"];
 
-impl Desk<'_> {
+impl GrowthContext<'_> {
     /// Items that say the same, each group as one event.
     pub fn duplicates(&self) -> Vec<Proposal> {
         let mut found = self.facts_alike();
@@ -84,7 +84,7 @@ impl Desk<'_> {
             elsewhere.is_some() && (note.origin != kept.origin || note.trust == Trust::User)
         };
         if let Some(voice) = from.iter().find(another) {
-            let second = Drawn::NoteSeconded { note: kept.id, evidence: voice.evidence.first().copied() };
+            let second = DerivedChange::NoteSeconded { note: kept.id, evidence: voice.evidence.first().copied() };
             changes.push(Change::Drawn(second));
         }
         Some(proposal(kept.id, ids, &kept.text, changes))

@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::reflection::{CONFIDENCE, Room};
-use super::{Desk, Growth, Name, Proposal};
+use super::{Growth, GrowthContext, Name, Proposal};
 use crate::episode;
 use crate::event::{Change, Trust};
 use crate::guard;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Evidence, Note, NoteOrigin};
+use crate::item::{DerivedChange, Evidence, Note, NoteOrigin};
 use crate::limit;
 use crate::memory::Held;
 use crate::reconcile::Rejection;
@@ -30,7 +30,7 @@ pub struct NoteProposed {
     pub evidence: Vec<ItemId>,
 }
 
-impl Desk<'_> {
+impl GrowthContext<'_> {
     /// What becomes of proposed notes, and which are refused and why. `shown` is what whoever proposes them was given.
     pub fn judged(
         &self,
@@ -92,7 +92,7 @@ impl Desk<'_> {
             let fresh = places.iter().find(|at| known.evidence.iter().all(|own| own.source != at.source));
             // Whoever wrote it may not agree with it.
             let at = fresh.filter(|_| known.origin != NoteOrigin::ModelReflection).ok_or("it is noted already")?;
-            let second = Drawn::NoteSeconded { note: known.id, evidence: Some(*at) };
+            let second = DerivedChange::NoteSeconded { note: known.id, evidence: Some(*at) };
             return Ok(vec![Proposal {
                 what: Growth::Seconded,
                 items: vec![known.id],
@@ -121,7 +121,7 @@ impl Desk<'_> {
             items: vec![note.id],
             text: text.to_owned(),
             because: "a model looked back".to_owned(),
-            changes: vec![Change::Drawn(Drawn::NoteRecorded(Box::new(note)))],
+            changes: vec![Change::Drawn(DerivedChange::NoteRecorded(Box::new(note)))],
         };
         Ok(made.into_iter().chain([noted]).collect())
     }

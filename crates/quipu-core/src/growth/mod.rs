@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
-use crate::item::Drawn;
+use crate::item::DerivedChange;
 use crate::memory::Memory;
 use crate::predicate::normal;
 use crate::reconcile;
@@ -35,7 +35,7 @@ pub use priority::{FULL_USE, priority};
 
 /// The knobs of growing, with their defaults.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Knobs {
+pub struct GrowthOptions {
     /// What is younger is hot: never demoted; default 14 days.
     pub hot_days: i32,
     /// What is older is cold; default 90 days.
@@ -56,7 +56,7 @@ pub struct Knobs {
     pub insight_days_min: usize,
 }
 
-impl Default for Knobs {
+impl Default for GrowthOptions {
     fn default() -> Self {
         Self {
             hot_days: 14,
@@ -96,7 +96,7 @@ pub enum Growth {
 
 impl Growth {
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Folded => "folded",
             Self::Promoted => "promoted",
@@ -146,7 +146,7 @@ impl TakenBack {
     /// Notes a change that counts no longer.
     pub fn note(&mut self, change: &Change) {
         self.done.extend(keys(change));
-        if let Change::Drawn(Drawn::SchemaPromoted(promotion)) = change {
+        if let Change::Drawn(DerivedChange::SchemaPromoted(promotion)) = change {
             let instances = self.promoted.entry(promotion.candidate.clone()).or_default();
             *instances = promotion.support.instances.max(*instances);
         }
@@ -170,16 +170,16 @@ impl TakenBack {
 fn keys(change: &Change) -> Vec<String> {
     let Change::Drawn(drawn) = change else { return Vec::new() };
     match drawn {
-        Drawn::ItemsMerged { from, into } => from.iter().map(|part| pair(*part, *into)).collect(),
-        Drawn::FactPromoted { fact, .. } => vec![format!("promoted {fact}")],
-        Drawn::ItemsDemoted { items, .. } => items.iter().map(|item| format!("demoted {item}")).collect(),
-        Drawn::NoteRecorded(note) => vec![format!("note {}", normal(&note.text))],
-        Drawn::NoteSeconded { note, evidence } => {
+        DerivedChange::ItemsMerged { from, into } => from.iter().map(|part| pair(*part, *into)).collect(),
+        DerivedChange::FactPromoted { fact, .. } => vec![format!("promoted {fact}")],
+        DerivedChange::ItemsDemoted { items, .. } => items.iter().map(|item| format!("demoted {item}")).collect(),
+        DerivedChange::NoteRecorded(note) => vec![format!("note {}", normal(&note.text))],
+        DerivedChange::NoteSeconded { note, evidence } => {
             vec![format!("seconded {note} {}", evidence.map(|at| at.source.to_string()).unwrap_or_default())]
         }
-        Drawn::ItemRetracted { item, .. } => vec![format!("retracted {item}")],
-        Drawn::TenetRecorded(tenet) => vec![format!("tenet {}", normal(&tenet.text))],
-        Drawn::TenetChanged(change) => vec![format!("changed {}", change.tenet)],
+        DerivedChange::ItemRetracted { item, .. } => vec![format!("retracted {item}")],
+        DerivedChange::TenetRecorded(tenet) => vec![format!("tenet {}", normal(&tenet.text))],
+        DerivedChange::TenetChanged(change) => vec![format!("changed {}", change.tenet)],
         _ => Vec::new(),
     }
 }
@@ -191,11 +191,11 @@ fn pair(one: ItemId, other: ItemId) -> String {
 
 /// Where growing is decided.
 #[derive(Clone, Copy)]
-pub struct Desk<'a> {
+pub struct GrowthContext<'a> {
     /// What people would decide on: the memory, what relations mean, what the core document may hold, the time.
-    pub base: reconcile::Desk<'a>,
+    pub base: reconcile::DecisionContext<'a>,
     /// The knobs.
-    pub knobs: &'a Knobs,
+    pub knobs: &'a GrowthOptions,
     /// What is not done again.
     pub taken_back: &'a TakenBack,
 }
@@ -203,7 +203,7 @@ pub struct Desk<'a> {
 /// Hands out ids.
 pub type Name<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 
-impl<'a> Desk<'a> {
+impl<'a> GrowthContext<'a> {
     /// What of these was not taken back before.
     pub fn fresh(&self, proposals: Vec<Proposal>) -> Vec<Proposal> {
         proposals.into_iter().filter(|one| !self.taken_back.has(one)).collect()

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Desk, Growth, Proposal, priority};
+use super::{Growth, GrowthContext, Proposal, priority};
 use crate::event::{Change, Trust};
 use crate::extract::USER;
-use crate::item::{Drawn, Evidence, Fact, TimeSpan};
+use crate::item::{DerivedChange, Evidence, Fact, TimeSpan};
 use crate::memory::Memory;
 use crate::time::day_number;
 
-impl Desk<'_> {
+impl GrowthContext<'_> {
     /// Claims that have become part of the profile.
     pub fn promotions(&self) -> Vec<Proposal> {
         let items = self.memory().items();
@@ -29,7 +29,7 @@ impl Desk<'_> {
                 items: vec![fact.id],
                 text: fact.text.clone(),
                 because: format!("you said so on {days} days"),
-                changes: vec![Change::Drawn(Drawn::FactPromoted { fact: fact.id, days })],
+                changes: vec![Change::Drawn(DerivedChange::FactPromoted { fact: fact.id, days })],
             })
         };
         items.facts().filter(eligible).filter_map(promoted).collect()

@@ -6,13 +6,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Desk, Growth, Name, Proposal, priority};
+use super::{Growth, GrowthContext, Name, Proposal, priority};
 use crate::event::{Change, Trust};
 use crate::extract::TaskKind;
 use crate::guard;
 use crate::id::{ItemId, ItemKind};
 use crate::item::episode::Sentiment;
-use crate::item::{Attempt, Drawn, Episode, Evidence, FactType, Note, NoteOrigin, Task};
+use crate::item::{Attempt, DerivedChange, Episode, Evidence, FactType, Note, NoteOrigin, Task};
 use crate::limit;
 use crate::memory::Memory;
 use crate::predicate::normal;
@@ -35,7 +35,7 @@ struct Insight {
     weight: (usize, i32),
 }
 
-impl Desk<'_> {
+impl GrowthContext<'_> {
     /// Notes to take, votes to add and notes to take back: those with the most behind them first.
     pub fn reflections(&self, name: Name<'_>) -> Vec<Proposal> {
         let mut insights = self.problems_tell();
@@ -81,7 +81,7 @@ impl Desk<'_> {
                 return None;
             }
             let reason = "it turned out otherwise later";
-            let change = Drawn::ItemRetracted { item: note.id, reason: reason.to_owned() };
+            let change = DerivedChange::ItemRetracted { item: note.id, reason: reason.to_owned() };
             let changes = vec![Change::Drawn(change)];
             return Some(Proposal { what: Growth::Pruned, items, text, because: reason.to_owned(), changes });
         }
@@ -89,7 +89,7 @@ impl Desk<'_> {
         let known: BTreeSet<i32> = note.evidence.iter().filter_map(said).collect();
         let fresh: Vec<Evidence> =
             insight.days.iter().filter(|(day, _)| !known.contains(day)).map(|(_, at)| *at).collect();
-        let second = |at: &Evidence| Change::Drawn(Drawn::NoteSeconded { note: note.id, evidence: Some(*at) });
+        let second = |at: &Evidence| Change::Drawn(DerivedChange::NoteSeconded { note: note.id, evidence: Some(*at) });
         let room = limit::EVIDENCE_PER_ITEM_MAX.saturating_sub(note.evidence.len());
         let changes: Vec<Change> = fresh.iter().take(room).map(second).collect();
         let because = format!("{} more days say the same", changes.len());
@@ -112,7 +112,7 @@ impl Desk<'_> {
             tags: insight.tags,
         };
         let because = if days > 1 { format!("on {days} days") } else { "once so far".to_owned() };
-        let (items, changes) = (vec![note.id], vec![Change::Drawn(Drawn::NoteRecorded(Box::new(note)))]);
+        let (items, changes) = (vec![note.id], vec![Change::Drawn(DerivedChange::NoteRecorded(Box::new(note)))]);
         Proposal { what: Growth::Noted, items, text: insight.text, because, changes }
     }
 
@@ -254,7 +254,7 @@ impl Room {
         }
         let (id, text) = self.weakest.pop()?;
         let reason = "made room for another note";
-        let changes = vec![Change::Drawn(Drawn::ItemRetracted { item: id, reason: reason.to_owned() })];
+        let changes = vec![Change::Drawn(DerivedChange::ItemRetracted { item: id, reason: reason.to_owned() })];
         let because = reason.to_owned();
         Some(Some(Proposal { what: Growth::Pruned, items: vec![id], text, because, changes }))
     }

@@ -2,17 +2,19 @@
 //! only once twice as much speaks for it.
 
 use super::promotion::days_said;
-use super::{Desk, Growth, Name, Proposal};
+use super::{Growth, GrowthContext, Name, Proposal};
 use crate::event::{Actor, Change, Trust};
 use crate::extract::USER;
 use crate::guard;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Fact, FactType, RejectedValue, Review, ReviewKind, Tenet, TenetKind, TenetStatus, TimeSpan};
+use crate::item::{
+    DerivedChange, Fact, FactType, RejectedValue, Review, ReviewKind, Tenet, TenetKind, TenetStatus, TimeSpan,
+};
 use crate::limit;
 use crate::predicate::normal;
 use crate::reconcile::notes;
 
-impl Desk<'_> {
+impl GrowthContext<'_> {
     /// Lines to put to the user.
     pub fn tenet_proposals(&self, name: Name<'_>) -> Vec<Proposal> {
         let items = self.memory().items();
@@ -94,8 +96,8 @@ impl Desk<'_> {
         };
         let (items, because) = (vec![tenet.id, review.id], format!("you said so on {days} days"));
         let changes = vec![
-            Change::Drawn(Drawn::TenetRecorded(Box::new(tenet))),
-            Change::Drawn(Drawn::ReviewOpened(Box::new(review))),
+            Change::Drawn(DerivedChange::TenetRecorded(Box::new(tenet))),
+            Change::Drawn(DerivedChange::ReviewOpened(Box::new(review))),
         ];
         Proposal { what: Growth::Proposed, items, text: fact.text.clone(), because, changes }
     }

@@ -50,11 +50,11 @@ const FILLERS: [&str; 30] = [
 /// What was shown lately, to be compared with.
 #[derive(Debug, Clone, Default)]
 pub struct Echo {
-    shown: Vec<Shown>,
+    shown: Vec<RecentTexts>,
 }
 
 #[derive(Debug, Clone)]
-struct Shown {
+struct RecentTexts {
     /// Words with a space before and after each.
     line: String,
     words: HashSet<String>,
@@ -64,10 +64,8 @@ struct Shown {
 impl Echo {
     /// Takes in memory texts, or the lines of a pack: what a pack writes before the words is left out.
     pub fn new<'a>(shown: impl Iterator<Item = &'a str>) -> Self {
-        let shown = shown.map(|text| words(unlabelled(text)[0])).filter(|words| !words.is_empty()).map(|words| Shown {
-            line: spaced(&words),
-            shingles: shingles(&words),
-            words: words.into_iter().collect(),
+        let shown = shown.map(|text| words(unlabelled(text)[0])).filter(|words| !words.is_empty()).map(|words| {
+            RecentTexts { line: spaced(&words), shingles: shingles(&words), words: words.into_iter().collect() }
         });
         Self { shown: shown.collect() }
     }

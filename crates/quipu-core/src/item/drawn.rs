@@ -15,7 +15,7 @@ use crate::id::ItemId;
 /// One statement about items, in the past tense.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Drawn {
+pub enum DerivedChange {
     /// A claim was taken up. If it is active and its slot holds one value, it ends the one that was active.
     FactAsserted {
         /// The claim.
@@ -262,9 +262,9 @@ pub struct TenetChange {
     pub text: Option<String>,
 }
 
-impl Drawn {
+impl DerivedChange {
     /// The change's name in the ledger.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::FactAsserted { .. } => "fact_asserted",
             Self::FactSeen { .. } => "fact_seen",

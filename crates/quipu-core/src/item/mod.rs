@@ -17,7 +17,7 @@ pub mod tenet;
 pub mod truth;
 pub mod turn_summary;
 
-pub use drawn::{Drawn, FactChange, Refused, RejectedValue, TaskChange, TenetChange};
+pub use drawn::{DerivedChange, FactChange, Refused, RejectedValue, TaskChange, TenetChange};
 pub use episode::Episode;
 pub use evidence::{Evidence, Link};
 pub use fact::{Fact, FactStatus, FactType, TimeSpan, stretch};

@@ -28,7 +28,7 @@ impl ReviewKind {
     pub const ALL: [Self; 5] = [Self::Fact, Self::Conflict, Self::Tenet, Self::SchemaPromotion, Self::Edit];
 
     /// Its name, as it is written.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Fact => "fact",
             Self::Conflict => "conflict",

@@ -47,7 +47,7 @@ pub enum Demotion {
 
 impl Demotion {
     /// The reason in words.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Cold => "cold",
             Self::Idle => "idle",

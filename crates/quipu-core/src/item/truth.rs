@@ -42,7 +42,7 @@ impl TruthKind {
     ];
 
     /// The kind as one word.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Exception => "exception",
             Self::Constraint => "constraint",

@@ -5,13 +5,13 @@ use std::collections::btree_map::Entry;
 use super::Items;
 use crate::evolve::Schema;
 use crate::id::{ItemId, ItemKind, Seq};
-use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange, TimeSpan};
+use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange, TimeSpan};
 use crate::limit;
 
 impl Items {
     /// Folds a change in. The caller has checked that what it needs is there.
-    pub(crate) fn apply(&mut self, change: Drawn, seq: Seq) {
-        if let Drawn::EpisodeRecorded(episode) = &change
+    pub(crate) fn apply(&mut self, change: DerivedChange, seq: Seq) {
+        if let DerivedChange::EpisodeRecorded(episode) = &change
             && episode.sources.iter().any(|source| self.told_by.contains_key(source))
         {
             // A turn is told once. Where a revert of a revert brings a story back, it counts before what was told instead.
@@ -25,44 +25,44 @@ impl Items {
         }
         self.growth.apply(&change);
         match change {
-            Drawn::FactAsserted { fact, ends, corrects } => self.assert(*fact, &ends, corrects),
-            Drawn::FactSeen { fact, evidence, at } => {
+            DerivedChange::FactAsserted { fact, ends, corrects } => self.assert(*fact, &ends, corrects),
+            DerivedChange::FactSeen { fact, evidence, at } => {
                 let Some(fact) = self.facts.get_mut(&fact) else { return };
                 fact.seen_count = fact.seen_count.saturating_add(1);
                 fact.last_seen = fact.last_seen.max(at);
                 add_evidence(&mut fact.evidence, evidence);
             }
-            Drawn::FactChanged(change) => self.change_fact(&change),
-            Drawn::FactRestored { fact } => self.reinstate(fact),
-            Drawn::ValueRejected(value) => {
+            DerivedChange::FactChanged(change) => self.change_fact(&change),
+            DerivedChange::FactRestored { fact } => self.reinstate(fact),
+            DerivedChange::ValueRejected(value) => {
                 self.rejected.insert(value.key(), seq);
             }
-            Drawn::CandidatesRefused { refused } => self.refused_count += refused.len() as u64,
-            Drawn::EpisodeRecorded(episode) => {
+            DerivedChange::CandidatesRefused { refused } => self.refused_count += refused.len() as u64,
+            DerivedChange::EpisodeRecorded(episode) => {
                 self.told(&episode);
                 self.episodes.insert(episode.id, *episode);
             }
-            Drawn::TaskOpened(task) => {
+            DerivedChange::TaskOpened(task) => {
                 self.tasks.insert(task.id, *task);
             }
-            Drawn::TaskChanged(change) => self.change_task(change),
-            Drawn::NoteRecorded(note) => {
+            DerivedChange::TaskChanged(change) => self.change_task(change),
+            DerivedChange::NoteRecorded(note) => {
                 self.notes.insert(note.id, *note);
             }
-            Drawn::NoteSeconded { note, evidence } => {
+            DerivedChange::NoteSeconded { note, evidence } => {
                 let Some(note) = self.notes.get_mut(&note) else { return };
                 note.votes = note.votes.saturating_add(1);
                 evidence.into_iter().for_each(|at| add_evidence(&mut note.evidence, at));
             }
-            Drawn::TenetRecorded(tenet) => {
+            DerivedChange::TenetRecorded(tenet) => {
                 self.tenets.insert(tenet.id, *tenet);
             }
-            Drawn::TenetChanged(change) => self.change_tenet(change),
-            Drawn::ReviewOpened(review) => {
+            DerivedChange::TenetChanged(change) => self.change_tenet(change),
+            DerivedChange::ReviewOpened(review) => {
                 self.undecided.entry(review.about).or_default().insert(review.id);
                 self.reviews.insert(review.id, *review);
             }
-            Drawn::ReviewDecided { review, decision } => {
+            DerivedChange::ReviewDecided { review, decision } => {
                 if let Some(review) = self.reviews.get_mut(&review) {
                     review.decided = Some((decision, seq));
                     if let Entry::Occupied(mut open) = self.undecided.entry(review.about) {
@@ -74,21 +74,23 @@ impl Items {
                 }
             }
             // The memory keeps its schema and its core document beside the items.
-            Drawn::SchemaPromoted(_) | Drawn::CoreFieldsChanged { .. } | Drawn::CoreEdited { .. } => {}
-            Drawn::ItemRetracted { item, .. } => self.retract(item),
-            Drawn::ItemsMerged { from, into } => self.merge(&from, into),
-            Drawn::FactPromoted { fact, .. } => {
+            DerivedChange::SchemaPromoted(_)
+            | DerivedChange::CoreFieldsChanged { .. }
+            | DerivedChange::CoreEdited { .. } => {}
+            DerivedChange::ItemRetracted { item, .. } => self.retract(item),
+            DerivedChange::ItemsMerged { from, into } => self.merge(&from, into),
+            DerivedChange::FactPromoted { fact, .. } => {
                 if let Some(fact) = self.facts.get_mut(&fact) {
                     fact.time_span = TimeSpan::LongTerm;
                 }
             }
-            Drawn::HitsCounted { .. } | Drawn::ItemsDemoted { .. } => {}
-            about_a_session @ (Drawn::TurnSummarized(_)
-            | Drawn::BaseTruthAdded(_)
-            | Drawn::BaseTruthRemoved { .. }
-            | Drawn::BaseTruthMerged(_)
-            | Drawn::BaseTruthKept { .. }
-            | Drawn::SessionEnded { .. }) => self.sessions.apply(about_a_session, seq),
+            DerivedChange::HitsCounted { .. } | DerivedChange::ItemsDemoted { .. } => {}
+            about_a_session @ (DerivedChange::TurnSummarized(_)
+            | DerivedChange::BaseTruthAdded(_)
+            | DerivedChange::BaseTruthRemoved { .. }
+            | DerivedChange::BaseTruthMerged(_)
+            | DerivedChange::BaseTruthKept { .. }
+            | DerivedChange::SessionEnded { .. }) => self.sessions.apply(about_a_session, seq),
         }
     }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Items;
 use crate::id::ItemId;
-use crate::item::{Drawn, Hits};
+use crate::item::{DerivedChange, Hits};
 
 /// The part of the items that grows with use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -38,9 +38,9 @@ impl Growth {
     }
 
     /// Folds a change in; the caller has left out what is not there.
-    pub(super) fn apply(&mut self, change: &Drawn) {
+    pub(super) fn apply(&mut self, change: &DerivedChange) {
         match change {
-            Drawn::HitsCounted { hits } => {
+            DerivedChange::HitsCounted { hits } => {
                 for shown in hits {
                     let known = self.hits.entry(shown.item).or_default();
                     known.hits = known.hits.saturating_add(shown.count);
@@ -48,21 +48,21 @@ impl Growth {
                     self.demoted.remove(&shown.item);
                 }
             }
-            Drawn::FactPromoted { fact, .. } => {
+            DerivedChange::FactPromoted { fact, .. } => {
                 self.promoted.insert(*fact);
             }
-            Drawn::ItemsDemoted { items, .. } => self.demoted.extend(items),
+            DerivedChange::ItemsDemoted { items, .. } => self.demoted.extend(items),
             // What is spoken of again is active again.
-            Drawn::FactSeen { fact: item, .. }
-            | Drawn::FactRestored { fact: item }
-            | Drawn::NoteSeconded { note: item, .. }
-            | Drawn::ItemsMerged { into: item, .. } => {
+            DerivedChange::FactSeen { fact: item, .. }
+            | DerivedChange::FactRestored { fact: item }
+            | DerivedChange::NoteSeconded { note: item, .. }
+            | DerivedChange::ItemsMerged { into: item, .. } => {
                 self.demoted.remove(item);
             }
-            Drawn::FactChanged(change) => {
+            DerivedChange::FactChanged(change) => {
                 self.demoted.remove(&change.fact);
             }
-            Drawn::TaskChanged(change) => {
+            DerivedChange::TaskChanged(change) => {
                 self.demoted.remove(&change.task);
             }
             _ => {}

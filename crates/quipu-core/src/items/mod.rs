@@ -244,7 +244,7 @@ impl Items {
             ItemKind::Note => self.notes.get(&id).map(|note| format!("{} votes", note.votes)),
             ItemKind::Tenet => self.tenets.get(&id).map(|tenet| word(&tenet.status)),
             ItemKind::Truth => self.sessions.entry(id).map(|entry| {
-                let kind = entry.truth.kind.word();
+                let kind = entry.truth.kind.as_str();
                 let gone = |into: ItemId| format!("{kind}, replaced by {into}");
                 entry.gone.map_or_else(
                     || kind.to_owned(),

@@ -6,7 +6,7 @@ use super::sealed::{Salt, SealedChange, SealedEvent};
 use super::stored::{self, FORMAT, FormatError};
 use crate::event::{Change, Draft, Event, Hash, Header, Idempotency};
 use crate::id::{EventId, Seq, UserId};
-use crate::item::Drawn;
+use crate::item::DerivedChange;
 use crate::limit;
 use crate::refusal::Refusal;
 
@@ -81,18 +81,22 @@ pub fn check_draft(draft: &Draft) -> Result<(), Refusal> {
 fn check_drawn(change: &Change) -> Result<(), Refusal> {
     let Change::Drawn(drawn) = change else { return Ok(()) };
     // Patches have bounds of their own, which are larger; the check of the core document applied them.
-    if matches!(drawn, Drawn::CoreEdited { .. }) {
+    if matches!(drawn, DerivedChange::CoreEdited { .. }) {
         return Ok(());
     }
     let text = serde_json::to_string(drawn).map_err(|error| Refusal::invalid(error.to_string()))?;
     if text.len() > limit::ITEM_BYTES_MAX {
         let bound = limit::ITEM_BYTES_MAX;
-        return Err(Refusal::invalid(format!("a {} has {} bytes, at most {bound} are kept", drawn.word(), text.len())));
+        return Err(Refusal::invalid(format!(
+            "a {} has {} bytes, at most {bound} are kept",
+            drawn.as_str(),
+            text.len()
+        )));
     }
     if text.contains("\\u0000") {
-        return Err(Refusal::invalid(format!("a {} contains the character U+0000", drawn.word())));
+        return Err(Refusal::invalid(format!("a {} contains the character U+0000", drawn.as_str())));
     }
-    if let Drawn::FactAsserted { fact, .. } = drawn
+    if let DerivedChange::FactAsserted { fact, .. } = drawn
         && !(0.0..=1.0).contains(&fact.confidence_base)
     {
         return Err(Refusal::invalid("confidence is a number from 0 to 1"));

@@ -60,7 +60,7 @@ const ATTENTION: f64 = 24.0;
 /// is left then.
 pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocation {
     let count = market.bids.len();
-    let mut desk = Desk {
+    let mut desk = AllocationContext {
         market,
         prices,
         shown: vec![None; count],
@@ -91,7 +91,7 @@ pub(super) fn allocate(market: &Market<'_>, prices: &mut dyn Prices) -> Allocati
     Allocation { spent: desk.spent, shown: desk.shown }
 }
 
-struct Desk<'a, 'b> {
+struct AllocationContext<'a, 'b> {
     market: &'a Market<'a>,
     prices: &'b mut dyn Prices,
     shown: Vec<Option<usize>>,
@@ -100,7 +100,7 @@ struct Desk<'a, 'b> {
     spent: usize,
 }
 
-impl Desk<'_, '_> {
+impl AllocationContext<'_, '_> {
     /// Shows a line with those it needs, if all of them fit.
     fn take(&mut self, at: usize, limit: usize) {
         if self.shown[at].is_some() || self.is_told(at) {

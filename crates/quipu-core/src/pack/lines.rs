@@ -10,7 +10,9 @@ use rustc_hash::FxHashMap;
 
 use super::allocate::{Bid, Market, Prices, allocate};
 use super::term_table::{TermTable, is_subset};
-use super::{Count, Kept, Line, Noted, Offer, Pack, Packed, Request, Section, Words, estimate_tokens, mix, neutralise};
+use super::{
+    Count, Line, Noted, Offer, Pack, Packed, Request, Section, StableLine, Words, estimate_tokens, mix, neutralise,
+};
 use crate::event::Trust;
 use crate::extract::USER;
 use crate::id::ItemId;
@@ -27,7 +29,7 @@ pub(super) fn least(line: &str) -> usize {
 }
 
 /// A line of the stable part, with its end.
-pub(super) fn kept(one: &Kept, mark: Option<&str>) -> String {
+pub(super) fn kept(one: &StableLine, mark: Option<&str>) -> String {
     let mark = mark.map_or_else(|| "-".to_owned(), |mark| format!("[{mark}]"));
     let unconfirmed = if is_unconfirmed(one.trust) { " (not confirmed)" } else { "" };
     format!("{mark} {}{unconfirmed}\n", neutralise(&one.text))
@@ -296,7 +298,7 @@ impl<'a> Settled<'a> {
         Line {
             mark,
             id,
-            kind: id.kind.word(),
+            kind: id.kind.as_str(),
             speaker: self.words.map(|words| words.speaker.clone()).unwrap_or_default(),
             said_at: self.said_at,
             trust: self.words.map(|words| words.trust).or(noted.map(|noted| noted.trust)).unwrap_or(Trust::Agent),

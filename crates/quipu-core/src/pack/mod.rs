@@ -42,7 +42,7 @@ use crate::recall::Intent;
 
 /// A line of the stable part.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct StableLine {
     /// The items that say it; none for what stands only in the core document.
     pub ids: Vec<ItemId>,
     /// Its place in the core document, if it has one.
@@ -122,9 +122,9 @@ pub struct Request<'a> {
     /// Little is shown beside the best: it answers the question exactly, or nothing seems to.
     pub narrow: bool,
     /// What must never be forgotten, most important first.
-    pub always: Vec<Kept>,
+    pub always: Vec<StableLine>,
     /// Who the user is, most important first.
-    pub who: Vec<Kept>,
+    pub who: Vec<StableLine>,
     /// What waits for the user's answer, most important first.
     pub questions: Vec<(ItemId, String)>,
     /// Fields of the core document that bear on the question, best first: path and value.
@@ -352,10 +352,10 @@ impl Body {
         count: Count<'_>,
         made: &mut Pack,
         title: &'static str,
-        kept: &[Kept],
+        kept: &[StableLine],
         left: usize,
     ) {
-        let mut mark = |one: &Kept| {
+        let mut mark = |one: &StableLine| {
             self.marks += usize::from(!one.ids.is_empty());
             one.ids.first().map(|id| lines::mark(request.ids, self.marks, *id))
         };
@@ -374,7 +374,7 @@ impl Body {
                 made.lines.push(Line {
                     mark,
                     id: *id,
-                    kind: id.kind.word(),
+                    kind: id.kind.as_str(),
                     speaker: one.speaker.clone(),
                     said_at: one.said_at,
                     trust: one.trust,

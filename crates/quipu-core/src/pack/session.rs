@@ -182,7 +182,7 @@ fn log_line(one: &LogLine) -> String {
 fn line(truth: &Truth) -> String {
     match truth.kind {
         TruthKind::Exception => format!("- {}", neutralise(&truth.text)),
-        kind => format!("- {}: {}", kind.word(), neutralise(&truth.text)),
+        kind => format!("- {}: {}", kind.as_str(), neutralise(&truth.text)),
     }
 }
 

@@ -38,9 +38,9 @@ fn noted(bits: u64, text: &str) -> Noted {
     Noted { id: item(ItemKind::Fact, bits), text: text.to_owned(), trust: Trust::User, likely: false, remark: None }
 }
 
-fn kept(bits: u64, text: &str) -> Kept {
+fn kept(bits: u64, text: &str) -> StableLine {
     let (ids, speaker) = (vec![item(ItemKind::Fact, bits)], "user".to_owned());
-    Kept { ids, path: None, speaker, said_at: None, trust: Trust::User, text: text.to_owned() }
+    StableLine { ids, path: None, speaker, said_at: None, trust: Trust::User, text: text.to_owned() }
 }
 
 fn request(user: &UserId, offers: Vec<Offer>) -> Request<'_> {
@@ -51,7 +51,7 @@ fn request(user: &UserId, offers: Vec<Offer>) -> Request<'_> {
         need: Need::Memory,
         narrow: false,
         always: vec![kept(90, "User is allergic to nuts")],
-        who: vec![Kept { path: Some("/identity/name".to_owned()), ..kept(91, "Name: Ines") }],
+        who: vec![StableLine { path: Some("/identity/name".to_owned()), ..kept(91, "Name: Ines") }],
         questions: Vec::new(),
         fields: Vec::new(),
         offers,

@@ -32,7 +32,7 @@ pub use rank::candidates::{Arm, Arms};
 pub use rank::core_fields::{CoreField, core_fields};
 pub use rank::items::DerivedHit;
 pub use rank::late_interaction::{QueryTokens, TokenCode, token_codes};
-pub use rank::order::{Standing, confidence, frequency, recency, rif, unasked};
+pub use rank::order::{UsageScores, confidence, frequency, recency, rif, unasked};
 pub use rank::profile::{Aging, Confidence, Experiment, Order, Profile, Profiles, Relevance, Similarity};
 pub use rank::score::{Contributions, Features, Stages, Weights, score_max};
 pub use rank::select::Hit;
@@ -155,7 +155,7 @@ fn search(
     let (found, terms) =
         stages(index, plan, (places, closed), meaning, options, &mut |evidence, used, scored, hits| {
             weights = *used;
-            let desk = rank::items::Desk { memory, derived, evidence, plan, weights: used, out };
+            let desk = rank::items::ItemScoringContext { memory, derived, evidence, plan, weights: used, out };
             if !derived.is_empty() {
                 drawn = desk.found(scored, hits);
             }
@@ -166,7 +166,7 @@ fn search(
     let wanted = |hit: &Hit| plan.filter.admits_kind(index.items[hit.ordinal as usize].kind);
     let hits = found.hits.into_iter().filter(wanted).collect();
     let mut groups = answer::group::fold(memory, (index, derived), hits, &drawn, plan);
-    let desk = rank::order::Desk {
+    let desk = rank::order::RankContext {
         memory,
         index,
         profile: &options.profile,

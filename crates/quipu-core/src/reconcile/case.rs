@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::Standing;
+use super::OutcomeKind;
 use crate::core_document::Registry;
 use crate::extract::{FactCandidate, Reading};
 use crate::id::ItemId;
@@ -26,7 +26,7 @@ pub struct Case<'a> {
     /// Its text as it was read.
     pub reading: Reading<'a>,
     /// Its class and trust.
-    pub standing: Standing,
+    pub standing: OutcomeKind,
     /// When this is decided; stands in where nobody knows when something was said.
     pub now: Timestamp,
     /// Sentences the user was shown from memory: they are not read again.

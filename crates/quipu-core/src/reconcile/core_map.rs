@@ -12,7 +12,7 @@ use crate::core_document::{self, Categories, DYNAMIC, FieldChange, FieldOp, Regi
 use crate::event::Change;
 use crate::evolve::Schema;
 use crate::extract::USER;
-use crate::item::{Drawn, Fact};
+use crate::item::{DerivedChange, Fact};
 use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, slug};
 
 /// The core document while an event is being decided.
@@ -128,7 +128,7 @@ impl<'a> Draft<'a> {
         while !self.fields.is_empty() {
             let rest = self.fields.split_off(self.fields.len().min(FIELDS_PER_CHANGE));
             let changes = std::mem::replace(&mut self.fields, rest);
-            self.done.push(Change::Drawn(Drawn::CoreFieldsChanged { changes }));
+            self.done.push(Change::Drawn(DerivedChange::CoreFieldsChanged { changes }));
         }
     }
 

@@ -10,7 +10,7 @@ use super::gate::Verdict;
 use super::same::same_value;
 use crate::extract::USER;
 use crate::id::ItemId;
-use crate::item::{Drawn, Evidence, Fact, FactChange, FactStatus, ReviewKind};
+use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, ReviewKind};
 use crate::predicate::normal;
 
 /// What somebody is to the user only while they live.
@@ -58,7 +58,7 @@ impl Work<'_> {
 
     pub(super) fn settle(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>, evidence: Evidence) {
         let (status, evidence) = (Some(status), Some(evidence));
-        self.draw(Drawn::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
+        self.draw(DerivedChange::FactChanged(FactChange { status, valid_to, evidence, ..FactChange::of(fact) }));
     }
 
     /// Somebody who has died lives nowhere, has no job and no plans, and is nobody's partner or pet.

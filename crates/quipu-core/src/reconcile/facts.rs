@@ -12,7 +12,9 @@ use crate::event::Trust;
 use crate::extract::window::ModelClaim;
 use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Decision, Drawn, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan};
+use crate::item::{
+    Decision, DerivedChange, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan,
+};
 use crate::predicate::{Cardinality, Predicate, is_named_by, normal};
 
 /// Why a claim is contested when nothing else says why.
@@ -121,10 +123,10 @@ impl Work<'_> {
         if self.case.standing.trust < same.trust || *verdict != Verdict::Pass {
             // A source that reaches less far adds its words, and moves nothing.
             let change = FactChange { evidence: Some(claim.evidence), ..FactChange::of(same.id) };
-            self.draw(Drawn::FactChanged(change));
+            self.draw(DerivedChange::FactChanged(change));
             return self.report.seen.push(outcome(same, "said by somebody else too"));
         }
-        self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at });
+        self.draw(DerivedChange::FactSeen { fact: same.id, evidence: claim.evidence, at });
         if same.valid_from.is_none() && claim.candidate.valid_from.is_some() {
             self.since(same, claim.candidate.valid_from);
         }
@@ -152,10 +154,15 @@ impl Work<'_> {
         self.put(same);
         let confidence_base = Some(same.confidence_base.max(claim.candidate.confidence));
         let (status, evidence) = (Some(FactStatus::Active), Some(claim.evidence));
-        self.draw(Drawn::FactChanged(FactChange { status, evidence, confidence_base, ..FactChange::of(same.id) }));
+        self.draw(DerivedChange::FactChanged(FactChange {
+            status,
+            evidence,
+            confidence_base,
+            ..FactChange::of(same.id)
+        }));
         let waiting = self.view.items().waiting_about(same.id);
         for review in waiting.map(|review| review.id).collect::<Vec<_>>() {
-            self.draw(Drawn::ReviewDecided { review, decision: Decision::Approved });
+            self.draw(DerivedChange::ReviewDecided { review, decision: Decision::Approved });
         }
         self.report.asserted.push(outcome(same, "confirmed"));
     }
@@ -168,7 +175,7 @@ impl Work<'_> {
     }
 
     fn since(&mut self, fact: &Fact, valid_from: Option<Timestamp>) {
-        self.draw(Drawn::FactChanged(FactChange { valid_from, ..FactChange::of(fact.id) }));
+        self.draw(DerivedChange::FactChanged(FactChange { valid_from, ..FactChange::of(fact.id) }));
     }
 
     /// Another value of a relation that holds one.
@@ -215,7 +222,7 @@ impl Work<'_> {
             (self.case.nearest)(claim.candidate).filter(|(_, cosine)| *cosine >= self.case.policy.novelty_cosine_max);
         if let Some(same) = near.and_then(|(id, _)| claim.held.iter().find(|held| held.id == id && held.is_active())) {
             let (evidence, at) = (claim.evidence, Some(self.case.said_at()));
-            self.draw(Drawn::FactSeen { fact: same.id, evidence, at });
+            self.draw(DerivedChange::FactSeen { fact: same.id, evidence, at });
             self.report.seen.push(outcome(same, "said in other words"));
             return;
         }
@@ -256,7 +263,7 @@ impl Work<'_> {
         // Nothing ends before it began.
         fact.valid_to = fact.valid_to.map(|to| fact.valid_from.map_or(to, |from| to.max(from)));
         self.report.asserted.push(outcome(&fact, what));
-        self.draw(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects });
+        self.draw(DerivedChange::FactAsserted { fact: Box::new(fact), ends, corrects });
     }
 
     pub(super) fn put(&mut self, fact: &Fact) {
@@ -308,7 +315,7 @@ impl Work<'_> {
             decided: None,
             proposed: None,
         };
-        self.draw(Drawn::ReviewOpened(Box::new(review)));
+        self.draw(DerivedChange::ReviewOpened(Box::new(review)));
     }
 
     /// Why a fact may not be used yet; `None` if it may.

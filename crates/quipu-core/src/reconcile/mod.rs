@@ -33,9 +33,9 @@ use serde::Serialize;
 use crate::event::{Change, SourceKind, Trust};
 use crate::extract::{Besides, Extraction};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Evidence, Refused};
+use crate::item::{DerivedChange, Evidence, Refused};
 
-pub use by_hand::decisions::{Desk, SayTo};
+pub use by_hand::decisions::{DecisionContext, NewItemId};
 pub use by_hand::proposing::Wanted;
 pub use by_hand::restoring::Skipped;
 pub use by_hand::rewording::Reworded;
@@ -161,7 +161,7 @@ pub(crate) struct Work<'a> {
     /// Titles of tasks that were not taken up.
     refused_tasks: BTreeSet<String>,
     name: &'a mut dyn FnMut(ItemKind) -> ItemId,
-    drawn: Vec<Drawn>,
+    drawn: Vec<DerivedChange>,
     refused: Vec<Refused>,
     report: Understanding,
     core: core_map::Draft<'a>,
@@ -184,7 +184,7 @@ impl Work<'_> {
     }
 
     /// Records a change, here and for what is decided after it.
-    fn draw(&mut self, change: Drawn) {
+    fn draw(&mut self, change: DerivedChange) {
         self.view.apply(&change);
         self.drawn.push(change);
     }
@@ -196,7 +196,7 @@ impl Work<'_> {
 
     fn finish(mut self) -> (Vec<Change>, Understanding) {
         if !self.refused.is_empty() {
-            self.drawn.push(Drawn::CandidatesRefused { refused: std::mem::take(&mut self.refused) });
+            self.drawn.push(DerivedChange::CandidatesRefused { refused: std::mem::take(&mut self.refused) });
         }
         let mut changes: Vec<Change> = self.drawn.into_iter().map(Change::Drawn).collect();
         if let Some((core, paths)) = self.core.finish(self.case.registry) {
@@ -212,7 +212,7 @@ pub(crate) type CoreChange = (Vec<Change>, Vec<String>);
 
 /// Where a source stands, for a decision about it.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing {
+pub struct OutcomeKind {
     /// The class of the source.
     pub kind: SourceKind,
     /// How far it may reach.

@@ -8,7 +8,7 @@ use crate::event::Trust;
 use crate::extract::Stance;
 use crate::extract::window::{ModelClaim, ModelTask, RefusedOperation};
 use crate::id::ItemId;
-use crate::item::{Drawn, Fact, FactChange, FactStatus, FactType, ReviewKind};
+use crate::item::{DerivedChange, Fact, FactChange, FactStatus, FactType, ReviewKind};
 
 /// From this confidence on a person stands behind a fact, and only a person undoes it.
 const CONFIRMED_MIN: f64 = 0.95;
@@ -25,11 +25,11 @@ impl Work<'_> {
         let Some(evidence) = held.evidence.first().copied() else { return };
         self.core.take(self.case.predicates, &held);
         let (status, place) = (Some(FactStatus::Corrected), Some(evidence));
-        self.draw(Drawn::FactChanged(FactChange { status, evidence: place, ..FactChange::of(fact) }));
+        self.draw(DerivedChange::FactChanged(FactChange { status, evidence: place, ..FactChange::of(fact) }));
         self.report.ended.push(outcome(&held, "was misread"));
         for ended in self.view.ended_by(fact) {
             if ended.status == FactStatus::Superseded && self.free(&ended) {
-                self.draw(Drawn::FactRestored { fact: ended.id });
+                self.draw(DerivedChange::FactRestored { fact: ended.id });
                 self.put(&Fact { status: FactStatus::Active, valid_to: None, ..ended.clone() });
                 self.report.asserted.push(outcome(&ended, "holds again"));
             }

@@ -7,7 +7,7 @@ use super::{Outcome, Work, gate};
 use crate::event::{Actor, Trust};
 use crate::extract::{NoteCandidate, TenetCandidate};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Note, Review, ReviewKind, Tenet, TenetStatus};
+use crate::item::{DerivedChange, Note, Review, ReviewKind, Tenet, TenetStatus};
 use crate::items::Items;
 use crate::limit;
 
@@ -38,7 +38,7 @@ impl Work<'_> {
             }
             self.report.notes.push(Outcome { id: same.id, text: same.text.clone(), what: "agreed with".to_owned() });
             let note = same.id;
-            return self.draw(Drawn::NoteSeconded { note, evidence: Some(evidence) });
+            return self.draw(DerivedChange::NoteSeconded { note, evidence: Some(evidence) });
         }
         let live = self.view.notes();
         if live.len() >= limit::NOTES_MAX {
@@ -51,7 +51,7 @@ impl Work<'_> {
                 let reason = "there are as many notes as are kept, and all are agreed with";
                 return self.refuse(candidate.text.clone(), "note", evidence, reason);
             };
-            self.draw(Drawn::ItemRetracted { item: weakest, reason: "made room for another note".to_owned() });
+            self.draw(DerivedChange::ItemRetracted { item: weakest, reason: "made room for another note".to_owned() });
         }
         let note = Note {
             id: (self.name)(ItemKind::Note),
@@ -64,7 +64,7 @@ impl Work<'_> {
             tags: candidate.tags.clone(),
         };
         self.report.notes.push(Outcome { id: note.id, text: note.text.clone(), what: "noted".to_owned() });
-        self.draw(Drawn::NoteRecorded(Box::new(note)));
+        self.draw(DerivedChange::NoteRecorded(Box::new(note)));
     }
 
     pub(super) fn tenet(&mut self, candidate: &TenetCandidate) {
@@ -103,7 +103,7 @@ impl Work<'_> {
         let (id, text) = (tenet.id, tenet.text.clone());
         let what = if own { "confirmed: you said it" } else { "proposed" };
         self.report.notes.push(Outcome { id, text: text.clone(), what: what.to_owned() });
-        self.draw(Drawn::TenetRecorded(Box::new(tenet)));
+        self.draw(DerivedChange::TenetRecorded(Box::new(tenet)));
         if own {
             return;
         }
@@ -122,7 +122,7 @@ impl Work<'_> {
         };
         let (question, reason) = (review.question.clone(), review.reason.clone());
         self.report.reviews.push(Outcome { id: review.id, text: question, what: reason });
-        self.draw(Drawn::ReviewOpened(Box::new(review)));
+        self.draw(DerivedChange::ReviewOpened(Box::new(review)));
     }
 }
 

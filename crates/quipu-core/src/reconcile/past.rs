@@ -7,7 +7,7 @@ use super::gate::Verdict;
 use super::same::same_value;
 use super::{Work, ground};
 use crate::extract::Stance;
-use crate::item::{Drawn, Fact, FactChange, FactStatus, ReviewKind};
+use crate::item::{DerivedChange, Fact, FactChange, FactStatus, ReviewKind};
 
 /// A change this old is still told as news.
 const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
@@ -17,7 +17,11 @@ impl Work<'_> {
     pub(super) fn put_into_history(&mut self, claim: &Claim<'_>, mut fact: Fact, current: Option<&Fact>) {
         let own = fact.began();
         if let Some(same) = claim.known_then(own) {
-            self.draw(Drawn::FactSeen { fact: same.id, evidence: claim.evidence, at: Some(self.case.said_at()) });
+            self.draw(DerivedChange::FactSeen {
+                fact: same.id,
+                evidence: claim.evidence,
+                at: Some(self.case.said_at()),
+            });
             return self.report.seen.push(outcome(&same, "known to have held"));
         }
         let known = claim.held.iter().filter(|held| matches!(held.status, FactStatus::Active | FactStatus::Superseded));
@@ -48,7 +52,7 @@ impl Work<'_> {
         fact.valid_to = fact.valid_to.or(over).max(own);
         if let Some(before) = before {
             let valid_to = own;
-            self.draw(Drawn::FactChanged(FactChange { valid_to, ..FactChange::of(before.id) }));
+            self.draw(DerivedChange::FactChanged(FactChange { valid_to, ..FactChange::of(before.id) }));
         }
         self.assert(fact, Vec::new(), false, "held before");
     }
@@ -69,7 +73,7 @@ impl Work<'_> {
         let again = |held: &&Fact| waits(held) && held.tells_of_past() && same_value(&held.object, &candidate.object);
         if let Some(same) = claim.held.iter().find(again).filter(|_| *verdict != Verdict::Pass) {
             let change = FactChange { evidence: Some(claim.evidence), ..FactChange::of(same.id) };
-            self.draw(Drawn::FactChanged(change));
+            self.draw(DerivedChange::FactChanged(change));
             return self.report.seen.push(outcome(same, "told again, and waits"));
         }
         let mut fact = self.new_fact(claim);

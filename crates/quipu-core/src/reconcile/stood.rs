@@ -10,7 +10,7 @@ use crate::predicate::{Cardinality, CorePlace, Predicates, normal};
 
 /// A value of the core document that is, or should be, a fact.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Stood {
+pub(super) struct CoreFieldFact {
     pub(super) predicate: String,
     pub(super) single: bool,
     /// False if several relations stand there, so that nobody can tell which one a value put there by hand belongs to.
@@ -19,13 +19,17 @@ pub(super) struct Stood {
     pub(super) qualifiers: BTreeMap<String, String>,
 }
 
-pub(super) fn has(all: &[Stood], value: &Stood) -> bool {
+pub(super) fn has(all: &[CoreFieldFact], value: &CoreFieldFact) -> bool {
     all.iter().any(|other| other.predicate == value.predicate && normal(&other.object) == normal(&value.object))
 }
 
 /// Every value of a document that stands where a relation says facts stand, by place.
-pub(super) fn values(predicates: &Predicates, schema: &Schema, document: &Value) -> BTreeMap<String, Vec<Stood>> {
-    let mut found: BTreeMap<String, Vec<Stood>> = BTreeMap::new();
+pub(super) fn values(
+    predicates: &Predicates,
+    schema: &Schema,
+    document: &Value,
+) -> BTreeMap<String, Vec<CoreFieldFact>> {
+    let mut found: BTreeMap<String, Vec<CoreFieldFact>> = BTreeMap::new();
     let named =
         |element: &Value| element.as_str().or_else(|| element.get("name").and_then(Value::as_str)).map(str::to_owned);
     for name in predicates.names() {
@@ -46,7 +50,7 @@ pub(super) fn values(predicates: &Predicates, schema: &Schema, document: &Value)
             let kind: BTreeMap<String, String> =
                 kind.map(|kind| ("kind".to_owned(), kind.to_owned())).into_iter().collect();
             let sharing = sharing(predicates, &path);
-            let stood = |object: String, qualifiers: BTreeMap<String, String>| Stood {
+            let stood = |object: String, qualifiers: BTreeMap<String, String>| CoreFieldFact {
                 predicate: name.to_owned(),
                 sole: sharing.len() <= 1,
                 single: predicate.cardinality == Cardinality::One,

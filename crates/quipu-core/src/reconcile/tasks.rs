@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Outcome, Work, gate};
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Attempt, Drawn, Task, TaskChange, TaskStatus};
+use crate::item::{Attempt, DerivedChange, Task, TaskChange, TaskStatus};
 use crate::recall::index::tokens;
 use crate::time::day_number;
 
@@ -148,7 +148,7 @@ impl Work<'_> {
             }
         };
         self.report.tasks.push(Outcome { id: task.id, text: task.title.clone(), what });
-        self.draw(Drawn::TaskChanged(change));
+        self.draw(DerivedChange::TaskChanged(change));
     }
 
     fn open(&mut self, candidate: &TaskCandidate, word: &str) {
@@ -191,7 +191,7 @@ impl Work<'_> {
             }),
         }
         self.report.tasks.push(Outcome { id, text: task.title.clone(), what: format!("{word} opened") });
-        self.draw(Drawn::TaskOpened(Box::new(task)));
+        self.draw(DerivedChange::TaskOpened(Box::new(task)));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::id::ItemId;
-use crate::item::{Drawn, Fact, FactStatus, Note, Task, Tenet};
+use crate::item::{DerivedChange, Fact, FactStatus, Note, Task, Tenet};
 use crate::items::Items;
 use crate::predicate::normal;
 
@@ -102,9 +102,9 @@ impl<'a> View<'a> {
     }
 
     /// Takes a change in, as far as later decisions look at it.
-    pub(super) fn apply(&mut self, change: &Drawn) {
+    pub(super) fn apply(&mut self, change: &DerivedChange) {
         match change {
-            Drawn::FactAsserted { fact, ends, corrects } => {
+            DerivedChange::FactAsserted { fact, ends, corrects } => {
                 let displaced = if *corrects { FactStatus::Corrected } else { FactStatus::Superseded };
                 let mut ended: Vec<ItemId> = ends.clone();
                 if fact.single && fact.is_active() {
@@ -115,8 +115,8 @@ impl<'a> View<'a> {
                 }
                 self.facts.insert(fact.id, (**fact).clone());
             }
-            Drawn::FactSeen { fact, evidence, .. } => self.change(*fact, |held| held.evidence.push(*evidence)),
-            Drawn::FactChanged(change) => {
+            DerivedChange::FactSeen { fact, evidence, .. } => self.change(*fact, |held| held.evidence.push(*evidence)),
+            DerivedChange::FactChanged(change) => {
                 if change.status == Some(FactStatus::Active) {
                     self.make_way(change.fact);
                 }
@@ -126,7 +126,7 @@ impl<'a> View<'a> {
                     held.valid_from = change.valid_from.or(held.valid_from);
                 });
             }
-            Drawn::FactRestored { fact } => {
+            DerivedChange::FactRestored { fact } => {
                 self.make_way(*fact);
                 self.change(*fact, |held| {
                     held.status = FactStatus::Active;
@@ -134,10 +134,10 @@ impl<'a> View<'a> {
                     held.superseded_by = None;
                 });
             }
-            Drawn::TaskOpened(task) => {
+            DerivedChange::TaskOpened(task) => {
                 self.tasks.insert(task.id, (**task).clone());
             }
-            Drawn::TaskChanged(change) => {
+            DerivedChange::TaskChanged(change) => {
                 let found = self.tasks.get(&change.task).or_else(|| self.items.task(change.task)).cloned();
                 if let Some(mut task) = found {
                     task.status = change.status.unwrap_or(task.status);
@@ -145,10 +145,10 @@ impl<'a> View<'a> {
                     self.tasks.insert(task.id, task);
                 }
             }
-            Drawn::NoteRecorded(note) => {
+            DerivedChange::NoteRecorded(note) => {
                 self.notes.insert(note.id, (**note).clone());
             }
-            Drawn::NoteSeconded { note, evidence } => {
+            DerivedChange::NoteSeconded { note, evidence } => {
                 let found = self.notes.get(note).or_else(|| self.items.note(*note)).cloned();
                 if let Some(mut note) = found {
                     note.votes = note.votes.saturating_add(1);
@@ -156,13 +156,13 @@ impl<'a> View<'a> {
                     self.notes.insert(note.id, note);
                 }
             }
-            Drawn::TenetRecorded(tenet) => {
+            DerivedChange::TenetRecorded(tenet) => {
                 self.tenets.insert(tenet.id, (**tenet).clone());
             }
-            Drawn::ItemRetracted { item, .. } => {
+            DerivedChange::ItemRetracted { item, .. } => {
                 self.retracted.insert(*item);
             }
-            Drawn::ReviewOpened(review) => {
+            DerivedChange::ReviewOpened(review) => {
                 self.asked.insert(review.about);
             }
             _ => {}

@@ -6,7 +6,7 @@ use super::proposal::{Known, MergeProposed};
 use crate::Memory;
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Evidence, Truth};
+use crate::item::{DerivedChange, Evidence, Truth};
 use crate::limit;
 
 /// The entries a consolidation may be shown: neither hard exceptions nor what was written by hand.
@@ -29,13 +29,13 @@ pub fn consolidate(
     name: &mut dyn FnMut(ItemKind) -> ItemId,
 ) -> (Vec<Change>, Vec<(MergeProposed, String)>) {
     let mut left = mergeable(memory, session);
-    let mut changes = vec![Change::Drawn(Drawn::BaseTruthKept { session: session.to_owned(), turn })];
+    let mut changes = vec![Change::Drawn(DerivedChange::BaseTruthKept { session: session.to_owned(), turn })];
     let mut refused = Vec::new();
     for merge in proposed.iter().take(limit::TRUTHS_PER_SESSION_MAX) {
         match merged(session, &left, merge, name) {
             Ok(truth) => {
                 left.retain(|held| !truth.rests_on.contains(&held.id));
-                changes.push(Change::Drawn(Drawn::BaseTruthMerged(Box::new(truth))));
+                changes.push(Change::Drawn(DerivedChange::BaseTruthMerged(Box::new(truth))));
             }
             Err(reason) => refused.push((merge.clone(), reason)),
         }

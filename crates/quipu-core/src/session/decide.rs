@@ -9,7 +9,7 @@ use crate::Memory;
 use crate::event::{Change, Trust};
 use crate::guard;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Depth, DiffOp, Drawn, Evidence, RefusedEntry, Truth, TruthKind, TurnSummary};
+use crate::item::{Depth, DerivedChange, DiffOp, Evidence, RefusedEntry, Truth, TruthKind, TurnSummary};
 use crate::limit;
 use crate::predicate::normal;
 use crate::refusal::Refusal;
@@ -110,7 +110,7 @@ pub fn summarize(
         raw: proposal.is_none(),
         refused: std::mem::take(&mut work.stored),
     };
-    let mut changes = vec![Change::Drawn(Drawn::TurnSummarized(Box::new(summary)))];
+    let mut changes = vec![Change::Drawn(DerivedChange::TurnSummarized(Box::new(summary)))];
     changes.append(&mut work.changes);
     (changes, work.told)
 }
@@ -176,7 +176,7 @@ impl Work<'_> {
         for truth in found {
             self.may_change(&truth)?;
             let exchange = Some(self.case.exchange.opening());
-            self.changes.push(Change::Drawn(Drawn::BaseTruthRemoved { truth: truth.id, exchange }));
+            self.changes.push(Change::Drawn(DerivedChange::BaseTruthRemoved { truth: truth.id, exchange }));
             self.base_truth.retain(|held| held.id != truth.id);
             self.told.removed.push((truth.id, truth.text));
         }
@@ -221,7 +221,7 @@ impl Work<'_> {
         let by_user = evidence.iter().all(|at| self.is_own(at.source));
         let mut kind = entry.kind();
         if kind.binds() && !by_user {
-            return Err(format!("only the user's own words make a {}", kind.word()));
+            return Err(format!("only the user's own words make a {}", kind.as_str()));
         }
         if !by_user && guard::looks_like_instructions(&text) {
             return Err("it reads like an instruction, and the user did not say it".to_owned());
@@ -249,7 +249,7 @@ impl Work<'_> {
             replaces: target.as_ref().map(|truth| truth.id),
             trust: if by_user { Trust::User } else { Trust::Agent },
         };
-        self.changes.push(Change::Drawn(Drawn::BaseTruthAdded(Box::new(truth.clone()))));
+        self.changes.push(Change::Drawn(DerivedChange::BaseTruthAdded(Box::new(truth.clone()))));
         match target {
             Some(old) => {
                 self.base_truth.retain(|held| held.id != old.id);
@@ -353,7 +353,7 @@ pub fn by_hand(memory: &Memory, session: &str, kind: TruthKind, text: &str, id: 
         replaces: same.map(|same| same.id),
         trust: Trust::User,
     };
-    Ok(Change::Drawn(Drawn::BaseTruthAdded(Box::new(truth))))
+    Ok(Change::Drawn(DerivedChange::BaseTruthAdded(Box::new(truth))))
 }
 
 fn place(source: ItemId, start: usize, end: usize) -> Evidence {

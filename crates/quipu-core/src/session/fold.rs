@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::id::{ItemId, Seq};
-use crate::item::{Drawn, Truth, TurnSummary};
+use crate::item::{DerivedChange, Truth, TurnSummary};
 use crate::limit;
 
 /// The base truths and turn logs of one memory.
@@ -48,7 +48,7 @@ struct Log {
     turns: Vec<Logged>,
     /// Entries in force, oldest place first.
     in_force: Vec<ItemId>,
-    kept: Vec<Kept>,
+    kept: Vec<BaseTruthSnapshot>,
     /// The turn at which the base truth was last consolidated.
     consolidated_turn: u32,
     ended: Option<Seq>,
@@ -65,7 +65,7 @@ pub struct Logged {
 
 /// The base truth as it was: a snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct BaseTruthSnapshot {
     /// The event that kept it.
     pub seq: Seq,
     /// The newest turn that was told then.
@@ -109,7 +109,7 @@ impl Sessions {
     }
 
     /// The snapshots of a session's base truth, oldest first.
-    pub fn kept(&self, session: &str) -> &[Kept] {
+    pub fn kept(&self, session: &str) -> &[BaseTruthSnapshot] {
         self.logs.get(session).map_or(&[], |log| &log.kept)
     }
 
@@ -142,13 +142,13 @@ impl Sessions {
 
     /// True if a change says nothing because its exchange was told by an earlier event: where a revert of a revert brings
     /// a telling back, it counts before what was told instead.
-    pub(crate) fn passes_over(&self, change: &Drawn, seq: Seq) -> bool {
+    pub(crate) fn passes_over(&self, change: &DerivedChange, seq: Seq) -> bool {
         let by_another = |source: &ItemId| self.told.get(source).is_some_and(|&by| by != seq);
         match change {
-            Drawn::TurnSummarized(told) => told.sources.iter().any(|source| self.told.contains_key(source)),
-            Drawn::BaseTruthAdded(truth) => truth.exchange.as_ref().is_some_and(by_another),
-            Drawn::BaseTruthRemoved { exchange, .. } => exchange.as_ref().is_some_and(by_another),
-            Drawn::BaseTruthMerged(merged) => !merged.rests_on.iter().all(|&part| self.may_merge(part)),
+            DerivedChange::TurnSummarized(told) => told.sources.iter().any(|source| self.told.contains_key(source)),
+            DerivedChange::BaseTruthAdded(truth) => truth.exchange.as_ref().is_some_and(by_another),
+            DerivedChange::BaseTruthRemoved { exchange, .. } => exchange.as_ref().is_some_and(by_another),
+            DerivedChange::BaseTruthMerged(merged) => !merged.rests_on.iter().all(|&part| self.may_merge(part)),
             _ => false,
         }
     }
@@ -158,31 +158,31 @@ impl Sessions {
     }
 
     /// Folds in a change that is not passed over. Others than those about sessions say nothing here.
-    pub(crate) fn apply(&mut self, change: Drawn, seq: Seq) {
+    pub(crate) fn apply(&mut self, change: DerivedChange, seq: Seq) {
         match change {
-            Drawn::TurnSummarized(told) => self.tell(*told, seq),
-            Drawn::BaseTruthAdded(truth) => self.add(*truth, seq),
-            Drawn::BaseTruthRemoved { truth, exchange } => {
+            DerivedChange::TurnSummarized(told) => self.tell(*told, seq),
+            DerivedChange::BaseTruthAdded(truth) => self.add(*truth, seq),
+            DerivedChange::BaseTruthRemoved { truth, exchange } => {
                 let may = |entry: &Entry| exchange.is_none() || !entry.truth.is_hard();
                 if self.entries.get(&truth).is_some_and(may) {
                     self.take_out(truth, Gone { seq, into: None });
                 }
             }
-            Drawn::BaseTruthMerged(merged) => {
+            DerivedChange::BaseTruthMerged(merged) => {
                 let place = merged.rests_on.iter().filter_map(|&part| self.place(&merged.session, part)).min();
                 let gone = Gone { seq, into: Some(merged.id) };
                 merged.rests_on.iter().for_each(|&part| self.take_out(part, gone));
                 self.put(*merged, seq, place);
             }
-            Drawn::BaseTruthKept { session, turn } => {
+            DerivedChange::BaseTruthKept { session, turn } => {
                 let truths = self.base_truth(&session).cloned().collect();
                 let log = self.logs.entry(session).or_default();
-                log.kept.push(Kept { seq, turn, truths });
+                log.kept.push(BaseTruthSnapshot { seq, turn, truths });
                 let surplus = log.kept.len().saturating_sub(limit::BASE_TRUTH_SNAPSHOTS_KEPT);
                 log.kept.drain(..surplus);
                 log.consolidated_turn = log.consolidated_turn.max(turn);
             }
-            Drawn::SessionEnded { session } => self.logs.entry(session).or_default().ended = Some(seq),
+            DerivedChange::SessionEnded { session } => self.logs.entry(session).or_default().ended = Some(seq),
             _ => {}
         }
     }

@@ -26,7 +26,7 @@ pub use artifact::{SessionArtifact, artifacts};
 pub use consolidate::{consolidate, consolidation};
 pub use decide::{Case, Summarized, by_hand, summarize};
 pub use exchange::{Exchange, exchanges, is_over};
-pub use fold::{Entry, Gone, Kept, Logged, Sessions};
+pub use fold::{BaseTruthSnapshot, Entry, Gone, Logged, Sessions};
 pub use options::SessionOptions;
 pub use proposal::{Known, MergeProposed, Proposal, Proposed, TruthDiff};
 pub use rules::RuleBook;

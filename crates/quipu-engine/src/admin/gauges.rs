@@ -9,7 +9,7 @@ use crate::engine::Engine;
 
 /// What the open memories add up to. A memory that nobody has asked for is not read for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Standing {
+pub struct Gauges {
     /// Memories that are open.
     pub open: usize,
     /// What they take, in bytes, estimated.
@@ -21,8 +21,8 @@ pub struct Standing {
 }
 
 /// What waits in the memories that are open. Nothing is opened, and no page is read.
-pub fn standing(engine: &Engine) -> Standing {
-    let mut all = Standing::default();
+pub fn gauges(engine: &Engine) -> Gauges {
+    let mut all = Gauges::default();
     for open in engine.open_memories() {
         let state = open.read();
         all.open += 1;

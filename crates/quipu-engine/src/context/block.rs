@@ -10,12 +10,12 @@ use quipu_core::item::{Review, ReviewKind};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
 use quipu_core::pack::need::{Known, need};
-use quipu_core::pack::{self, Kept, Need, Offer, Pack, estimate_tokens};
+use quipu_core::pack::{self, Need, Offer, Pack, StableLine, estimate_tokens};
 use quipu_core::recall::{Intent, Plan, Verdict, core_fields};
 use serde::Serialize;
 
-use crate::context::offers::{self, Wanted};
-use crate::context::pack_id::{self, Asked};
+use crate::context::offers::{self, PackRequest};
+use crate::context::pack_id::{self, PackInputs};
 use crate::context::stable_part;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -165,7 +165,7 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
     let count = |text: &str| counter.as_ref().map_or_else(|| estimate_tokens(text), |by| by.count(text));
     let mut pack = pack::pack(&parts.request(user, version, options), &count);
     pack.counted_by = counter.as_ref().map_or(ESTIMATE, |by| by.name()).to_owned();
-    let follows_from = Asked {
+    let follows_from = PackInputs {
         query: options.query.clone(),
         version,
         now,
@@ -189,8 +189,8 @@ struct Parts {
     intent: Intent,
     need: Need,
     narrow: bool,
-    always: Vec<Kept>,
-    who: Vec<Kept>,
+    always: Vec<StableLine>,
+    who: Vec<StableLine>,
     questions: Vec<(ItemId, String)>,
     fields: Vec<(String, String)>,
     offers: Vec<Offer>,
@@ -234,9 +234,9 @@ impl Parts {
         let (always, who) = (stable_part::always(memory, &engine.predicates, now), stable_part::who(memory, now));
         let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());
         if need != Need::Nothing {
-            let ids = |kept: &[Kept]| kept.iter().flat_map(|kept| kept.ids.iter().copied()).collect();
+            let ids = |kept: &[StableLine]| kept.iter().flat_map(|kept| kept.ids.iter().copied()).collect();
             let (always, who) = (ids(&always), ids(&who));
-            let wanted = Wanted { plan, need, predicates: &engine.predicates, shown, always, who };
+            let wanted = PackRequest { plan, need, predicates: &engine.predicates, shown, always, who };
             all = offers::offers(sight, &wanted, &report.hits, drawn);
             questions = open_questions(memory, &report.hits);
         }
@@ -289,7 +289,7 @@ pub(crate) const ESTIMATE: &str = "estimate";
 
 /// The tokenizer of a name; none for the estimate.
 pub(crate) fn counter(engine: &Engine, name: Option<&str>) -> Result<Option<Arc<dyn Tokenizer>>> {
-    let all = &engine.aids.tokenizers;
+    let all = &engine.optional.tokenizers;
     match name {
         None => Ok(all.first().cloned()),
         Some(ESTIMATE) => Ok(None),

@@ -16,7 +16,7 @@ use quipu_core::recall::{DerivedHit, Intent, Plan};
 use quipu_core::source::Source;
 
 use crate::read::answers::{self, Answer};
-use crate::read::recall::Sight;
+use crate::read::recall::ReadView;
 
 /// Items of one kind that are offered beside what was found.
 const OFFERED_MAX: usize = 16;
@@ -50,7 +50,7 @@ const STORY: f64 = 0.4;
 const UNASKED: f64 = 0.05;
 
 /// What a pack is asked for.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PackRequest<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) need: Need,
     pub(crate) predicates: &'a Predicates,
@@ -62,11 +62,16 @@ pub(crate) struct Wanted<'a> {
 }
 
 /// Everything that may be shown, best first.
-pub(crate) fn offers(sight: &Sight<'_>, wanted: &Wanted<'_>, hits: &[Answer], drawn: &[DerivedHit]) -> Vec<Offer> {
+pub(crate) fn offers(
+    sight: &ReadView<'_>,
+    wanted: &PackRequest<'_>,
+    hits: &[Answer],
+    drawn: &[DerivedHit],
+) -> Vec<Offer> {
     let mut table = TermTable::default();
     let terms = table.terms(&wanted.plan.text);
     let (offers, of_source) = (Vec::new(), BTreeMap::new());
-    let mut desk = Desk { sight, memory: sight.memory, wanted, table, terms, offers, of_source };
+    let mut desk = OfferContext { sight, memory: sight.memory, wanted, table, terms, offers, of_source };
     let best = hits.iter().map(|hit| f64::from(hit.score)).fold(f64::MIN_POSITIVE, f64::max);
     for (place, hit) in hits.iter().enumerate() {
         let share = f64::from(hit.score) / best;
@@ -82,10 +87,10 @@ pub(crate) fn offers(sight: &Sight<'_>, wanted: &Wanted<'_>, hits: &[Answer], dr
     desk.offers
 }
 
-struct Desk<'a> {
-    sight: &'a Sight<'a>,
+struct OfferContext<'a> {
+    sight: &'a ReadView<'a>,
     memory: &'a Memory,
-    wanted: &'a Wanted<'a>,
+    wanted: &'a PackRequest<'a>,
     table: TermTable,
     /// The terms of the question.
     terms: Vec<u32>,
@@ -94,7 +99,7 @@ struct Desk<'a> {
     of_source: BTreeMap<ItemId, (usize, Vec<Range<usize>>)>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> OfferContext<'a> {
     fn add(&mut self, hit: &Answer, share: f64, value: f64) {
         match hit.id.kind {
             ItemKind::Fact | ItemKind::Note | ItemKind::Task => self.add_statement(hit, share, value),

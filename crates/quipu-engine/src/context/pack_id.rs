@@ -18,7 +18,7 @@ const DIGEST_BYTES: usize = 8;
 
 /// What a pack follows from. Its short names are part of every id that was handed out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct PackInputs {
     #[serde(rename = "q")]
     pub(crate) query: String,
     #[serde(rename = "v")]
@@ -44,13 +44,13 @@ pub(crate) struct Asked {
 #[derive(Serialize, Deserialize)]
 struct Id {
     #[serde(flatten)]
-    asked: Asked,
+    asked: PackInputs,
     #[serde(rename = "d")]
     digest: String,
 }
 
 /// The id of a pack of that text.
-pub(crate) fn id(asked: &Asked, text: &str) -> Result<String> {
+pub(crate) fn id(asked: &PackInputs, text: &str) -> Result<String> {
     let id = Id { asked: asked.clone(), digest: digest(text) };
     let json = serde_json::to_vec(&id).map_err(|error| Error::Bug(format!("the id of a pack: {error}")))?;
     Ok(format!("{PREFIX}{}", BASE64URL_NOPAD.encode(&json)))

@@ -9,7 +9,7 @@ use quipu_core::event::Trust;
 use quipu_core::extract::USER;
 use quipu_core::id::ItemId;
 use quipu_core::item::{Fact, FactType, TenetKind, TenetStatus};
-use quipu_core::pack::{Kept, excerpt};
+use quipu_core::pack::{StableLine, excerpt};
 use quipu_core::predicate::Predicates;
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ const FAMILY: [&str; 4] = ["child", "partner", "parent", "sibling"];
 
 /// What must never be forgotten: limits, diets, health and standing instructions of the user and of their family, confirmed rules,
 /// and what was pinned.
-pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -> Vec<Kept> {
+pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -> Vec<StableLine> {
     let items = memory.items();
     let may_bind = |fact: &Fact| fact.fact_type == FactType::Constraint || predicates.get(&fact.predicate).always;
     let is_pinned = |fact: &Fact| memory.marks(fact.id).pinned;
@@ -77,13 +77,13 @@ pub(crate) fn always(memory: &Memory, predicates: &Predicates, now: Timestamp) -
         let source = &held.source;
         let text = excerpt(&source.text, &[], &BTreeSet::new(), PINNED_TOKENS).text;
         let text = format!("{}: {text}", source.speaker());
-        Kept { said_at: source.said_at, ..kept(vec![source.id], source.speaker(), held.trust, text) }
+        StableLine { said_at: source.said_at, ..kept(vec![source.id], source.speaker(), held.trust, text) }
     });
     facts.chain(rules).chain(said).collect()
 }
 
 /// Who the user is, as the core document has it; then what they said so often that it is of the profile.
-pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<Kept> {
+pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<StableLine> {
     let core = memory.core();
     let written = written(memory);
     let mut all = Vec::new();
@@ -98,7 +98,7 @@ pub(crate) fn who(memory: &Memory, now: Timestamp) -> Vec<Kept> {
         let ids: Vec<ItemId> = paths.iter().flat_map(|path| written_at(&written, path)).collect();
         let begins = ids.iter().find_map(|id| memory.items().fact(*id).and_then(|fact| begins(fact, now)));
         let path = paths.iter().find(|path| core.pointer(path).is_some()).map(|path| (*path).to_owned());
-        all.push(Kept {
+        all.push(StableLine {
             path,
             ..kept(ids, USER, Trust::User, format!("{label}: {value}{}", begins.unwrap_or_default()))
         });
@@ -143,15 +143,15 @@ fn begins(fact: &Fact, now: Timestamp) -> Option<String> {
     fact.valid_from.filter(|from| *from > now).map(|from| format!(" (from {})", from.strftime("%Y-%m-%d")))
 }
 
-fn of_fact(fact: &Fact, now: Timestamp) -> Kept {
+fn of_fact(fact: &Fact, now: Timestamp) -> StableLine {
     let begins = begins(fact, now).unwrap_or_default();
     let ended = fact.valid_to.map(|to| format!(" (until {})", to.strftime("%Y-%m-%d"))).unwrap_or_default();
     let text = format!("{}{begins}{ended}", fact.text);
-    Kept { said_at: fact.last_seen, ..kept(vec![fact.id], &fact.subject, fact.trust, text) }
+    StableLine { said_at: fact.last_seen, ..kept(vec![fact.id], &fact.subject, fact.trust, text) }
 }
 
-fn kept(ids: Vec<ItemId>, speaker: &str, trust: Trust, text: String) -> Kept {
-    Kept { ids, path: None, speaker: speaker.to_owned(), said_at: None, trust, text }
+fn kept(ids: Vec<ItemId>, speaker: &str, trust: Trust, text: String) -> StableLine {
+    StableLine { ids, path: None, speaker: speaker.to_owned(), said_at: None, trust, text }
 }
 
 /// A value of the core document as it is read: "Marta (sister), Rui (brother)". None if there is nothing in it.

@@ -4,7 +4,7 @@
 use quipu_core::artifact::{Edit, VaultPath, edits_of_json, edits_of_page, propose};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::ItemKind;
-use quipu_core::item::{Drawn, Review};
+use quipu_core::item::{DerivedChange, Review};
 use quipu_core::limit;
 
 use super::{pages, path};
@@ -104,7 +104,7 @@ fn draft(page: &VaultPath, proposed: &[Review]) -> Option<Draft> {
     if proposed.is_empty() {
         return None;
     }
-    let opened = proposed.iter().map(|review| Change::Drawn(Drawn::ReviewOpened(Box::new(review.clone()))));
+    let opened = proposed.iter().map(|review| Change::Drawn(DerivedChange::ReviewOpened(Box::new(review.clone()))));
     Some(Draft {
         origin: Origin { reference: Some(page.to_string()), ..Origin::of(SourceKind::Document) },
         rationale: Some("a page was edited by hand".to_owned()),

@@ -28,7 +28,7 @@ pub struct Glance {
 
 /// What was told of the days that are over.
 #[derive(Clone, Default)]
-struct Told {
+struct PastDays {
     /// The last event of the last of them.
     to: Seq,
     summaries: BTreeMap<Slug, Vec<Summary>>,
@@ -37,17 +37,17 @@ struct Told {
 }
 
 /// The last glance.
-struct Kept {
+struct CachedGlance {
     head: Hash,
-    told: Told,
+    told: PastDays,
     glance: Arc<Glance>,
     bytes: usize,
 }
 
 /// The last glance at a memory, if there was one since something was erased.
-pub(crate) struct Glanced(Mutex<Last>);
+pub(crate) struct GlanceCache(Mutex<Last>);
 
-impl Default for Glanced {
+impl Default for GlanceCache {
     fn default() -> Self {
         Self(Mutex::new(Rank::Detail, Last::default()))
     }
@@ -55,12 +55,12 @@ impl Default for Glanced {
 
 #[derive(Default)]
 struct Last {
-    kept: Option<Arc<Kept>>,
+    kept: Option<Arc<CachedGlance>>,
     /// How often everything was let go of.
     forgotten: u64,
 }
 
-impl Glanced {
+impl GlanceCache {
     fn last(&self) -> MutexGuard<'_, Last> {
         // Every change of it is one assignment.
         self.0.lock()
@@ -108,13 +108,13 @@ pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<Glance>> {
     let bytes = 2 * serde_json::to_string(&*glance).map_or(0, |text| text.len());
     let mut last = open.glanced.last();
     if last.forgotten == forgotten {
-        last.kept = Some(Arc::new(Kept { head: hash, told, glance: glance.clone(), bytes }));
+        last.kept = Some(Arc::new(CachedGlance { head: hash, told, glance: glance.clone(), bytes }));
     }
     Ok(glance)
 }
 
 /// Tells the days that are not told yet: those that are over into `told`, the last one into the glance alone.
-fn tell(open: &OpenMemory, user: &UserId, head: Seq, told: &mut Told) -> Result<Glance> {
+fn tell(open: &OpenMemory, user: &UserId, head: Seq, told: &mut PastDays) -> Result<Glance> {
     let mut of_today: Vec<(Slug, Summary)> = Vec::new();
     if head > told.to {
         days::each(open, user, told.to + 1, head, &mut |day, before, memory, closed| {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quipu_core::artifact::{self, Entry, Meta, Schema, Slug, Standing, Summary, VAULT, VaultPath, raw_page, to_page};
+use quipu_core::artifact::{
+    self, AuditStatus, Entry, Meta, Schema, Slug, Summary, VAULT, VaultPath, raw_page, to_page,
+};
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
 use quipu_core::limit;
@@ -122,7 +124,7 @@ pub(crate) fn remove_all(engine: &Engine, user: &UserId) -> Result<bool> {
 }
 
 /// Files on their way into a folder: what is there already is not written again.
-struct Pen<'a> {
+struct FileWriter<'a> {
     vault: &'a mut dyn UserVault,
     report: VaultReport,
     waiting: Vec<(VaultPath, Vec<u8>)>,
@@ -130,7 +132,7 @@ struct Pen<'a> {
     named: BTreeSet<VaultPath>,
 }
 
-impl<'a> Pen<'a> {
+impl<'a> FileWriter<'a> {
     fn new(vault: &'a mut dyn UserVault, version: Seq, anew: bool) -> Self {
         let report = VaultReport { folder: vault.place(), version, anew, ..VaultReport::default() };
         Self { vault, report, waiting: Vec::new(), bytes: 0, named: BTreeSet::new() }
@@ -206,8 +208,8 @@ impl<'a> Pen<'a> {
     }
 
     /// The last step: says what the folder is level with, and takes the mark away.
-    fn finish(mut self, standing: Standing) -> Result<VaultReport> {
-        let standing = Standing { versions: self.vault.schemas().ids(), ..standing };
+    fn finish(mut self, standing: AuditStatus) -> Result<VaultReport> {
+        let standing = AuditStatus { versions: self.vault.schemas().ids(), ..standing };
         self.put(path(STANDING)?, to_page(&standing)?)?;
         self.flush()?;
         self.vault.remove(&[path(UNFINISHED)?])?;
@@ -216,7 +218,7 @@ impl<'a> Pen<'a> {
 }
 
 /// The pages of some topics, then those of the whole memory if any of them changed.
-fn pages(pen: &mut Pen<'_>, user: &UserId, topics: &BTreeSet<Slug>) -> Result<()> {
+fn pages(pen: &mut FileWriter<'_>, user: &UserId, topics: &BTreeSet<Slug>) -> Result<()> {
     pen.flush()?;
     for topic in topics {
         match pages::of_topic(pen.vault, topic)? {
@@ -243,7 +245,7 @@ fn anew(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<V
     };
     vault.write(&[(path(UNFINISHED)?, Vec::new())])?;
     vault.sweep()?;
-    let mut pen = Pen::new(vault, head, true);
+    let mut pen = FileWriter::new(vault, head, true);
     let (lines_bytes, audit_bytes) = lines(open, head, &mut pen)?;
     let mut used: BTreeMap<(Slug, jiff::civil::Date), usize> = BTreeMap::new();
     let mut topics: BTreeSet<Slug> = BTreeSet::new();
@@ -272,14 +274,20 @@ fn anew(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<V
     pen.finish(standing(user, head, &hash.to_hex(), open_from, (lines_bytes, audit_bytes)))
 }
 
-fn standing(user: &UserId, head: Seq, hash: &str, open_from: Seq, (lines_bytes, audit_bytes): (u64, u64)) -> Standing {
+fn standing(
+    user: &UserId,
+    head: Seq,
+    hash: &str,
+    open_from: Seq,
+    (lines_bytes, audit_bytes): (u64, u64),
+) -> AuditStatus {
     let (schema, user, head_hash) = (VAULT.id(), user.clone(), hash.to_owned());
     // Which versions they are in is known to the folder.
-    Standing { schema, user, head_seq: head, head_hash, open_from, lines_bytes, audit_bytes, versions: Vec::new() }
+    AuditStatus { schema, user, head_seq: head, head_hash, open_from, lines_bytes, audit_bytes, versions: Vec::new() }
 }
 
 /// The ledger's own lines and the audit log; returns the length of the newest file of each.
-fn lines(open: &OpenMemory, head: Seq, pen: &mut Pen<'_>) -> Result<(u64, u64)> {
+fn lines(open: &OpenMemory, head: Seq, pen: &mut FileWriter<'_>) -> Result<(u64, u64)> {
     let mut audit = String::new();
     let mut newest = 0;
     let mut first = 1;
@@ -359,7 +367,7 @@ fn added(open: &OpenMemory, user: &UserId, vault: &mut dyn UserVault) -> Result<
         return Ok(Some(report));
     }
     vault.write(&[(path(UNFINISHED)?, Vec::new())])?;
-    let mut pen = Pen::new(vault, head, false);
+    let mut pen = FileWriter::new(vault, head, false);
     let Some((lines_bytes, audit_bytes)) = append_lines(open, &was, head, &mut pen)? else { return Ok(None) };
     let mut topics = BTreeSet::new();
     let opened = open_files(pen.vault)?;
@@ -420,14 +428,15 @@ pub(crate) fn lags(engine: &Engine, open: &OpenMemory) -> Result<bool> {
 }
 
 /// What the folder says it is level with; none if it cannot be built upon.
-fn standing_of(user: &UserId, vault: &mut dyn UserVault) -> Result<Option<Standing>> {
+fn standing_of(user: &UserId, vault: &mut dyn UserVault) -> Result<Option<AuditStatus>> {
     if vault.read(&path(UNFINISHED)?)?.is_some() {
         return Ok(None);
     }
-    let standing = vault.read(&path(STANDING)?)?.and_then(|bytes| VAULT.read::<Standing>(&bytes).ok());
+    let standing = vault.read(&path(STANDING)?)?.and_then(|bytes| VAULT.read::<AuditStatus>(&bytes).ok());
     // Pages of other versions are made anew, of the entries there are.
     let versions = vault.schemas().ids();
-    let fits = |standing: &Standing| standing.user == *user && standing.head_seq > 0 && standing.versions == versions;
+    let fits =
+        |standing: &AuditStatus| standing.user == *user && standing.head_seq > 0 && standing.versions == versions;
     Ok(standing.filter(fits))
 }
 
@@ -441,7 +450,12 @@ fn hash_at(open: &OpenMemory, seq: Seq) -> Result<Option<String>> {
 }
 
 /// Adds the lines of new events; none if the files are not as long as they should be.
-fn append_lines(open: &OpenMemory, was: &Standing, head: Seq, pen: &mut Pen<'_>) -> Result<Option<(u64, u64)>> {
+fn append_lines(
+    open: &OpenMemory,
+    was: &AuditStatus,
+    head: Seq,
+    pen: &mut FileWriter<'_>,
+) -> Result<Option<(u64, u64)>> {
     let mut newest = was.lines_bytes;
     let mut audit = String::new();
     let mut first = was.head_seq + 1;

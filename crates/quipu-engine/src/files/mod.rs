@@ -18,7 +18,7 @@ pub use pages::{rebuild_global, rebuild_pages};
 pub use report::{Taken, VaultReport};
 pub use restore::{RestoreOptions, RestoredFolder, restore};
 
-pub(crate) use glance::Glanced;
+pub(crate) use glance::GlanceCache;
 pub(crate) use level::{after_erasure, before_erasure, lags, remove_all};
 pub(crate) use restore::receive;
 
@@ -45,7 +45,7 @@ fn path(text: &str) -> Result<VaultPath> {
 
 /// A user's folder.
 pub(crate) fn open(engine: &Engine, user: &UserId, create: bool) -> Result<Option<Box<dyn UserVault>>> {
-    match &engine.aids.vault {
+    match &engine.optional.vault {
         Some(vault) => Ok(vault.open(user, create)?),
         None => Ok(None),
     }

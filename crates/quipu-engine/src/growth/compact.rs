@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::growth::consolidate::{self, Decide, GrowOptions, GrowReport};
+use crate::growth::consolidate::{self, ConsolidateOptions, ConsolidateReport, Decide};
 use crate::memory::MemoryRef;
 use crate::memory::checkpoint;
 
@@ -19,7 +19,7 @@ pub(crate) const DECIDES: [Decide; 4] =
 pub struct CompactReport {
     /// What was done.
     #[serde(flatten)]
-    pub grown: GrowReport,
+    pub grown: ConsolidateReport,
     /// What was looked at first before.
     pub before: ActiveIndex,
     /// What is looked at first now.
@@ -32,7 +32,11 @@ pub struct CompactReport {
 ///
 /// # Errors
 /// `NotFound` without such a user; else as for every append.
-pub fn compact<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, options: &GrowOptions) -> Result<CompactReport> {
+pub fn compact<'a>(
+    engine: &Engine,
+    memory: impl Into<MemoryRef<'a>>,
+    options: &ConsolidateOptions,
+) -> Result<CompactReport> {
     let memory = memory.into();
     let open = engine.open(memory)?;
     let before = active_index(&open.read().memory);

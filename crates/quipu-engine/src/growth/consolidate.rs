@@ -2,7 +2,7 @@
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
-use quipu_core::growth::{self, Desk, Growth, Name, Proposal, TakenBack};
+use quipu_core::growth::{self, Growth, GrowthContext, Name, Proposal, TakenBack};
 use quipu_core::id::{ItemId, Seq};
 use quipu_core::reconcile::Rejection;
 use quipu_core::{ledger, limit};
@@ -15,14 +15,14 @@ use crate::memory::{OpenMemory, fold};
 
 /// How much to do.
 #[derive(Debug, Clone, Copy)]
-pub struct GrowOptions {
+pub struct ConsolidateOptions {
     /// Only say what would be done.
     pub dry_run: bool,
     /// At most so many events; what is left waits for the next time.
     pub events_max: usize,
 }
 
-impl Default for GrowOptions {
+impl Default for ConsolidateOptions {
     fn default() -> Self {
         Self { dry_run: false, events_max: limit::GROWTH_EVENTS_MAX }
     }
@@ -30,7 +30,7 @@ impl Default for GrowOptions {
 
 /// One thing that was done, or would be.
 #[derive(Debug, Clone, Serialize)]
-pub struct Grown {
+pub struct ConsolidationEvent {
     /// What it is.
     pub what: Growth,
     /// The items it is about; of items that become one, the one that stays comes first.
@@ -46,7 +46,7 @@ pub struct Grown {
 
 /// What was done.
 #[derive(Debug, Clone, Default, Serialize)]
-pub struct GrowReport {
+pub struct ConsolidateReport {
     /// The version it was decided on.
     pub version: Seq,
     /// What all its events share: `quipu revert --source` takes them back together. None if there is none.
@@ -55,7 +55,7 @@ pub struct GrowReport {
     /// True if nothing was appended.
     pub dry_run: bool,
     /// What was done, in order.
-    pub done: Vec<Grown>,
+    pub done: Vec<ConsolidationEvent>,
     /// What is left for the next time, as far as it is known now.
     pub left: usize,
     /// What a model proposed that was not taken, and why.
@@ -67,11 +67,11 @@ pub struct GrowReport {
 }
 
 /// What can be decided, each on the memory as the one before left it.
-pub(crate) type Decide = fn(&Desk<'_>, Name<'_>) -> Vec<Proposal>;
+pub(crate) type Decide = fn(&GrowthContext<'_>, Name<'_>) -> Vec<Proposal>;
 
 /// What one kind of growing would do now, but for what was taken back.
 pub(crate) fn proposals(engine: &Engine, memory: &Memory, decides: &[Decide], taken_back: &TakenBack) -> Vec<Proposal> {
-    let desk = Desk { base: engine.desk(memory), knobs: &engine.growth, taken_back };
+    let desk = GrowthContext { base: engine.desk(memory), knobs: &engine.growth, taken_back };
     let decided = decides.iter().flat_map(|decide| decide(&desk, &mut |kind| engine.new_item_id(kind)));
     desk.fresh(decided.collect())
 }
@@ -105,8 +105,8 @@ pub(crate) fn grow(
     open: &OpenMemory,
     name: &str,
     decides: &[Decide],
-    options: &GrowOptions,
-) -> Result<GrowReport> {
+    options: &ConsolidateOptions,
+) -> Result<ConsolidateReport> {
     grow_for(engine, open, (name, usize::MAX), decides, options)
 }
 
@@ -116,8 +116,8 @@ pub(crate) fn grow_once(
     open: &OpenMemory,
     name: &str,
     decides: &[Decide],
-    options: &GrowOptions,
-) -> Result<GrowReport> {
+    options: &ConsolidateOptions,
+) -> Result<ConsolidateReport> {
     grow_for(engine, open, (name, 1), decides, options)
 }
 
@@ -126,11 +126,11 @@ fn grow_for(
     open: &OpenMemory,
     (name, rounds): (&str, usize),
     decides: &[Decide],
-    options: &GrowOptions,
-) -> Result<GrowReport> {
+    options: &ConsolidateOptions,
+) -> Result<ConsolidateReport> {
     let taken_back = taken_back(open)?;
     let version = open.read().memory.seq();
-    let mut report = GrowReport { version, dry_run: options.dry_run, ..GrowReport::default() };
+    let mut report = ConsolidateReport { version, dry_run: options.dry_run, ..ConsolidateReport::default() };
     if options.dry_run {
         let found = proposals(engine, &open.read().memory, decides, &taken_back);
         report.left = found.len().saturating_sub(options.events_max);
@@ -166,12 +166,12 @@ pub(crate) fn draft(one: &Proposal, reference: &str) -> Draft {
     let origin = Origin { reference: Some(reference.to_owned()), ..Origin::of(SourceKind::Inferred) };
     Draft {
         origin,
-        rationale: Some(format!("{}: {}", one.what.word(), one.because)),
+        rationale: Some(format!("{}: {}", one.what.as_str(), one.because)),
         ..Draft::new(Actor::System, SourceKind::Inferred, one.changes.clone())
     }
 }
 
-pub(crate) fn grown(one: Proposal, event_seq: Option<Seq>) -> Grown {
+pub(crate) fn grown(one: Proposal, event_seq: Option<Seq>) -> ConsolidationEvent {
     let Proposal { what, items, text, because, .. } = one;
-    Grown { what, items, text, because, event_seq }
+    ConsolidationEvent { what, items, text, because, event_seq }
 }

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
-use quipu_core::evolve::{self as core, Asked, Moved, Plan, Standing, Survey, Thresholds};
+use quipu_core::evolve::{self as core, DueStatus, Moved, Plan, PromotionRequest, Survey, Thresholds};
 use quipu_core::growth::TakenBack;
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
-use quipu_core::item::{Drawn, Promotion, Review, ReviewKind, Support};
+use quipu_core::item::{DerivedChange, Promotion, Review, ReviewKind, Support};
 use quipu_core::limit;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -179,8 +179,9 @@ fn surveyed(engine: &Engine, memory: &Memory, thresholds: &Thresholds, taken_bac
 }
 
 fn pattern(engine: &Engine, memory: &Memory, survey: Survey) -> Pattern {
-    let name = survey.proposed.as_ref().filter(|_| survey.standing == Standing::Due).map(|one| one.name.as_str());
-    let planned = name.map(|name| engine.desk(memory).promote(&survey.candidate.key, Asked::named(Some(name))));
+    let name = survey.proposed.as_ref().filter(|_| survey.standing == DueStatus::Due).map(|one| one.name.as_str());
+    let planned =
+        name.map(|name| engine.desk(memory).promote(&survey.candidate.key, PromotionRequest::named(Some(name))));
     let (preview, refused) = match planned {
         Some(Ok((_, plan))) => (Some(Preview::of(&plan)), None),
         Some(Err(refusal)) => (None, Some(refusal.to_string())),
@@ -196,7 +197,7 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut 
     let named = suggested.as_ref().map(|(named, _)| (named.name.as_str(), named.description.as_str()));
     let by_rule = || due.proposed.as_ref().map(|rule| (rule.name.as_str(), rule.description.as_str()));
     let proposed = named.or_else(by_rule);
-    let asked = Asked {
+    let asked = PromotionRequest {
         name: proposed.map(|(name, _)| name),
         description: proposed.map(|(_, description)| description),
         rationale: None,
@@ -228,7 +229,7 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut 
         decided: None,
         proposed: None,
     };
-    let change = Change::Drawn(Drawn::ReviewOpened(Box::new(review)));
+    let change = Change::Drawn(DerivedChange::ReviewOpened(Box::new(review)));
     Ok(Draft::new(Actor::System, SourceKind::Inferred, vec![change]))
 }
 
@@ -290,7 +291,7 @@ pub fn promote<'a>(
     let open = engine.open(memory)?;
     let said = request.rationale.as_deref().filter(|text| !text.trim().is_empty());
     let work_out = |memory: &Memory| -> Result<(Vec<Change>, Plan)> {
-        let asked = Asked { rationale: said, ..Asked::named(request.proposed_name.as_deref()) };
+        let asked = PromotionRequest { rationale: said, ..PromotionRequest::named(request.proposed_name.as_deref()) };
         Ok(engine.desk(memory).promote(&request.candidate, asked)?)
     };
     if request.dry_run {

@@ -27,7 +27,7 @@ impl Names {
     /// Asks for the names of what is due, as far as there is a model to ask. The memory is not held meanwhile.
     pub(crate) fn asked(engine: &Engine, open: &OpenMemory, due: &[&Survey]) -> Self {
         let mut names = Self::default();
-        let Some(reflector) = engine.aids.reflector.as_deref() else { return names };
+        let Some(reflector) = engine.optional.reflector.as_deref() else { return names };
         reflector.id().clone_into(&mut names.by);
         let unnamed: Vec<(Unnamed, Vec<String>)> = {
             let state = open.read();

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use quipu_core::Memory;
 use quipu_core::event::Trust;
-use quipu_core::growth::Desk;
+use quipu_core::growth::GrowthContext;
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::memory::Held;
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::growth::consolidate::{self, Decide, GrowOptions, GrowReport};
+use crate::growth::consolidate::{self, ConsolidateOptions, ConsolidateReport, Decide};
 use crate::lock::before_slow_call;
 use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
@@ -31,7 +31,7 @@ const REFLECTED: &str = "reflected";
 const REFLECT: &str = "reflect";
 
 /// Up to where a model has looked back. Without a position it begins with the last few messages.
-pub(crate) type Reflected = Cursor<ReflectionCursor>;
+pub(crate) type ReflectionCursorState = Cursor<ReflectionCursor>;
 
 /// Up to where a model has looked back.
 #[derive(Clone, Copy, Default)]
@@ -61,7 +61,8 @@ impl Cursor<ReflectionCursor> {
 /// True if enough was said since a model looked back, and one is configured.
 pub(crate) fn is_due(engine: &Engine, open: &OpenMemory, memory: &Memory) -> bool {
     let own = || open.reflected.since(memory).filter(|held| held.trust == Trust::User);
-    engine.aids.reflector.is_some() && own().take(engine.growth.reflect_turns).count() >= engine.growth.reflect_turns
+    engine.optional.reflector.is_some()
+        && own().take(engine.growth.reflect_turns).count() >= engine.growth.reflect_turns
 }
 
 /// Looks back once.
@@ -73,10 +74,10 @@ pub(crate) fn is_due(engine: &Engine, open: &OpenMemory, memory: &Memory) -> boo
 ///
 /// # Errors
 /// `NotFound` without such a user; else as for every append.
-pub fn reflect(engine: &Engine, user: &UserId, options: &GrowOptions) -> Result<GrowReport> {
+pub fn reflect(engine: &Engine, user: &UserId, options: &ConsolidateOptions) -> Result<ConsolidateReport> {
     let open = engine.open(user)?;
     let mut report = consolidate::grow_once(engine, &open, "reflect", &DECIDES, options)?;
-    if let Some(reflector) = engine.aids.reflector.clone().filter(|_| !options.dry_run) {
+    if let Some(reflector) = engine.optional.reflector.clone().filter(|_| !options.dry_run) {
         let _order = open.turns.reflect.lock();
         match lease::take(engine, &open, REFLECT)? {
             Some(_lease) => ask(engine, &open, reflector.as_ref(), options, &mut report)?,
@@ -92,8 +93,8 @@ fn ask(
     engine: &Engine,
     open: &OpenMemory,
     reflector: &dyn Reflector,
-    options: &GrowOptions,
-    report: &mut GrowReport,
+    options: &ConsolidateOptions,
+    report: &mut ConsolidateReport,
 ) -> Result<()> {
     {
         // Another process may have looked back since.
@@ -127,7 +128,7 @@ fn ask(
     let room = options.events_max - report.done.len();
     let mut taken = Vec::new();
     let receipts = commit::commit(engine, open, None, &mut |state| {
-        let desk = Desk { base: engine.desk(&state.memory), knobs: &engine.growth, taken_back: &taken_back };
+        let desk = GrowthContext { base: engine.desk(&state.memory), knobs: &engine.growth, taken_back: &taken_back };
         let (found, refused) = desk.judged(&proposed, &shown, &mut |kind| engine.new_item_id(kind));
         report.refused = refused;
         taken = desk.fresh(found);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Event, Header, SourceKind};
 use quipu_core::id::{EventId, ItemId, Seq};
-use quipu_core::item::{Drawn, Fact};
+use quipu_core::item::{DerivedChange, Fact};
 use quipu_core::ledger::SealedEvent;
 use quipu_core::limit;
 use quipu_core::reconcile::Skipped;
@@ -98,11 +98,11 @@ fn orphaned(ledger: &mut dyn UserLedger, before: &Memory, after: &Memory) -> Res
 fn originals(ledger: &mut dyn UserLedger, before: &Memory, event: &Event) -> Result<BTreeMap<ItemId, Fact>> {
     let mut found = BTreeMap::new();
     for change in event.changes.iter().flatten() {
-        let Change::Drawn(Drawn::FactSeen { fact: id, .. }) = change else { continue };
+        let Change::Drawn(DerivedChange::FactSeen { fact: id, .. }) = change else { continue };
         let Some(made_by) = before.items().made_by(*id) else { continue };
         let made = fold::event_at(ledger, made_by)?;
         let original = made.changes.into_iter().flatten().find_map(|change| match change {
-            Change::Drawn(Drawn::FactAsserted { fact, .. }) if fact.id == *id => Some(*fact),
+            Change::Drawn(DerivedChange::FactAsserted { fact, .. }) if fact.id == *id => Some(*fact),
             _ => None,
         });
         found.extend(original.map(|fact| (*id, fact)));

@@ -7,7 +7,7 @@ use quipu_core::core_document::{FieldChange, FieldOp, Patch};
 use quipu_core::event::{Change, ChangeRef, Event};
 use quipu_core::evolve;
 use quipu_core::id::{ItemId, ItemKind, Seq};
-use quipu_core::item::{Drawn, Fact};
+use quipu_core::item::{DerivedChange, Fact};
 use quipu_core::predicate::{normal, slug};
 use serde_json::Value;
 
@@ -55,8 +55,8 @@ type Written = Vec<(String, Value)>;
 fn written(change: &Change) -> Option<Written> {
     let of_patch = |patch: &Patch| patch.0.iter().map(|op| (op.path().to_string(), serde_json::json!(op))).collect();
     match change {
-        Change::CorePatched(patch) | Change::Drawn(Drawn::CoreEdited { patch, .. }) => Some(of_patch(patch)),
-        Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+        Change::CorePatched(patch) | Change::Drawn(DerivedChange::CoreEdited { patch, .. }) => Some(of_patch(patch)),
+        Change::Drawn(DerivedChange::CoreFieldsChanged { changes }) => {
             let value = |change: &FieldChange| match &change.op {
                 FieldOp::Set { value } | FieldOp::Include { value } => value.clone(),
                 FieldOp::Exclude { name } | FieldOp::Unset { name: Some(name) } => name.as_str().into(),
@@ -101,7 +101,7 @@ impl Gone {
             if whole || self.changes.contains(&at) || self.follows(change) {
                 self.changes.insert(at);
                 self.note(change);
-            } else if let Change::Drawn(Drawn::FactAsserted { fact, .. }) = change
+            } else if let Change::Drawn(DerivedChange::FactAsserted { fact, .. }) = change
                 && let Some(path) = &fact.core_path
             {
                 let value = normal(&fact.object);
@@ -127,7 +127,7 @@ impl Gone {
     fn members(&mut self, event: &Event, seq: Seq) {
         self.questions(event, seq);
         let promotion = event.changes.iter().flatten().find_map(|change| match change {
-            Change::Drawn(Drawn::SchemaPromoted(promotion)) => Some(promotion),
+            Change::Drawn(DerivedChange::SchemaPromoted(promotion)) => Some(promotion),
             _ => None,
         });
         let patches = (0u32..).zip(&event.changes).filter_map(|(index, change)| match change {
@@ -176,13 +176,15 @@ impl Gone {
         for (index, change) in (0u32..).zip(&event.changes) {
             let at = ChangeRef { seq, index };
             match change {
-                Some(Change::Drawn(Drawn::ReviewOpened(review))) => {
+                Some(Change::Drawn(DerivedChange::ReviewOpened(review))) => {
                     let Some(asked) = &review.promotion else { continue };
                     let fields = asked.fields.keys().filter_map(|pointer| member_of(pointer));
                     let names = fields.chain([member_named(&asked.candidate)]).collect();
                     self.members.asked.push((at, review.id, names));
                 }
-                Some(Change::Drawn(Drawn::ReviewDecided { review, .. })) => self.members.decided.push((at, *review)),
+                Some(Change::Drawn(DerivedChange::ReviewDecided { review, .. })) => {
+                    self.members.decided.push((at, *review))
+                }
                 _ => {}
             }
         }
@@ -197,11 +199,12 @@ impl Gone {
             Change::Drawn(drawn) => {
                 self.items.extend(drawn.makes());
                 match drawn {
-                    Drawn::FactAsserted { fact, .. } => self.value(fact),
-                    Drawn::BaseTruthAdded(truth) | Drawn::BaseTruthMerged(truth) => {
+                    DerivedChange::FactAsserted { fact, .. } => self.value(fact),
+                    DerivedChange::BaseTruthAdded(truth) | DerivedChange::BaseTruthMerged(truth) => {
                         self.read_from.extend(truth.evidence.iter().map(|place| place.source));
                     }
-                    Drawn::FactSeen { evidence, .. } | Drawn::NoteSeconded { evidence: Some(evidence), .. } => {
+                    DerivedChange::FactSeen { evidence, .. }
+                    | DerivedChange::NoteSeconded { evidence: Some(evidence), .. } => {
                         self.read_from.insert(evidence.source);
                         self.said_again.insert(evidence.source);
                     }
@@ -226,7 +229,7 @@ impl Gone {
         let Change::Drawn(drawn) = change else { return false };
         let named = drawn.needs().into_iter().chain(drawn.makes()).any(|item| self.items.contains(&item));
         named
-            || matches!(drawn, Drawn::ValueRejected(value) if {
+            || matches!(drawn, DerivedChange::ValueRejected(value) if {
                 self.claims.contains(&(value.subject.clone(), value.predicate.clone(), value.value.clone()))
             })
     }
@@ -287,11 +290,11 @@ impl Gone {
 fn members_of(change: &Change) -> Vec<String> {
     match change {
         Change::CorePatched(patch) => patch.0.iter().flat_map(members_written).collect(),
-        Change::Drawn(Drawn::CoreEdited { within, patch }) => {
+        Change::Drawn(DerivedChange::CoreEdited { within, patch }) => {
             let containers = within.iter().filter_map(|container| member_of(&container.at));
             containers.chain(patch.0.iter().flat_map(members_written)).collect()
         }
-        Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+        Change::Drawn(DerivedChange::CoreFieldsChanged { changes }) => {
             changes.iter().filter_map(|change| member_of(&change.at)).collect()
         }
         _ => Vec::new(),

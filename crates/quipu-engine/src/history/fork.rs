@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use quipu_core::core_document;
 use quipu_core::event::{Actor, Change, ChangeRef, Draft, Hash, Origin, SourceKind};
 use quipu_core::id::{EventId, Seq, UserId};
-use quipu_core::item::Drawn;
+use quipu_core::item::DerivedChange;
 use quipu_core::ledger::{self, SealedEvent};
 use serde::Serialize;
 
@@ -178,19 +178,19 @@ fn fits(engine: &Engine, state: &State, draft: &Draft) -> Result<()> {
     let mut after = Cow::Borrowed(before);
     for change in &draft.changes {
         match change {
-            Change::Drawn(Drawn::SchemaPromoted(promotion)) => categories = categories.with(&promotion.name),
+            Change::Drawn(DerivedChange::SchemaPromoted(promotion)) => categories = categories.with(&promotion.name),
             // One that does not apply is passed over, or refused where the event is appended.
             Change::CorePatched(patch) => {
                 if let Ok(patched) = core_document::replay(&after, patch) {
                     after = Cow::Owned(patched);
                 }
             }
-            Change::Drawn(Drawn::CoreEdited { within, patch }) => {
+            Change::Drawn(DerivedChange::CoreEdited { within, patch }) => {
                 if let Ok(edited) = core_document::replay_within(&after, within, patch) {
                     after = Cow::Owned(edited);
                 }
             }
-            Change::Drawn(Drawn::CoreFieldsChanged { changes }) => {
+            Change::Drawn(DerivedChange::CoreFieldsChanged { changes }) => {
                 let place = |at: &str| state.memory.schema().place(at);
                 if let Ok(changed) = core_document::change_fields(&after, changes, &place) {
                     after = Cow::Owned(changed);

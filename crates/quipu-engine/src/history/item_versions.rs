@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use quipu_core::event::{Change, SourceKind};
 use quipu_core::id::{ItemId, Seq, UserId};
-use quipu_core::item::{Drawn, Fact, FactStatus};
+use quipu_core::item::{DerivedChange, Fact, FactStatus};
 use quipu_core::{ledger, limit};
 use serde::Serialize;
 
@@ -152,7 +152,7 @@ fn renamed(changes: &[Option<Change>]) -> Option<(ItemId, ItemId)> {
         })
     };
     drawn().find_map(|one| match one {
-        Drawn::ItemsMerged { from, into } if drawn().any(|made| made.makes() == Some(*into)) => {
+        DerivedChange::ItemsMerged { from, into } if drawn().any(|made| made.makes() == Some(*into)) => {
             Some((*into, *from.first()?))
         }
         _ => None,
@@ -160,12 +160,12 @@ fn renamed(changes: &[Option<Change>]) -> Option<(ItemId, ItemId)> {
 }
 
 /// What a change makes, in words.
-fn said(drawn: &Drawn) -> Option<String> {
+fn said(drawn: &DerivedChange) -> Option<String> {
     match drawn {
-        Drawn::FactAsserted { fact, .. } => Some(fact.text.clone()),
-        Drawn::TaskOpened(task) => Some(task.title.clone()),
-        Drawn::NoteRecorded(note) => Some(note.text.clone()),
-        Drawn::TenetRecorded(tenet) => Some(tenet.text.clone()),
+        DerivedChange::FactAsserted { fact, .. } => Some(fact.text.clone()),
+        DerivedChange::TaskOpened(task) => Some(task.title.clone()),
+        DerivedChange::NoteRecorded(note) => Some(note.text.clone()),
+        DerivedChange::TenetRecorded(tenet) => Some(tenet.text.clone()),
         _ => None,
     }
 }

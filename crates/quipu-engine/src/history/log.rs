@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Event, SourceKind, Trust};
 use quipu_core::id::{EventId, Seq, UserId};
-use quipu_core::item::Drawn;
+use quipu_core::item::DerivedChange;
 use serde::Serialize;
 
 use crate::engine::Engine;
@@ -27,7 +27,7 @@ pub struct LogOptions {
 /// Whether an event counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
+pub enum EventStatus {
     /// It counts.
     Counts,
     /// A revert took it back.
@@ -58,7 +58,7 @@ pub struct Entry {
     /// What it changes, in a few words.
     pub summary: String,
     /// Whether it counts.
-    pub standing: Standing,
+    pub standing: EventStatus,
     /// Changes whose payload was erased.
     pub erased: usize,
     /// Its hash.
@@ -153,11 +153,11 @@ pub fn growth(engine: &Engine, user: &UserId, points: usize) -> Result<Vec<(Time
 pub(crate) fn entry(state: &State, event: &Event) -> Entry {
     let header = &event.header;
     let standing = if state.memory.skipped().contains(&header.seq) {
-        Standing::Reverted
+        EventStatus::Reverted
     } else if state.memory.orphans().iter().any(|orphan| orphan.seq == header.seq) {
-        Standing::Orphaned
+        EventStatus::Orphaned
     } else {
-        Standing::Counts
+        EventStatus::Counts
     };
     Entry {
         seq: header.seq,
@@ -187,12 +187,12 @@ pub(crate) fn summary(changes: &[Option<Change>]) -> String {
             let dots = if quote.len() < source.text.len() { "…" } else { "" };
             format!("{}: \"{}{dots}\"", source.speaker(), quote)
         }
-        [Change::CorePatched(patch) | Change::Drawn(Drawn::CoreEdited { patch, .. })] => {
+        [Change::CorePatched(patch) | Change::Drawn(DerivedChange::CoreEdited { patch, .. })] => {
             let edits = patch.0.iter().filter(|op| !matches!(op, json_patch::PatchOperation::Test(_)));
             let paths: Vec<String> = edits.map(|op| op.path().to_string()).take(3).collect();
             format!("core {}", paths.join(", "))
         }
-        [Change::Drawn(Drawn::CoreFieldsChanged { changes })] => {
+        [Change::Drawn(DerivedChange::CoreFieldsChanged { changes })] => {
             let mut places: Vec<&str> = changes.iter().map(|change| change.at.as_str()).collect();
             places.dedup();
             places.truncate(3);
@@ -219,25 +219,29 @@ pub(crate) fn summary(changes: &[Option<Change>]) -> String {
 /// What was drawn, in one line: the first two things it says, and how many more.
 fn drawn(changes: &[&Change]) -> String {
     let said = |change: &&Change| match change {
-        Change::Drawn(Drawn::FactAsserted { fact, .. }) => Some(format!("fact: {}", fact.text)),
-        Change::Drawn(Drawn::TaskOpened(task)) => Some(format!("task: {}", task.title)),
-        Change::Drawn(Drawn::EpisodeRecorded(episode)) => Some(format!("episode: {}", episode.title)),
-        Change::Drawn(Drawn::NoteRecorded(note)) => Some(format!("note: {}", note.text)),
-        Change::Drawn(Drawn::TenetRecorded(tenet)) => Some(format!("tenet: {}", tenet.text)),
-        Change::Drawn(Drawn::ReviewDecided { review, .. }) => Some(format!("decided {review}")),
-        Change::Drawn(Drawn::ItemRetracted { item, .. }) => Some(format!("took back {item}")),
-        Change::Drawn(Drawn::TurnSummarized(told)) => Some(format!("turn {} of {}", told.turn, told.session)),
-        Change::Drawn(Drawn::BaseTruthAdded(truth)) => Some(format!("{}: {}", truth.kind.word(), truth.text)),
-        Change::Drawn(Drawn::BaseTruthMerged(truth)) => Some(format!("merged {}: {}", truth.kind.word(), truth.text)),
-        Change::Drawn(Drawn::BaseTruthRemoved { truth, .. }) => Some(format!("took out {truth}")),
-        Change::Drawn(Drawn::SessionEnded { session }) => Some(format!("end of session {session}")),
-        Change::Drawn(Drawn::SchemaPromoted(made)) => Some(format!("promoted {} to {}", made.candidate, made.name)),
-        Change::Drawn(Drawn::ItemsMerged { into, .. }) => Some(format!("merged into {into}")),
+        Change::Drawn(DerivedChange::FactAsserted { fact, .. }) => Some(format!("fact: {}", fact.text)),
+        Change::Drawn(DerivedChange::TaskOpened(task)) => Some(format!("task: {}", task.title)),
+        Change::Drawn(DerivedChange::EpisodeRecorded(episode)) => Some(format!("episode: {}", episode.title)),
+        Change::Drawn(DerivedChange::NoteRecorded(note)) => Some(format!("note: {}", note.text)),
+        Change::Drawn(DerivedChange::TenetRecorded(tenet)) => Some(format!("tenet: {}", tenet.text)),
+        Change::Drawn(DerivedChange::ReviewDecided { review, .. }) => Some(format!("decided {review}")),
+        Change::Drawn(DerivedChange::ItemRetracted { item, .. }) => Some(format!("took back {item}")),
+        Change::Drawn(DerivedChange::TurnSummarized(told)) => Some(format!("turn {} of {}", told.turn, told.session)),
+        Change::Drawn(DerivedChange::BaseTruthAdded(truth)) => Some(format!("{}: {}", truth.kind.as_str(), truth.text)),
+        Change::Drawn(DerivedChange::BaseTruthMerged(truth)) => {
+            Some(format!("merged {}: {}", truth.kind.as_str(), truth.text))
+        }
+        Change::Drawn(DerivedChange::BaseTruthRemoved { truth, .. }) => Some(format!("took out {truth}")),
+        Change::Drawn(DerivedChange::SessionEnded { session }) => Some(format!("end of session {session}")),
+        Change::Drawn(DerivedChange::SchemaPromoted(made)) => {
+            Some(format!("promoted {} to {}", made.candidate, made.name))
+        }
+        Change::Drawn(DerivedChange::ItemsMerged { into, .. }) => Some(format!("merged into {into}")),
         _ => None,
     };
     let lines: Vec<String> = changes.iter().filter_map(said).collect();
     let Some(first) = lines.first() else {
-        let mut words: Vec<&str> = changes.iter().map(|change| change.word()).collect();
+        let mut words: Vec<&str> = changes.iter().map(|change| change.as_str()).collect();
         words.dedup();
         return words.join(", ").replace('_', " ");
     };

@@ -15,19 +15,19 @@ use quipu_core::recall::DerivedIndex;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::files::Glanced;
-use crate::growth::reflect::Reflected;
+use crate::files::GlanceCache;
+use crate::growth::reflect::ReflectionCursorState;
 use crate::lock::{Mutex, MutexGuard, Rank, ReadGuard, RwLock, WriteGuard};
 use crate::memory::absent::AbsentLedger;
 use crate::memory::catalog::Totals;
 use crate::memory::watched::{Watched, holds, made_anew};
 use crate::memory::{State, Writer, commit, fold, index};
 use crate::ports::{Head, LedgerStore, Look, StoreError};
-use crate::process::extract_with_model::Studied;
+use crate::process::extract_with_model::ModelCursorState;
 use crate::process::maintain::Maintained;
-use crate::process::unread::Unread;
-use crate::read::hits::Shown;
-use crate::sessions::summarize::Desk;
+use crate::process::unread::ReadCursorState;
+use crate::read::hits::PendingHits;
+use crate::sessions::summarize::SessionLocks;
 use crate::write::novelty::Values;
 use crate::write::origins::Origins;
 
@@ -72,21 +72,21 @@ pub(crate) struct SharedMemory {
     /// What was recalled lately, oldest first: its echo is not read as news.
     shown: Mutex<ShownTexts>,
     /// What was shown and is not written down.
-    pub(crate) shown_items: Shown,
+    pub(crate) shown_items: PendingHits,
     /// Vectors of values, for novelty.
     pub(crate) values: Values,
     /// How far what was said has been read.
-    pub(crate) unread: Unread,
+    pub(crate) unread: ReadCursorState,
     /// How far the language model has come.
-    pub(crate) studied: Studied,
+    pub(crate) studied: ModelCursorState,
     /// How far a model has looked back.
-    pub(crate) reflected: Reflected,
+    pub(crate) reflected: ReflectionCursorState,
     /// Whose turn it is to tell a session's exchanges.
-    pub(crate) sessions: Desk,
+    pub(crate) sessions: SessionLocks,
     /// Which events came with what.
     pub(crate) origins: Origins,
     /// What its pages say.
-    pub(crate) glanced: Glanced,
+    pub(crate) glanced: GlanceCache,
     /// Held while plain files are written.
     pub(crate) files: Mutex<()>,
     /// Held by whoever asks a model about this memory.
@@ -163,10 +163,10 @@ impl SharedMemory {
         let index = index::load(engine, ledger.as_mut(), &memory)?;
         let snapshot_seq = ledger.snapshots()?.last().copied().unwrap_or(0);
         let details = Details {
-            unread: Unread::load(ledger.as_mut(), head)?,
-            studied: Studied::load(ledger.as_mut(), head)?,
-            shown_items: Shown::load(ledger.as_mut(), head)?,
-            reflected: Reflected::load(ledger.as_mut(), head)?,
+            unread: ReadCursorState::load(ledger.as_mut(), head)?,
+            studied: ModelCursorState::load(ledger.as_mut(), head)?,
+            shown_items: PendingHits::load(ledger.as_mut(), head)?,
+            reflected: ReflectionCursorState::load(ledger.as_mut(), head)?,
             maintained: Maintained::load(ledger.as_mut(), head)?,
         };
         let state = State { derived: DerivedIndex::of(memory.items()), memory, history, index };
@@ -206,9 +206,9 @@ impl SharedMemory {
             unread: details.unread,
             studied: details.studied,
             reflected: details.reflected,
-            sessions: Desk::default(),
+            sessions: SessionLocks::default(),
             origins: Origins::default(),
-            glanced: Glanced::default(),
+            glanced: GlanceCache::default(),
             files: Mutex::new(Rank::Files, ()),
             turns: Turns::default(),
             maintained: details.maintained,
@@ -473,10 +473,10 @@ impl Drop for SharedMemory {
 /// The cursors beside a ledger.
 #[derive(Default)]
 struct Details {
-    unread: Unread,
-    studied: Studied,
-    shown_items: Shown,
-    reflected: Reflected,
+    unread: ReadCursorState,
+    studied: ModelCursorState,
+    shown_items: PendingHits,
+    reflected: ReflectionCursorState,
     maintained: Maintained,
 }
 

@@ -30,7 +30,7 @@ impl Scope {
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Review, Self::Admin];
 
     /// Its name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",
@@ -41,7 +41,7 @@ impl Scope {
 
     /// The scope of a name.
     pub fn named(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.word() == word)
+        Self::ALL.into_iter().find(|scope| scope.as_str() == word)
     }
 }
 

@@ -48,7 +48,7 @@ pub enum ModelError {
 impl ModelError {
     /// The kind of fault in one word, for figures.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
             Self::Unavailable { .. } => "unavailable",
             Self::Refused(_) => "refused",
@@ -85,7 +85,7 @@ pub enum Purpose {
 impl Purpose {
     /// Its name, for figures.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Extract => "extract",
             Self::Summarize => "summarize",

@@ -24,7 +24,7 @@ pub use ledger_store::{
     BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Look, Projection, StoreError,
     UserLedger, VectorKey,
 };
-pub use model_watch::{Asked, ModelWatch};
+pub use model_watch::{ModelCall, ModelWatch};
 pub use reflector::{Looked, NameProposed, ReflectError, Reflector, Said, Unnamed};
 pub use reranker::Reranker;
 pub use signer::{PublicKey, Signature, Signer};

@@ -6,7 +6,7 @@ use super::{ModelError, Purpose, Usage};
 
 /// One question to a model, and what came of it. No word of it is in here, and nobody's name.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct ModelCall<'a> {
     /// What it was for.
     pub purpose: Purpose,
     /// Provider and model.
@@ -19,16 +19,16 @@ pub struct Asked<'a> {
     pub took: Duration,
 }
 
-impl Asked<'_> {
+impl ModelCall<'_> {
     /// What came of it in one word: `ok`, or the fault's.
     #[must_use]
     pub fn outcome(&self) -> &'static str {
-        self.fault.map_or("ok", ModelError::word)
+        self.fault.map_or("ok", ModelError::as_str)
     }
 }
 
 /// Counts questions to language models.
 pub trait ModelWatch: Send + Sync {
     /// Called once for each question, when it is over. It must not block.
-    fn asked(&self, asked: &Asked<'_>);
+    fn asked(&self, asked: &ModelCall<'_>);
 }

@@ -33,7 +33,7 @@ const STUDIED: &str = "studied";
 const EXTRACT: &str = "extract";
 
 /// How far the model has come in one user's memory.
-pub(crate) type Studied = Cursor<ModelCursor>;
+pub(crate) type ModelCursorState = Cursor<ModelCursor>;
 
 /// How far a model has come.
 #[derive(Clone, Copy, Default)]
@@ -82,7 +82,7 @@ impl Cursor<ModelCursor> {
 /// To be called before something is recorded that will be read: from here on the model reads, if there is one.
 pub(crate) fn begin(engine: &Engine, open: &OpenMemory) -> Result<()> {
     let standing = *open.studied.get();
-    if engine.aids.reader.is_none() || standing.position.is_some() {
+    if engine.optional.reader.is_none() || standing.position.is_some() {
         return Ok(());
     }
     let head = open.read().memory.seq();
@@ -201,7 +201,8 @@ pub fn reading_cost(engine: &Engine, user: &UserId, options: &ExtractWithModelOp
         let (batch, after) = rest.split_at(window::length(&open.read().memory, rest));
         if let Some(shown) = window::without_search(&open, batch) {
             let prompt = reader.prompt(&shown);
-            let tokens = engine.aids.tokenizers.first().map_or(prompt.len() / 4, |tokenizer| tokenizer.count(&prompt));
+            let tokens =
+                engine.optional.tokenizers.first().map_or(prompt.len() / 4, |tokenizer| tokenizer.count(&prompt));
             cost.prompt_tokens += tokens as u64;
             cost.requests += 1;
             cost.sources += batch.len() as u64;
@@ -213,7 +214,7 @@ pub fn reading_cost(engine: &Engine, user: &UserId, options: &ExtractWithModelOp
 }
 
 fn reader(engine: &Engine) -> Result<Arc<dyn WindowReader>> {
-    engine.aids.reader.clone().ok_or_else(|| {
+    engine.optional.reader.clone().ok_or_else(|| {
         let text = "no language model is configured for reading: see [models.extractor] in the settings";
         Error::Invalid(text.to_owned())
     })

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::files::{self, VaultOptions};
 use crate::growth::compact;
-use crate::growth::consolidate::{self, GrowOptions};
+use crate::growth::consolidate::{self, ConsolidateOptions};
 use crate::growth::evolve::{self, EvolveOptions};
 use crate::growth::reflect;
 use crate::memory::cursor::{Cursor, Position};
@@ -43,7 +43,7 @@ pub(crate) type GoOn<'a> = &'a mut dyn FnMut() -> Result<bool>;
 /// What may be due, in the order in which it is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TendStep {
+pub enum MaintenanceStep {
     /// Rules read what was recorded and not read.
     Read,
     /// A language model reads what it has not read.
@@ -64,7 +64,7 @@ pub enum TendStep {
     Files,
 }
 
-impl TendStep {
+impl MaintenanceStep {
     /// Every step, in order.
     pub const ALL: [Self; 9] = [
         Self::Read,
@@ -79,7 +79,7 @@ impl TendStep {
     ];
 
     /// Its name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Study => "study",
@@ -111,11 +111,11 @@ impl TendStep {
 
 /// What to do.
 #[derive(Debug, Clone)]
-pub struct TendOptions {
+pub struct MaintainOptions {
     /// Only say what is due.
     pub dry_run: bool,
     /// Only these steps; all if empty.
-    pub steps: Vec<TendStep>,
+    pub steps: Vec<MaintenanceStep>,
     /// At most so many events of evolution, reflection and compaction.
     pub events_max: usize,
     /// At most so many sources for the language model. What a model may cost besides is its endpoint's own budget.
@@ -124,7 +124,7 @@ pub struct TendOptions {
     pub items_max: usize,
 }
 
-impl Default for TendOptions {
+impl Default for MaintainOptions {
     fn default() -> Self {
         Self {
             dry_run: false,
@@ -140,7 +140,7 @@ impl Default for TendOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Due {
     /// Which.
-    pub step: TendStep,
+    pub step: MaintenanceStep,
     /// How much.
     pub count: usize,
 }
@@ -149,7 +149,7 @@ pub struct Due {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StepReport {
     /// Which.
-    pub step: TendStep,
+    pub step: MaintenanceStep,
     /// How much was due.
     pub due: usize,
     /// How much is due still, or again.
@@ -164,7 +164,7 @@ pub struct StepReport {
 
 /// What was done.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct TendReport {
+pub struct MaintenanceReport {
     /// True if nothing was appended.
     pub dry_run: bool,
     /// Every step with something to do, in order.
@@ -185,7 +185,7 @@ pub fn due(engine: &Engine, user: &UserId) -> Result<Vec<Due>> {
     let open = engine.open(user)?;
     let taken_back = consolidate::taken_back(&open)?;
     let one = |step| Ok(Due { step, count: count(engine, &open, step, &taken_back)? });
-    let all = TendStep::ALL.into_iter().map(one).collect::<Result<Vec<_>>>()?;
+    let all = MaintenanceStep::ALL.into_iter().map(one).collect::<Result<Vec<_>>>()?;
     Ok(all.into_iter().filter(|due| due.count > 0).collect())
 }
 
@@ -238,25 +238,25 @@ fn note_maintained(engine: &Engine, open: &OpenMemory, is_done: bool) {
     }
 }
 
-fn count(engine: &Engine, open: &OpenMemory, step: TendStep, taken_back: &TakenBack) -> Result<usize> {
+fn count(engine: &Engine, open: &OpenMemory, step: MaintenanceStep, taken_back: &TakenBack) -> Result<usize> {
     // These ask the ledger or the files, which nobody does who holds the memory.
     match step {
-        TendStep::Read => return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(open)),
-        TendStep::Summarize => return engine.summarizer.as_ref().map_or(Ok(0), |_| summarize::waiting(open)),
-        TendStep::Files => return files::lags(engine, open).map(usize::from),
+        MaintenanceStep::Read => return engine.extractor.as_ref().map_or(Ok(0), |_| unread::waiting(open)),
+        MaintenanceStep::Summarize => return engine.summarizer.as_ref().map_or(Ok(0), |_| summarize::waiting(open)),
+        MaintenanceStep::Files => return files::lags(engine, open).map(usize::from),
         _ => {}
     }
     let state = open.read();
     let memory = &state.memory;
     let grows = |decides| consolidate::proposals(engine, memory, decides, taken_back).len();
     Ok(match step {
-        TendStep::Read | TendStep::Summarize | TendStep::Files => 0,
-        TendStep::Study => engine.aids.reader.as_ref().map_or(0, |_| open.studied.waiting(memory)),
-        TendStep::Episodes => episodes::waiting(memory, engine.now()),
-        TendStep::Hits => open.shown_items.waiting(),
-        TendStep::Evolve => evolve::due(engine, memory, taken_back),
-        TendStep::Reflect => grows(&reflect::DECIDES) + usize::from(reflect::is_due(engine, open, memory)),
-        TendStep::Compact => grows(&compact::DECIDES),
+        MaintenanceStep::Read | MaintenanceStep::Summarize | MaintenanceStep::Files => 0,
+        MaintenanceStep::Study => engine.optional.reader.as_ref().map_or(0, |_| open.studied.waiting(memory)),
+        MaintenanceStep::Episodes => episodes::waiting(memory, engine.now()),
+        MaintenanceStep::Hits => open.shown_items.waiting(),
+        MaintenanceStep::Evolve => evolve::due(engine, memory, taken_back),
+        MaintenanceStep::Reflect => grows(&reflect::DECIDES) + usize::from(reflect::is_due(engine, open, memory)),
+        MaintenanceStep::Compact => grows(&compact::DECIDES),
     })
 }
 
@@ -267,8 +267,8 @@ fn count(engine: &Engine, open: &OpenMemory, step: TendStep, taken_back: &TakenB
 ///
 /// # Errors
 /// `NotFound` without such a user. What goes wrong in a step is no error: the report says so, and the step stays due.
-pub fn tend(engine: &Engine, user: &UserId, options: &TendOptions) -> Result<TendReport> {
-    tend_while(engine, user, options, &mut || true)
+pub fn maintain(engine: &Engine, user: &UserId, options: &MaintainOptions) -> Result<MaintenanceReport> {
+    maintain_while(engine, user, options, &mut || true)
 }
 
 /// Does what is due as long as `go_on` says so.
@@ -278,16 +278,17 @@ pub fn tend(engine: &Engine, user: &UserId, options: &TendOptions) -> Result<Ten
 ///
 /// # Errors
 /// As [`tend`].
-pub fn tend_while(
+pub fn maintain_while(
     engine: &Engine,
     user: &UserId,
-    options: &TendOptions,
+    options: &MaintainOptions,
     go_on: &mut dyn FnMut() -> bool,
-) -> Result<TendReport> {
+) -> Result<MaintenanceReport> {
     let open = engine.open(user)?;
     let taken_back = consolidate::taken_back(&open)?;
-    let mut report = TendReport { dry_run: options.dry_run, ..TendReport::default() };
-    for step in TendStep::ALL.into_iter().filter(|step| options.steps.is_empty() || options.steps.contains(step)) {
+    let mut report = MaintenanceReport { dry_run: options.dry_run, ..MaintenanceReport::default() };
+    for step in MaintenanceStep::ALL.into_iter().filter(|step| options.steps.is_empty() || options.steps.contains(step))
+    {
         let due = count(engine, &open, step, &taken_back)?;
         if due > 0 {
             report.steps.push(StepReport { step, due, left: due, reference: None, fault: None });
@@ -340,7 +341,7 @@ enum End {
 struct Run<'a> {
     engine: &'a Engine,
     open: &'a OpenMemory,
-    options: &'a TendOptions,
+    options: &'a MaintainOptions,
     lease: &'a Lease<'a>,
     prolonged: Timestamp,
     go_on: &'a mut dyn FnMut() -> bool,
@@ -353,7 +354,7 @@ impl Run<'_> {
     /// Takes every step that is due by its turn: one step may make another one due.
     fn all(&mut self, taken_back: &TakenBack) -> Result<Vec<StepReport>> {
         let (wanted, mut reports) = (&self.options.steps, Vec::new());
-        for step in TendStep::ALL.into_iter().filter(|step| wanted.is_empty() || wanted.contains(step)) {
+        for step in MaintenanceStep::ALL.into_iter().filter(|step| wanted.is_empty() || wanted.contains(step)) {
             let due = count(self.engine, self.open, step, taken_back)?;
             if due == 0 {
                 continue;
@@ -392,22 +393,22 @@ impl Run<'_> {
     }
 
     /// Takes one step: what its events share, and why it did not come to its end.
-    fn take(&mut self, step: TendStep) -> Result<(Option<String>, Option<String>)> {
+    fn take(&mut self, step: MaintenanceStep) -> Result<(Option<String>, Option<String>)> {
         let (engine, user) = (self.engine, self.open.user());
-        let limited = GrowOptions { dry_run: false, events_max: self.events_left };
+        let limited = ConsolidateOptions { dry_run: false, events_max: self.events_left };
         let fault = match step {
-            TendStep::Read => {
+            MaintenanceStep::Read => {
                 self.read()?;
                 None
             }
-            TendStep::Study => {
+            MaintenanceStep::Study => {
                 let of = ExtractWithModelOptions {
                     sources_max: self.options.sources_max,
                     ..ExtractWithModelOptions::default()
                 };
                 extract_with_model::extract_while(engine, user, &of, &mut || self.goes_on())?.fault
             }
-            TendStep::Summarize => {
+            MaintenanceStep::Summarize => {
                 let mut left = self.options.items_max;
                 let mut go_on = || {
                     let goes_on = left > 0 && self.goes_on()?;
@@ -416,31 +417,31 @@ impl Run<'_> {
                 };
                 summarize::summarize_while(engine, user, &SummarizeOptions::default(), &mut go_on)?.fault
             }
-            TendStep::Episodes => {
+            MaintenanceStep::Episodes => {
                 episodes::tell_episodes_while(engine, user, &mut || self.goes_on())?;
                 None
             }
-            TendStep::Hits => {
+            MaintenanceStep::Hits => {
                 hits::flush_hits(engine, user)?;
                 None
             }
-            TendStep::Evolve => {
+            MaintenanceStep::Evolve => {
                 let within = EvolveOptions { events_max: self.events_left, ..EvolveOptions::default() };
                 let done = evolve::evolve(engine, user, &within)?;
                 self.appended(done.patterns.iter().filter(|one| one.event_seq.is_some()).count());
                 None
             }
-            TendStep::Reflect => {
+            MaintenanceStep::Reflect => {
                 let done = reflect::reflect(engine, user, &limited)?;
                 self.appended(done.done.len());
                 return Ok((done.reference, done.fault));
             }
-            TendStep::Compact => {
+            MaintenanceStep::Compact => {
                 let done = compact::compact(engine, user, &limited)?.grown;
                 self.appended(done.done.len());
                 return Ok((done.reference, None));
             }
-            TendStep::Files => {
+            MaintenanceStep::Files => {
                 files::level(engine, user, VaultOptions::default())?;
                 None
             }
@@ -473,11 +474,11 @@ mod tests {
 
     #[test]
     fn one_of_something_is_said_in_the_singular() {
-        for step in TendStep::ALL {
+        for step in MaintenanceStep::ALL {
             let (one, two) = (step.counted(1), step.counted(2));
             assert!(one.starts_with("1 ") && two.starts_with("2 "), "{one}, {two}");
             assert_ne!(one.trim_start_matches("1 "), two.trim_start_matches("2 "));
         }
-        assert_eq!(TendStep::Read.counted(1), "1 message to read");
+        assert_eq!(MaintenanceStep::Read.counted(1), "1 message to read");
     }
 }

@@ -144,7 +144,7 @@ fn ask_models(engine: &Engine, open: &OpenMemory, budget: &Budget, done: &mut Pr
     }
     let is_worth_it =
         |open: &OpenMemory| budget.sources_min <= 1 || open.studied.waiting(&open.read().memory) >= budget.sources_min;
-    if engine.aids.reader.is_some() && !open.is_absent() && is_worth_it(open) {
+    if engine.optional.reader.is_some() && !open.is_absent() && is_worth_it(open) {
         let of = ExtractWithModelOptions { sources_max: budget.sources_max, ..ExtractWithModelOptions::default() };
         match extract_with_model::extract_with_model(engine, open.user(), &of) {
             Ok(studied) => done.studied = Some(studied),

@@ -15,7 +15,7 @@ use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::ledger;
 use quipu_core::memory::Held;
 use quipu_core::predicate::normal;
-use quipu_core::reconcile::{self, Case, Standing, Understanding};
+use quipu_core::reconcile::{self, Case, OutcomeKind, Understanding};
 use quipu_core::source::Role;
 use serde::Serialize;
 
@@ -240,7 +240,7 @@ pub(crate) fn decide(
             said_at: held.source.said_at,
             known: &[],
         },
-        standing: Standing { kind: held.from, trust: held.trust },
+        standing: OutcomeKind { kind: held.from, trust: held.trust },
         now: engine.now(),
         shown: &shown,
         nearest: &|candidate| novelty::nearest(engine, values, memory, candidate),

@@ -30,7 +30,7 @@ pub(crate) const READ: &str = "read";
 pub(crate) const WORDS_ONLY: &str = "only the words were wanted";
 
 /// How far one user's words have been read.
-pub(crate) type Unread = Cursor<ReadCursor>;
+pub(crate) type ReadCursorState = Cursor<ReadCursor>;
 
 /// How far words have been read by rules, and by whom just now.
 #[derive(Clone, Default)]
@@ -270,7 +270,7 @@ pub(crate) fn to_be_read(open: &OpenMemory, from: Seq, to: Seq) -> Result<Vec<Du
 }
 
 /// What people said in `from + 1 ..= to`, and what the events since then say about readings.
-fn recorded(open: &OpenMemory, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>, Told)> {
+fn recorded(open: &OpenMemory, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>, ReadingState)> {
     let recorded: Vec<(ItemId, Seq)> = {
         let state = open.read();
         let sources = state.memory.sources();
@@ -278,7 +278,7 @@ fn recorded(open: &OpenMemory, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>
         let recorded = sources.iter().skip(first).take_while(|held| held.seq <= to);
         recorded.filter(|held| understand::is_read(held)).map(|held| (held.source.id, held.seq)).collect()
     };
-    let mut told = Told::default();
+    let mut told = ReadingState::default();
     if recorded.is_empty() {
         return Ok((recorded, told));
     }
@@ -290,7 +290,7 @@ fn recorded(open: &OpenMemory, from: Seq, to: Seq) -> Result<(Vec<(ItemId, Seq)>
 
 /// What events say about readings.
 #[derive(Default)]
-struct Told {
+struct ReadingState {
     /// Events that recorded something to be read.
     asked: BTreeMap<Seq, (Cause, EventId)>,
     /// Sources that were read.
@@ -299,7 +299,7 @@ struct Told {
     lost: BTreeSet<EventId>,
 }
 
-impl Told {
+impl ReadingState {
     fn meet(&mut self, event: &Event) {
         let header = &event.header;
         if asks(header) && event.changes.iter().flatten().any(|change| matches!(change, Change::SourceRecorded(_))) {

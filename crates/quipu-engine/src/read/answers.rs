@@ -10,7 +10,7 @@ use quipu_core::item::{Evidence, Fact, FactStatus, Hits, Task};
 use quipu_core::recall::{self as stages, Group, Lead, Validity};
 use serde::Serialize;
 
-use crate::read::recall::Sight;
+use crate::read::recall::ReadView;
 
 /// One answer.
 #[derive(Debug, Clone, Serialize)]
@@ -71,7 +71,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core_path: Option<String>,
     /// What its place in the list follows from.
-    pub standing: stages::Standing,
+    pub standing: stages::UsageScores,
     /// What the reranker said of it, on its own scale: then the list is in that order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reranked: Option<f32>,
@@ -120,7 +120,7 @@ pub(crate) enum Quotes {
 }
 
 /// The answer a group stands for.
-pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, quotes: Quotes, group: &Group) -> Answer {
+pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes, group: &Group) -> Answer {
     let memory = sight.memory;
     let answer = match &group.lead {
         Lead::Source(hit) => Answer {
@@ -133,7 +133,7 @@ pub(crate) fn of_group(sight: &Sight<'_>, validity: &Validity, quotes: Quotes, g
 }
 
 /// What a drawn item says, apart from the list of answers.
-pub(crate) fn of_item(sight: &Sight<'_>, hit: &stages::DerivedHit) -> Answer {
+pub(crate) fn of_item(sight: &ReadView<'_>, hit: &stages::DerivedHit) -> Answer {
     let standing = stages::unasked(sight.memory, hit);
     let (lead, also) = (Lead::Derived(hit.clone()), Vec::new());
     let group = Group { lead, also, cosine: 0.0, votes: 1, place: hit.score, standing };
@@ -141,7 +141,7 @@ pub(crate) fn of_item(sight: &Sight<'_>, hit: &stages::DerivedHit) -> Answer {
 }
 
 /// An item nobody asked for by its words: an open goal, a rule.
-pub(crate) fn of_unasked(sight: &Sight<'_>, id: ItemId) -> Answer {
+pub(crate) fn of_unasked(sight: &ReadView<'_>, id: ItemId) -> Answer {
     let witness = sight.derived.sources(sight.memory.items(), id).first().and_then(|source| sight.memory.find(*source));
     let (score, relevance, contributions) = (0.0, 0.0, stages::Contributions::default());
     let arms = stages::Arms::default();
@@ -154,7 +154,7 @@ fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
     let searchable = source.searchable();
     Answer {
         id: source.id,
-        kind: source.id.kind.word(),
+        kind: source.id.kind.as_str(),
         score: hit.relevance,
         raw_score: hit.score,
         contributions: hit.contributions,
@@ -188,11 +188,11 @@ fn of_derived(memory: &Memory, told: Quotes, group: &Group, hit: &stages::Derive
     let text = items.text(hit.id).unwrap_or_default().to_owned();
     let mut answer = Answer {
         id: hit.id,
-        kind: hit.id.kind.word(),
+        kind: hit.id.kind.as_str(),
         score: hit.relevance,
         raw_score: hit.score,
         contributions: hit.contributions,
-        speaker: hit.id.kind.word().to_owned(),
+        speaker: hit.id.kind.as_str().to_owned(),
         said_at: witness.and_then(|held| held.source.said_at),
         valid_from: None,
         valid_to: None,
@@ -272,7 +272,7 @@ fn fill_fact(memory: &Memory, answer: &mut Answer, fact: &Fact) {
 }
 
 /// Statements read from a source that hold no longer: its words are still what was said.
-fn outdated(sight: &Sight<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
+fn outdated(sight: &ReadView<'_>, validity: &Validity, source: ItemId) -> Vec<(ItemId, String)> {
     let items = sight.memory.items();
     let facts = sight.derived.read_from(source).filter(|fact| !validity.admits(items, *fact));
     let known = facts.filter_map(|fact| items.fact(fact)).filter(|fact| {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
 use quipu_core::id::{ItemId, Seq, UserId};
-use quipu_core::item::{Drawn, ItemHits};
+use quipu_core::item::{DerivedChange, ItemHits};
 use quipu_core::limit;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ use crate::ports::Projection;
 const HITS: &str = "hits";
 
 /// What was shown and is not written down.
-pub(crate) type Shown = Cursor<Batch>;
+pub(crate) type PendingHits = Cursor<Batch>;
 
 /// What was shown since the last batch was written down.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,7 +40,7 @@ pub(crate) struct Batch {
 
 /// A batch as it is kept.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredBatch {
     number: u64,
     hits: Vec<ItemHits>,
 }
@@ -50,7 +50,7 @@ impl Position for Batch {
 
     /// A batch that cannot be read is no batch.
     fn load(saved: Option<Projection>, _: Seq) -> Self {
-        let kept: Option<Kept> = saved.and_then(|saved| serde_json::from_slice(&saved.bytes).ok());
+        let kept: Option<StoredBatch> = saved.and_then(|saved| serde_json::from_slice(&saved.bytes).ok());
         let batch = kept.map(|kept| {
             let hits = kept.hits.into_iter().map(|one| (one.item, (one.count, one.last_at))).collect();
             Self { number: kept.number, hits, is_unsaved: false }
@@ -63,7 +63,7 @@ impl Position for Batch {
             return None;
         }
         let one = |(&item, &(count, last_at)): (&ItemId, &(u64, Timestamp))| ItemHits { item, count, last_at };
-        let kept = Kept { number: self.number, hits: self.hits.iter().map(one).collect() };
+        let kept = StoredBatch { number: self.number, hits: self.hits.iter().map(one).collect() };
         let bytes = serde_json::to_vec(&kept).ok()?;
         Some(Projection { seq: level, tag: "1".to_owned(), bytes })
     }
@@ -182,7 +182,7 @@ fn draft(memory: &Memory, batch: &Batch) -> Vec<Draft> {
     let hits: Vec<ItemHits> = there.map(|(&item, &(count, last_at))| ItemHits { item, count, last_at }).collect();
     let changes: Vec<Change> = hits
         .chunks(limit::HITS_PER_CHANGE)
-        .map(|part| Change::Drawn(Drawn::HitsCounted { hits: part.to_vec() }))
+        .map(|part| Change::Drawn(DerivedChange::HitsCounted { hits: part.to_vec() }))
         .collect();
     let draft = |changes| Draft {
         rationale: Some("what was shown".to_owned()),

@@ -32,7 +32,7 @@ const ABOUT: &str = "about";
 
 /// A memory.
 #[derive(Debug, Clone, Serialize)]
-pub struct Told {
+pub struct MemoryView {
     /// Its name, which stays when it is said in other words.
     pub id: ItemId,
     /// The item that says it now.
@@ -67,11 +67,11 @@ pub fn about(said: &Map<String, Value>) -> Option<Artifact> {
 ///
 /// # Errors
 /// As for opening a memory.
-pub fn memories(engine: &Engine, user: &UserId) -> Result<Vec<Told>> {
+pub fn memories(engine: &Engine, user: &UserId) -> Result<Vec<MemoryView>> {
     match engine.open(user) {
         Ok(open) => {
             let state = open.read();
-            let book = Book::of(&state.memory);
+            let book = Catalogue::of(&state.memory);
             Ok(book.listed().into_iter().filter_map(|id| book.told(id)).collect())
         }
         Err(Error::NotFound(_)) => Ok(Vec::new()),
@@ -84,10 +84,10 @@ pub fn memories(engine: &Engine, user: &UserId) -> Result<Vec<Told>> {
 ///
 /// # Errors
 /// `NotFound` without such a memory, or if it was taken back.
-pub fn memory(engine: &Engine, user: &UserId, name: &str) -> Result<Told> {
+pub fn memory(engine: &Engine, user: &UserId, name: &str) -> Result<MemoryView> {
     let open = engine.open(user)?;
     let state = open.read();
-    let book = Book::of(&state.memory);
+    let book = Catalogue::of(&state.memory);
     let id = whole_id(name)?;
     book.told(book.current(id)).ok_or_else(|| Error::NotFound(format!("there is no item {name:?}")))
 }
@@ -96,10 +96,10 @@ pub fn memory(engine: &Engine, user: &UserId, name: &str) -> Result<Told> {
 ///
 /// # Errors
 /// `NotFound` without such a user.
-pub fn told_of(engine: &Engine, user: &UserId, items: &[ItemId]) -> Result<Vec<Option<Told>>> {
+pub fn told_of(engine: &Engine, user: &UserId, items: &[ItemId]) -> Result<Vec<Option<MemoryView>>> {
     let open = engine.open(user)?;
     let state = open.read();
-    let book = Book::of(&state.memory);
+    let book = Catalogue::of(&state.memory);
     let mut seen = BTreeSet::new();
     Ok(items.iter().map(|id| book.told(book.said_now(*id)).filter(|told| seen.insert(told.id))).collect())
 }
@@ -108,13 +108,13 @@ pub fn told_of(engine: &Engine, user: &UserId, items: &[ItemId]) -> Result<Vec<O
 ///
 /// # Errors
 /// `NotFound` without such a user.
-pub fn memories_from(engine: &Engine, user: &UserId, sources: &[ItemId]) -> Result<Vec<Told>> {
+pub fn memories_from(engine: &Engine, user: &UserId, sources: &[ItemId]) -> Result<Vec<MemoryView>> {
     let all = memories(engine, user)?;
     Ok(all.into_iter().filter(|told| told.sources.iter().any(|source| sources.contains(source))).collect())
 }
 
 /// What a memory is now, for those who count memories.
-struct Book<'a> {
+struct Catalogue<'a> {
     memory: &'a Memory,
     /// What an item is instead of.
     older: BTreeMap<ItemId, ItemId>,
@@ -128,7 +128,7 @@ struct Book<'a> {
     drawn_from: BTreeMap<ItemId, bool>,
 }
 
-impl<'a> Book<'a> {
+impl<'a> Catalogue<'a> {
     fn of(memory: &'a Memory) -> Self {
         let items = memory.items();
         let (mut older, mut newer, mut notes) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -212,7 +212,7 @@ impl<'a> Book<'a> {
     }
 
     /// A memory that counts.
-    fn told(&self, current: ItemId) -> Option<Told> {
+    fn told(&self, current: ItemId) -> Option<MemoryView> {
         let items = self.memory.items();
         let root = self.root(current);
         // Words that say nothing but what was never true are no memory; unless they are what is right.
@@ -242,9 +242,9 @@ impl<'a> Book<'a> {
         Some(told)
     }
 
-    fn of_words(&self, held: &Held) -> Option<Told> {
+    fn of_words(&self, held: &Held) -> Option<MemoryView> {
         let source = &held.source;
-        source.is_item().then(|| Told {
+        source.is_item().then(|| MemoryView {
             id: source.id,
             current: source.id,
             text: source.text.to_string(),
@@ -259,7 +259,7 @@ impl<'a> Book<'a> {
         })
     }
 
-    fn of_drawn(&self, id: ItemId) -> Option<Told> {
+    fn of_drawn(&self, id: ItemId) -> Option<MemoryView> {
         let items = self.memory.items();
         let places = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
         let active = |fact: &&Fact| fact.is_active();
@@ -282,7 +282,7 @@ impl<'a> Book<'a> {
         };
         let first = sources.first().and_then(|source| self.memory.get(*source));
         let said_at = first.and_then(|held| held.source.said_at);
-        Some(Told {
+        Some(MemoryView {
             id,
             current: id,
             text: items.text(id)?.to_owned(),
@@ -358,7 +358,7 @@ pub fn note_about(engine: &Engine, user: &UserId, name: &str, said: &Map<String,
     let open = engine.open(user)?;
     let reference = entry_point::reference_of(&open, told.current)?;
     let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
-        let book = Book::of(&state.memory);
+        let book = Catalogue::of(&state.memory);
         let mut all = book.told(book.current(told.id)).map(|told| told.about).unwrap_or_default();
         all.extend(said.clone());
         let source = Source {
@@ -432,7 +432,7 @@ pub fn take_back(engine: &Engine, user: &UserId, names: &[String]) -> Result<Vec
 
 /// The words among some items, and those that nothing but these items rests on.
 fn sole_words(memory: &Memory, gone: &BTreeSet<ItemId>) -> BTreeSet<ItemId> {
-    let book = Book::of(memory);
+    let book = Catalogue::of(memory);
     let listed = book.listed();
     let stays = |id: &&ItemId| !gone.contains(id);
     let needed: BTreeSet<ItemId> =

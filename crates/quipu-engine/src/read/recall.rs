@@ -178,23 +178,23 @@ pub(crate) enum AtVersion<'a> {
 }
 
 impl AtVersion<'_> {
-    pub(crate) fn look<T>(&self, work: impl FnOnce(&Sight<'_>) -> T) -> T {
+    pub(crate) fn look<T>(&self, work: impl FnOnce(&ReadView<'_>) -> T) -> T {
         match self {
-            Self::Now(open) => work(&Sight::of(&open.read())),
-            Self::Other(view) => work(&Sight::of_view(view)),
+            Self::Now(open) => work(&ReadView::of(&open.read())),
+            Self::Other(view) => work(&ReadView::of_view(view)),
         }
     }
 }
 
 /// What a recall looks at: a memory at one version, with its indexes.
 #[derive(Clone, Copy)]
-pub(crate) struct Sight<'a> {
+pub(crate) struct ReadView<'a> {
     pub(crate) memory: &'a Memory,
     pub(crate) index: &'a Index,
     pub(crate) derived: &'a DerivedIndex,
 }
 
-impl<'a> Sight<'a> {
+impl<'a> ReadView<'a> {
     pub(crate) fn of(state: &'a State) -> Self {
         Self { memory: &state.memory, index: &state.index, derived: &state.derived }
     }
@@ -246,7 +246,7 @@ pub(crate) fn recall_in(engine: &Engine, at: &AtVersion<'_>, options: &RecallOpt
 /// What was found, with the memory it was found in, the plan, and everything drawn that was scored: a pack has use for more
 /// than the answers.
 pub(crate) struct FoundIn<'a> {
-    pub(crate) sight: &'a Sight<'a>,
+    pub(crate) sight: &'a ReadView<'a>,
     pub(crate) report: RecallReport,
     pub(crate) plan: &'a Plan,
     pub(crate) drawn: &'a [DerivedHit],
@@ -282,8 +282,8 @@ pub(crate) fn find<T>(
     let start = started();
     let how =
         stages::Options { explain: options.explain, profile: Arc::new(profile.clone()), ..stages::Options::default() };
-    let search = |sight: &Sight<'_>| -> Result<Searched> {
-        let Sight { memory, index, derived } = *sight;
+    let search = |sight: &ReadView<'_>| -> Result<Searched> {
+        let ReadView { memory, index, derived } = *sight;
         let plan = if memory.seq() == planned_at { planned.clone() } else { plan(engine, sight, options)? };
         let found = stages::recall_all(memory, index, derived, &plan, &meaning, &how);
         let hits = found.groups.iter().map(|group| answers::of_group(sight, &plan.validity, quotes, group)).collect();
@@ -294,7 +294,7 @@ pub(crate) fn find<T>(
         let degraded = degraded.clone().or_else(|| (waiting > 0).then(lacking));
         Ok(Searched { version: memory.seq(), plan, found, hits, degraded })
     };
-    let mut conclude = |sight: &Sight<'_>, searched: Searched| {
+    let mut conclude = |sight: &ReadView<'_>, searched: Searched| {
         let Searched { version, plan, found, mut hits, degraded } = searched;
         hits.truncate(options.k);
         let decision = decision(sight.memory, &hits, &found, &profile.decision);
@@ -314,7 +314,7 @@ pub(crate) fn find<T>(
         };
         then(FoundIn { sight, report, plan: &plan, drawn: &found.derived })
     };
-    if engine.aids.reranker.is_none() {
+    if engine.optional.reranker.is_none() {
         return at.look(|sight| conclude(sight, search(sight)?));
     }
     let mut searched = at.look(|sight| search(sight))?;
@@ -337,11 +337,11 @@ struct Searched {
     degraded: Option<String>,
 }
 
-fn plan(engine: &Engine, sight: &Sight<'_>, options: &RecallOptions) -> Result<Plan> {
+fn plan(engine: &Engine, sight: &ReadView<'_>, options: &RecallOptions) -> Result<Plan> {
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
     let filter = Filter { sessions, kinds: options.kinds.clone() };
     let (text, now) = (options.query.clone(), options.now.or_else(|| Some(engine.clock.now())));
-    let ranked = if engine.aids.reranker.is_some() { limit::RERANKED } else { 0 };
+    let ranked = if engine.optional.reranker.is_some() { limit::RERANKED } else { 0 };
     let query =
         Query { text, k: options.k.max(ranked), now, filter, validity: options.validity, intent: options.intent };
     Ok(Plan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived))

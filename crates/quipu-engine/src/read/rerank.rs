@@ -8,7 +8,7 @@ use crate::read::answers::Answer;
 
 /// Orders the answers anew, best first, and says why not if it could not be done. Equals keep their order.
 pub(crate) fn reorder(engine: &Engine, question: &str, hits: &mut [Answer], deadline: Deadline) -> Option<String> {
-    let reranker = engine.aids.reranker.as_ref().filter(|_| hits.len() > 1)?;
+    let reranker = engine.optional.reranker.as_ref().filter(|_| hits.len() > 1)?;
     let (reader, question) = (Arc::clone(reranker), question.to_owned());
     let texts: Vec<String> = hits.iter().map(|answer| answer.text.clone()).collect();
     let wanted = texts.len();

@@ -3,7 +3,7 @@
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::guard;
 use quipu_core::id::{ItemKind, UserId};
-use quipu_core::item::{Drawn, Review};
+use quipu_core::item::{DerivedChange, Review};
 pub use quipu_core::reconcile::Wanted;
 
 use crate::engine::Engine;
@@ -40,7 +40,7 @@ pub fn propose(
         if review.id != id {
             return Ok(Vec::new());
         }
-        let opened = Change::Drawn(Drawn::ReviewOpened(Box::new(review)));
+        let opened = Change::Drawn(DerivedChange::ReviewOpened(Box::new(review)));
         Ok(vec![Draft {
             origin: Origin { reference: Some(door.to_owned()), ..Origin::of(SourceKind::AssistantSaid) },
             rationale: Some("an agent asked for it".to_owned()),

@@ -2,7 +2,7 @@
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change};
-use quipu_core::evolve::Asked;
+use quipu_core::evolve::PromotionRequest;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::{Decision, Proposed, Review};
 use quipu_core::items::Items;
@@ -136,7 +136,7 @@ fn shown(engine: &Engine, memory: &Memory, review: &Review) -> Waiting {
 
 fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<Preview> {
     let asked = review.promotion.as_ref().filter(|_| review.decided.is_none())?;
-    let says = Asked { fields: Some(&asked.fields), ..Asked::named(Some(&asked.name)) };
+    let says = PromotionRequest { fields: Some(&asked.fields), ..PromotionRequest::named(Some(&asked.name)) };
     let planned = engine.desk(memory).promote(&asked.candidate, says);
     planned.ok().map(|(_, plan)| Preview::of(&plan))
 }
@@ -241,7 +241,7 @@ pub(crate) fn find<'a>(items: &'a Items, name: &str) -> Result<&'a Review> {
         let id = review.id.to_string();
         id == name
             || review.about.to_string() == name
-            || (name.len() > ItemKind::Review.word().len() + 3 && id.starts_with(name))
+            || (name.len() > ItemKind::Review.as_str().len() + 3 && id.starts_with(name))
     };
     let mut found = items.reviews().filter(fits);
     let open = items.reviews().filter(fits).find(|review| items.waits(review));

@@ -3,7 +3,7 @@
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Drawn, Truth, TruthKind};
+use quipu_core::item::{DerivedChange, Truth, TruthKind};
 use quipu_core::session::{self, MergeProposed};
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ pub fn unset_base_truth(engine: &Engine, user: &UserId, session: &str, name: &st
     let mut receipt = commit::commit_one(engine, &open, None, &mut |state| {
         must_have(&state.memory, session)?;
         let truth = find(&state.memory, session, name)?;
-        Ok(by_user(session, Change::Drawn(Drawn::BaseTruthRemoved { truth, exchange: None })))
+        Ok(by_user(session, Change::Drawn(DerivedChange::BaseTruthRemoved { truth, exchange: None })))
     })?;
     receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});
     Ok(receipt)
@@ -83,7 +83,7 @@ fn by_user(session: &str, change: Change) -> Draft {
 }
 
 fn find(memory: &Memory, session: &str, name: &str) -> Result<ItemId> {
-    let start = ItemKind::Truth.word().len() + 1;
+    let start = ItemKind::Truth.as_str().len() + 1;
     let meant = |truth: &&Truth| {
         let id = truth.id.to_string();
         truth.text == name || id == name || (name.len() > start && id.starts_with(name))
@@ -171,7 +171,7 @@ fn consolidate_now(
         let name = &mut |kind| engine.new_item_id(kind);
         let (changes, refused) = session::consolidate(&state.memory, session, turn, &proposed, name);
         let merged = changes.iter().filter_map(|change| match change {
-            Change::Drawn(Drawn::BaseTruthMerged(truth)) => {
+            Change::Drawn(DerivedChange::BaseTruthMerged(truth)) => {
                 Some((truth.id, truth.text.clone(), truth.rests_on.clone()))
             }
             _ => None,
@@ -211,7 +211,7 @@ pub fn end_session(engine: &Engine, user: &UserId, session: &str) -> Result<Sess
         if session::is_over(&state.memory, session) {
             return Err(Error::Refused(format!("session {session:?} is over already")));
         }
-        Ok(by_user(session, Change::Drawn(Drawn::SessionEnded { session: session.to_owned() })))
+        Ok(by_user(session, Change::Drawn(DerivedChange::SessionEnded { session: session.to_owned() })))
     })?;
     let told = summarize::run(engine, &open, session)?;
     // As after a turn: where nothing is read, nothing is told.

@@ -10,7 +10,7 @@ use quipu_core::Memory;
 use quipu_core::episode::{self, SegmentOptions, Turn};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
-use quipu_core::item::{Drawn, Episode};
+use quipu_core::item::{DerivedChange, Episode};
 use quipu_core::ledger::SealedEvent;
 use quipu_core::limit;
 use quipu_core::memory::Held;
@@ -176,7 +176,7 @@ fn told_anew(memory: &Memory, session: Option<&str>, loose: &BTreeSet<ItemId>, n
 /// Episodes as events of a few each.
 fn drafts(session: Option<&str>, told: Vec<Episode>, cause: Option<EventId>) -> Vec<Draft> {
     let changes: Vec<Change> =
-        told.into_iter().map(|one| Change::Drawn(Drawn::EpisodeRecorded(Box::new(one)))).collect();
+        told.into_iter().map(|one| Change::Drawn(DerivedChange::EpisodeRecorded(Box::new(one)))).collect();
     let draft = |changes: &[Change]| Draft {
         origin: Origin { session: session.map(str::to_owned), ..Origin::of(SourceKind::Inferred) },
         rationale: Some(cause.map_or(TOLD, |_| TOLD_AGAIN).to_owned()),

@@ -5,7 +5,7 @@ use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, Seq, UserId};
 use quipu_core::item::{Depth, Evidence, RefusedEntry, Truth, TruthKind};
-use quipu_core::session::{self, Exchange, Kept, SessionArtifact, WindowTurn};
+use quipu_core::session::{self, BaseTruthSnapshot, Exchange, SessionArtifact, WindowTurn};
 use quipu_core::source::Role;
 use serde::Serialize;
 
@@ -240,7 +240,7 @@ pub fn session_artifacts(
 ///
 /// # Errors
 /// `NotFound` without such a session.
-pub fn session_snapshots(engine: &Engine, user: &UserId, session: &str) -> Result<Vec<Kept>> {
+pub fn session_snapshots(engine: &Engine, user: &UserId, session: &str) -> Result<Vec<BaseTruthSnapshot>> {
     on_version(engine, user, When::Now, &mut |memory| {
         must_have(memory, session)?;
         Ok(memory.items().sessions().kept(session).to_vec())

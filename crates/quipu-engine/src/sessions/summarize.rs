@@ -33,20 +33,20 @@ const IDLE_TURNS_KEPT: usize = 64;
 const RETRIES: usize = 1;
 
 /// What an engine keeps of its users' sessions beside the memory.
-pub(crate) struct Desk {
+pub(crate) struct SessionLocks {
     /// One lock a session: its exchanges are told one after the other.
     turns: Mutex<BTreeMap<String, Arc<Mutex<()>>>>,
     /// Exchanges whose telling someone took back, by their first source; none until it is asked for.
     left_alone: Mutex<Option<BTreeSet<ItemId>>>,
 }
 
-impl Default for Desk {
+impl Default for SessionLocks {
     fn default() -> Self {
         Self { turns: Mutex::new(Rank::Detail, BTreeMap::new()), left_alone: Mutex::new(Rank::Detail, None) }
     }
 }
 
-impl Desk {
+impl SessionLocks {
     /// The lock of a session.
     pub(crate) fn turn(&self, session: &str) -> Arc<Mutex<()>> {
         let mut turns = self.turns.lock();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::extract::window::{Known, Shown, Speaker, Window};
+use quipu_core::extract::window::{Known, Speaker, Window, WindowView};
 use quipu_core::extract::{REMARK, USER};
 use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Evidence, Fact, FactType, Task, TaskStatus};
@@ -86,12 +86,12 @@ pub(crate) fn without_search(open: &OpenMemory, sources: &[ItemId]) -> Option<Wi
     messages.iter().any(|message| message.is_new).then(|| with_known(open, messages, &[]))
 }
 
-fn with_known(open: &OpenMemory, messages: Vec<Shown>, found: &[ItemId]) -> Window {
+fn with_known(open: &OpenMemory, messages: Vec<WindowView>, found: &[ItemId]) -> Window {
     let known = known(&open.read().memory, &messages, found);
     Window { messages, known }
 }
 
-fn messages(memory: &Memory, sources: &[ItemId]) -> Vec<Shown> {
+fn messages(memory: &Memory, sources: &[ItemId]) -> Vec<WindowView> {
     let new: BTreeSet<ItemId> = sources.iter().copied().collect();
     let first = sources.iter().find_map(|id| memory.get(*id));
     let of_session = first.and_then(|held| memory.session(held.source.session.as_deref()?));
@@ -109,7 +109,7 @@ fn messages(memory: &Memory, sources: &[ItemId]) -> Vec<Shown> {
     shown.enumerate().map(|(number, held)| message(memory, held, number + 1, new.contains(&held.source.id))).collect()
 }
 
-fn message(memory: &Memory, held: &Held, number: usize, is_new: bool) -> Shown {
+fn message(memory: &Memory, held: &Held, number: usize, is_new: bool) -> WindowView {
     let text = own_words(&held.source.text);
     let most = if is_new { MESSAGE_BYTES_MAX } else { CONTEXT_BYTES_MAX };
     let speaker = match held.source.role {
@@ -119,7 +119,7 @@ fn message(memory: &Memory, held: &Held, number: usize, is_new: bool) -> Shown {
         },
         Role::Assistant | Role::System | Role::Tool => Speaker::Assistant,
     };
-    Shown {
+    WindowView {
         mark: format!("m{number}"),
         source: held.source.id,
         text: cut(&text, most).to_owned(),
@@ -130,7 +130,7 @@ fn message(memory: &Memory, held: &Held, number: usize, is_new: bool) -> Shown {
     }
 }
 
-fn known(memory: &Memory, messages: &[Shown], found: &[ItemId]) -> Vec<Known> {
+fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<Known> {
     let items = memory.items();
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
@@ -144,13 +144,13 @@ fn known(memory: &Memory, messages: &[Shown], found: &[ItemId]) -> Vec<Known> {
     let new = |source: ItemId| messages.iter().find(|message| message.is_new && message.source == source);
     // What rules have read in these very messages comes first: each is to be judged.
     let read = items.facts().filter(counts).filter_map(|fact| {
-        let places: Option<Vec<&Shown>> = fact.evidence.iter().map(|place| new(place.source)).collect();
+        let places: Option<Vec<&WindowView>> = fact.evidence.iter().map(|place| new(place.source)).collect();
         let message = places?.first().copied()?;
         Some((fact, message))
     });
     // In the order they were read in, which is the same in every memory that was told the same; ids are not.
     let place = |fact: &Fact| (items.made_by(fact.id), fact.evidence.first().map(|at| at.start), fact.text.clone());
-    let mut read: Vec<(&Fact, &Shown)> = read.collect();
+    let mut read: Vec<(&Fact, &WindowView)> = read.collect();
     read.sort_by_cached_key(|(fact, _)| place(fact));
     for (fact, message) in read.into_iter().take(KNOWN_MAX) {
         seen.insert(fact.id);
@@ -191,7 +191,7 @@ fn known(memory: &Memory, messages: &[Shown], found: &[ItemId]) -> Vec<Known> {
 type Place = (Option<Timestamp>, u32);
 
 /// The place of the last new message.
-fn end(memory: &Memory, messages: &[Shown]) -> Option<Place> {
+fn end(memory: &Memory, messages: &[WindowView]) -> Option<Place> {
     messages.iter().filter(|message| message.is_new).filter_map(|message| place_of(memory, message.source)).max()
 }
 

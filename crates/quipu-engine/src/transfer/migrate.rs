@@ -12,7 +12,7 @@ use quipu_core::episode::{self, Turn};
 use quipu_core::event::{Actor, Change, Draft, Event, Header, Origin, SourceKind};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
-use quipu_core::item::{Drawn, Episode};
+use quipu_core::item::{DerivedChange, Episode};
 use quipu_core::limit;
 use quipu_core::reconcile::Understanding;
 use quipu_core::source::{Role, Source};
@@ -185,7 +185,7 @@ fn backfill(engine: &Engine, open: &OpenMemory, source: &Source, cause: EventId)
     let mut episodes = Vec::new();
     commit::commit(engine, open, None, &mut |state| {
         episodes = told(&state.memory, source, &mut |kind| engine.new_item_id(kind))?;
-        let change = |one: &Episode| Change::Drawn(Drawn::EpisodeRecorded(Box::new(one.clone())));
+        let change = |one: &Episode| Change::Drawn(DerivedChange::EpisodeRecorded(Box::new(one.clone())));
         let draft = |some: &[Episode]| Draft {
             origin: Origin { reference: Some("migrate".to_owned()), ..Origin::of(SourceKind::Inferred) },
             rationale: Some("sentences of the summary, kept".to_owned()),

@@ -26,7 +26,7 @@ const BLANK: &str = "blank";
 
 /// A text on the shelf.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Kept {
+pub struct AgentFile {
     /// Its name.
     pub name: String,
     /// The text.
@@ -44,11 +44,11 @@ pub struct Kept {
 }
 
 /// What stands under names that begin alike, by name.
-pub type Shelf = BTreeMap<String, Kept>;
+pub type AgentFiles = BTreeMap<String, AgentFile>;
 
 /// A step of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum FileChange {
     /// This text stands under this name, whatever stood there.
     Put {
         /// The name.
@@ -75,10 +75,10 @@ pub enum Step {
 ///
 /// # Errors
 /// As for opening a memory.
-pub fn shelf(engine: &Engine, user: &UserId, prefix: &str) -> Result<Shelf> {
+pub fn shelf(engine: &Engine, user: &UserId, prefix: &str) -> Result<AgentFiles> {
     match engine.open(user) {
         Ok(open) => Ok(standing(&open.read().memory, prefix)),
-        Err(Error::NotFound(_)) => Ok(Shelf::new()),
+        Err(Error::NotFound(_)) => Ok(AgentFiles::new()),
         Err(other) => Err(other),
     }
 }
@@ -103,8 +103,8 @@ pub(crate) fn since(first: Timestamp) -> Artifact {
     Artifact { kind: SINCE.to_owned(), name: Some(first.to_string()), text: String::new() }
 }
 
-fn standing(memory: &Memory, prefix: &str) -> Shelf {
-    let mut found = Shelf::new();
+fn standing(memory: &Memory, prefix: &str) -> AgentFiles {
+    let mut found = AgentFiles::new();
     for held in memory.sources() {
         let source = &held.source;
         let Some(name) = source.native_id.as_deref().filter(|name| name.starts_with(prefix)) else { continue };
@@ -112,7 +112,7 @@ fn standing(memory: &Memory, prefix: &str) -> Shelf {
             continue;
         }
         let artifact = |kind: &str| source.artifacts.iter().find(|one| one.kind == kind);
-        let kept = Kept {
+        let kept = AgentFile {
             name: name.to_owned(),
             text: artifact(BLANK).map_or_else(|| source.text.to_string(), |blank| blank.text.clone()),
             id: source.id,
@@ -137,7 +137,7 @@ pub fn arrange(
     user: &UserId,
     prefix: &str,
     entry: &EntryPoint,
-    decide: &mut dyn FnMut(&Shelf) -> Result<Vec<Step>>,
+    decide: &mut dyn FnMut(&AgentFiles) -> Result<Vec<FileChange>>,
 ) -> Result<Vec<Receipt>> {
     let reference = entry.reference();
     let foreign = foreign(engine, user, prefix, entry)?;
@@ -167,11 +167,11 @@ pub fn arrange(
 }
 
 /// The names whose texts some steps move or take away.
-fn taken(steps: &[Step]) -> impl Iterator<Item = &String> {
+fn taken(steps: &[FileChange]) -> impl Iterator<Item = &String> {
     steps.iter().filter_map(|step| match step {
-        Step::Move { from, .. } => Some(from),
-        Step::Take(name) => Some(name),
-        Step::Put { .. } => None,
+        FileChange::Move { from, .. } => Some(from),
+        FileChange::Take(name) => Some(name),
+        FileChange::Put { .. } => None,
     })
 }
 
@@ -191,24 +191,30 @@ fn foreign(engine: &Engine, user: &UserId, prefix: &str, entry: &EntryPoint) -> 
 }
 
 /// What is put away is an event of its own: erasing the new version does not bring the old one back.
-fn drafts(engine: &Engine, state: &State, shelf: &Shelf, steps: Vec<Step>, reference: &str) -> Result<Vec<Draft>> {
+fn drafts(
+    engine: &Engine,
+    state: &State,
+    shelf: &AgentFiles,
+    steps: Vec<FileChange>,
+    reference: &str,
+) -> Result<Vec<Draft>> {
     let mut gone: BTreeSet<ItemId> = BTreeSet::new();
     let mut made: BTreeMap<String, Source> = BTreeMap::new();
     for step in steps {
         match step {
-            Step::Put { name, text, topic } => {
+            FileChange::Put { name, text, topic } => {
                 let old = shelf.get(&name);
                 gone.extend(old.map(|old| old.id));
                 let since = old.and_then(|old| old.created_at);
                 made.insert(name.clone(), source(engine, name, &text, topic, since)?);
             }
-            Step::Move { from, to, topic } => {
+            FileChange::Move { from, to, topic } => {
                 let missing = || Error::NotFound(format!("nothing stands under {from:?}"));
                 let old = shelf.get(&from).ok_or_else(missing)?;
                 gone.extend([old.id].into_iter().chain(shelf.get(&to).map(|there| there.id)));
                 made.insert(to.clone(), source(engine, to, &old.text, topic, old.created_at)?);
             }
-            Step::Take(name) => gone.extend(shelf.get(&name).map(|old| old.id)),
+            FileChange::Take(name) => gone.extend(shelf.get(&name).map(|old| old.id)),
         }
     }
     let draft = |changes| Draft {

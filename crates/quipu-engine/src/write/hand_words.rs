@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use quipu_core::Memory;
 use quipu_core::event::{Change, SourceKind};
 use quipu_core::id::{ItemId, ItemKind};
-use quipu_core::item::{Drawn, Evidence};
+use quipu_core::item::{DerivedChange, Evidence};
 use quipu_core::memory::Held;
 use quipu_core::source::{Artifact, Role, Source};
 
@@ -28,7 +28,7 @@ const INSTEAD_OF: &str = "instead_of";
 /// `Invalid` for words that are too long.
 pub(crate) fn with_words(engine: &Engine, memory: &Memory, item: ItemId, changes: Vec<Change>) -> Result<Vec<Change>> {
     let takes_place =
-        |change: &Change| matches!(change, Change::Drawn(Drawn::ItemsMerged { from, .. }) if *from == [item]);
+        |change: &Change| matches!(change, Change::Drawn(DerivedChange::ItemsMerged { from, .. }) if *from == [item]);
     let in_place = changes.iter().any(takes_place);
     let makes = |change: &Change| matches!(change, Change::Drawn(drawn) if drawn.makes().is_some());
     let mut all: Vec<Change> = Vec::new();
@@ -47,13 +47,15 @@ pub(crate) fn with_words(engine: &Engine, memory: &Memory, item: ItemId, changes
     Ok(all)
 }
 
-fn words_of(engine: &Engine, item: ItemId, in_place: bool, drawn: &mut Drawn) -> Result<Option<Source>> {
+fn words_of(engine: &Engine, item: ItemId, in_place: bool, drawn: &mut DerivedChange) -> Result<Option<Source>> {
     let (text, evidence) = match drawn {
-        Drawn::FactAsserted { fact, .. } if fact.source == SourceKind::UserEdited && fact.evidence.is_empty() => {
+        DerivedChange::FactAsserted { fact, .. }
+            if fact.source == SourceKind::UserEdited && fact.evidence.is_empty() =>
+        {
             (&mut fact.text, &mut fact.evidence)
         }
-        Drawn::TaskOpened(task) if in_place => (&mut task.title, &mut task.evidence),
-        Drawn::NoteRecorded(note) if in_place => (&mut note.text, &mut note.evidence),
+        DerivedChange::TaskOpened(task) if in_place => (&mut task.title, &mut task.evidence),
+        DerivedChange::NoteRecorded(note) if in_place => (&mut note.text, &mut note.evidence),
         _ => return Ok(None),
     };
     let mut source = Source {
@@ -89,7 +91,7 @@ pub(crate) fn put_away(memory: &Memory, item: ItemId, reason: &str) -> Option<Ch
     let first = first.or_else(|| items.note(item).and_then(|note| note.evidence.first()))?;
     let held = memory.get(first.source).filter(|held| is_edit(held) && !items.is_hidden(held.source.id))?;
     let (item, reason) = (held.source.id, reason.to_owned());
-    Some(Change::Drawn(Drawn::ItemRetracted { item, reason }))
+    Some(Change::Drawn(DerivedChange::ItemRetracted { item, reason }))
 }
 
 fn is_edit(held: &Held) -> bool {

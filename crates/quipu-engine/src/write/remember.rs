@@ -162,7 +162,7 @@ pub fn remember_all<'a>(
     let requests: Vec<[u8; 32]> =
         drafts.iter().filter_map(|draft| Some(*draft.idempotency.as_ref()?.request.as_bytes())).collect();
     let parts: Vec<&[u8]> =
-        std::iter::once(kind.word().as_bytes()).chain(requests.iter().map(<[u8; 32]>::as_slice)).collect();
+        std::iter::once(kind.as_str().as_bytes()).chain(requests.iter().map(<[u8; 32]>::as_slice)).collect();
     let request = commit::idempotency(options.idempotency_key.as_deref(), &parts);
     let _running = unread::begin(engine, &open).map_err(deleted_meanwhile)?;
     let bare: Vec<Draft> = drafts.into_iter().map(|draft| Draft { idempotency: None, ..draft }).collect();

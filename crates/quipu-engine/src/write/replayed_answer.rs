@@ -6,7 +6,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Change, Event};
 use quipu_core::extract::Extraction;
 use quipu_core::id::{ItemId, Seq};
-use quipu_core::item::{Drawn, Episode, Evidence, FactStatus, Refused};
+use quipu_core::item::{DerivedChange, Episode, Evidence, FactStatus, Refused};
 use quipu_core::reconcile::{Outcome, Rejection, Understanding};
 
 use crate::error::{Error, Result};
@@ -48,7 +48,7 @@ pub(crate) fn effects(open: &OpenMemory, receipt: &Receipt) -> Result<Effects> {
 }
 
 impl Effects {
-    pub(crate) fn drawn(&self) -> impl Iterator<Item = &Drawn> {
+    pub(crate) fn drawn(&self) -> impl Iterator<Item = &DerivedChange> {
         self.events.iter().flat_map(|event| event.changes.iter().flatten()).filter_map(|change| match change {
             Change::Drawn(drawn) => Some(drawn),
             _ => None,
@@ -60,14 +60,14 @@ impl Effects {
         let mut all = Vec::new();
         for drawn in self.drawn() {
             let item = match drawn {
-                Drawn::ReviewOpened(_) | Drawn::EpisodeRecorded(_) => None,
-                Drawn::FactSeen { fact, .. } | Drawn::FactRestored { fact } => Some(*fact),
-                Drawn::FactChanged(change) => {
+                DerivedChange::ReviewOpened(_) | DerivedChange::EpisodeRecorded(_) => None,
+                DerivedChange::FactSeen { fact, .. } | DerivedChange::FactRestored { fact } => Some(*fact),
+                DerivedChange::FactChanged(change) => {
                     let counts = change.status.is_none_or(|status| status == FactStatus::Active);
                     (counts && change.evidence.is_some()).then_some(change.fact)
                 }
-                Drawn::TaskChanged(change) => Some(change.task),
-                Drawn::NoteSeconded { note, .. } => Some(*note),
+                DerivedChange::TaskChanged(change) => Some(change.task),
+                DerivedChange::NoteSeconded { note, .. } => Some(*note),
                 other => other.makes(),
             };
             all.extend(item.filter(|item| !all.contains(item)));
@@ -78,7 +78,7 @@ impl Effects {
     /// What did not pass, in the words of the source.
     pub(crate) fn rejected(&self, memory: &Memory) -> Vec<Rejection> {
         let refused = self.drawn().flat_map(|drawn| match drawn {
-            Drawn::CandidatesRefused { refused } => refused.as_slice(),
+            DerivedChange::CandidatesRefused { refused } => refused.as_slice(),
             _ => &[],
         });
         let words = |at: &Evidence| quotes(memory, std::slice::from_ref(at)).pop().map(|(_, words)| words);
@@ -96,24 +96,24 @@ impl Effects {
         };
         for drawn in self.drawn() {
             match drawn {
-                Drawn::FactAsserted { fact, ends, .. } => {
+                DerivedChange::FactAsserted { fact, ends, .. } => {
                     all.asserted.push(outcome(fact.id));
                     all.ended.extend(ends.iter().map(|&id| outcome(id)));
                 }
-                Drawn::FactSeen { fact, .. } => all.seen.push(outcome(*fact)),
-                Drawn::FactRestored { fact } => all.asserted.push(outcome(*fact)),
-                Drawn::FactChanged(change) => match change.status {
+                DerivedChange::FactSeen { fact, .. } => all.seen.push(outcome(*fact)),
+                DerivedChange::FactRestored { fact } => all.asserted.push(outcome(*fact)),
+                DerivedChange::FactChanged(change) => match change.status {
                     Some(FactStatus::Active) => all.asserted.push(outcome(change.fact)),
                     Some(_) => all.ended.push(outcome(change.fact)),
                     None if change.evidence.is_some() => all.seen.push(outcome(change.fact)),
                     None => {}
                 },
-                Drawn::TaskOpened(task) => all.tasks.push(outcome(task.id)),
-                Drawn::TaskChanged(change) => all.tasks.push(outcome(change.task)),
-                Drawn::NoteRecorded(note) => all.notes.push(outcome(note.id)),
-                Drawn::NoteSeconded { note, .. } => all.notes.push(outcome(*note)),
-                Drawn::TenetRecorded(tenet) => all.notes.push(outcome(tenet.id)),
-                Drawn::ReviewOpened(review) => all.reviews.push(outcome(review.id)),
+                DerivedChange::TaskOpened(task) => all.tasks.push(outcome(task.id)),
+                DerivedChange::TaskChanged(change) => all.tasks.push(outcome(change.task)),
+                DerivedChange::NoteRecorded(note) => all.notes.push(outcome(note.id)),
+                DerivedChange::NoteSeconded { note, .. } => all.notes.push(outcome(*note)),
+                DerivedChange::TenetRecorded(tenet) => all.notes.push(outcome(tenet.id)),
+                DerivedChange::ReviewOpened(review) => all.reviews.push(outcome(review.id)),
                 _ => {}
             }
         }
@@ -123,7 +123,7 @@ impl Effects {
     /// The episodes that were told, in order.
     pub(crate) fn episodes(&self) -> Vec<Episode> {
         let told = self.drawn().filter_map(|drawn| match drawn {
-            Drawn::EpisodeRecorded(episode) => Some((**episode).clone()),
+            DerivedChange::EpisodeRecorded(episode) => Some((**episode).clone()),
             _ => None,
         });
         told.collect()
@@ -138,7 +138,7 @@ impl Effects {
         let starts: BTreeSet<u32> =
             spans.chain(part.tenets.iter().map(|one| &one.span)).map(|span| span.start as u32).collect();
         self.drawn().any(|drawn| match drawn {
-            Drawn::TenetRecorded(tenet) => part.tenets.iter().any(|candidate| candidate.text == tenet.text),
+            DerivedChange::TenetRecorded(tenet) => part.tenets.iter().any(|candidate| candidate.text == tenet.text),
             other => other.places().iter().any(|place| starts.contains(&place.start)),
         })
     }

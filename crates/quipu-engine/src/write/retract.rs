@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
 use quipu_core::id::ItemId;
-use quipu_core::item::{Drawn, FactChange};
+use quipu_core::item::{DerivedChange, FactChange};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -87,7 +87,7 @@ pub fn score_fact<'a>(engine: &Engine, memory: impl Into<MemoryRef<'a>>, name: &
             return Err(Error::NotFound(format!("{fact} is not a fact")));
         }
         let change = FactChange { user_fact_score: Some(score), ..FactChange::of(fact) };
-        Ok(vec![Change::Drawn(Drawn::FactChanged(change))])
+        Ok(vec![Change::Drawn(DerivedChange::FactChanged(change))])
     })
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn commit_decided(
     let receipts = commit::commit(engine, open, None, &mut |state| {
         let changes = decide(state)?;
         // A promotion and the patches that move what belongs there are one event.
-        let whole = changes.iter().any(|change| matches!(change, Change::Drawn(Drawn::SchemaPromoted(_))));
+        let whole = changes.iter().any(|change| matches!(change, Change::Drawn(DerivedChange::SchemaPromoted(_))));
         let (patches, decided): (Vec<Change>, Vec<Change>) =
             changes.into_iter().partition(|change| !whole && change.is_of_core());
         let parts = [decided, patches].into_iter().filter(|changes| !changes.is_empty());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq};
-use quipu_core::item::Drawn;
+use quipu_core::item::DerivedChange;
 use quipu_core::limit::ARTIFACTS_MAX;
 use quipu_core::memory::Held;
 use quipu_core::reconcile::Reworded;
@@ -145,7 +145,7 @@ pub(crate) fn own_event(open: &OpenMemory, item: ItemId) -> Result<Option<Seq>> 
 /// Items that an event takes back.
 pub(crate) fn taken_by(changes: &[Option<Change>]) -> BTreeSet<ItemId> {
     let taken = |change: &Change| match change {
-        Change::Drawn(Drawn::ItemRetracted { item, .. }) => Some(*item),
+        Change::Drawn(DerivedChange::ItemRetracted { item, .. }) => Some(*item),
         _ => None,
     };
     changes.iter().flatten().filter_map(taken).collect()

@@ -78,7 +78,7 @@ fn shown(outcome: &Outcome) -> String {
         for source in &batch.sources {
             let time = source.said_at.map_or("-".to_owned(), |time| time.to_string());
             let [session, topic] = [&source.session, &source.topic].map(|name| name.as_deref().unwrap_or("-"));
-            let (role, who, native) = (source.role.word(), source.author.as_deref(), source.native_id.as_deref());
+            let (role, who, native) = (source.role.as_str(), source.author.as_deref(), source.native_id.as_deref());
             let (who, native) = (who.unwrap_or("-"), native.unwrap_or("-"));
             line(format!("{session} | {topic} | {role} {who} | {time} | {native} | {:?}", source.text));
             for artifact in &source.artifacts {
@@ -189,7 +189,7 @@ fn plain_text_becomes_passages() {
     assert_eq!((sources.len(), &outcome.fault, outcome.report.undated), (3, &None, 3));
     for (index, source) in sources.iter().enumerate() {
         assert_eq!(source.native_id.as_deref(), Some(format!("p{}", index + 1).as_str()));
-        assert_eq!((source.kind().word(), source.session.as_deref(), source.said_at), ("doc", Some("notes"), None));
+        assert_eq!((source.kind().as_str(), source.session.as_deref(), source.said_at), ("doc", Some("notes"), None));
         assert!(source.text.len() <= limit::PASSAGE_BYTES_MAX && NOTES.contains(&*source.text), "{}", source.text);
     }
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();

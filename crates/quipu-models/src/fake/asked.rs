@@ -18,7 +18,7 @@ pub enum Format {
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct FakeRequest {
     /// The number of this request, from 0, over all that ask for text.
     pub number: u64,
     /// The model that was named.
@@ -39,7 +39,7 @@ pub struct Asked {
     pub schema: Option<Value>,
 }
 
-impl Asked {
+impl FakeRequest {
     /// What the user said last.
     #[must_use]
     pub fn last_user(&self) -> &str {

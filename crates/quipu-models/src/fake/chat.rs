@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::asked::Asked;
-use super::told::{End, StreamEvent, Told};
+use super::asked::FakeRequest;
+use super::told::{End, ScriptedReply, StreamEvent};
 
-fn finish(told: &Told) -> &'static str {
+fn finish(told: &ScriptedReply) -> &'static str {
     match told.end {
         _ if told.tool.is_some() => "tool_calls",
         End::Stop => "stop",
@@ -14,7 +14,7 @@ fn finish(told: &Told) -> &'static str {
     }
 }
 
-fn usage(told: &Told) -> Value {
+fn usage(told: &ScriptedReply) -> Value {
     json!({
         "prompt_tokens": told.input_tokens,
         "completion_tokens": told.output_tokens,
@@ -22,13 +22,13 @@ fn usage(told: &Told) -> Value {
     })
 }
 
-fn calls(told: &Told) -> Option<Value> {
+fn calls(told: &ScriptedReply) -> Option<Value> {
     told.tool.map(
         |name| json!([{"index": 0, "id": "call_1", "type": "function", "function": {"name": name, "arguments": "{}"}}]),
     )
 }
 
-pub(super) fn plain(asked: &Asked, told: &Told) -> Value {
+pub(super) fn plain(asked: &FakeRequest, told: &ScriptedReply) -> Value {
     let mut message = json!({"role": "assistant", "content": told.text, "refusal": told.refusal});
     if let Some(calls) = calls(told) {
         message["tool_calls"] = calls;
@@ -44,7 +44,7 @@ pub(super) fn plain(asked: &Asked, told: &Told) -> Value {
     })
 }
 
-pub(super) fn stream(asked: &Asked, told: &Told) -> Vec<StreamEvent> {
+pub(super) fn stream(asked: &FakeRequest, told: &ScriptedReply) -> Vec<StreamEvent> {
     let chunk = |choices: Value, usage: Value| {
         let mut chunk = json!({
             "id": format!("chatcmpl-{}", asked.number),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Format};
+use super::asked::{FakeRequest, Format};
 use super::fault::Fault;
 use super::script::scatter;
 
@@ -22,7 +22,7 @@ pub(super) const PAGE: &str =
     "<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>";
 
 /// True if the fault can show at such a request.
-pub(super) fn concerns(fault: Fault, asked: Option<&Asked>) -> bool {
+pub(super) fn concerns(fault: Fault, asked: Option<&FakeRequest>) -> bool {
     let format = asked.map_or(Format::Text, |asked| asked.format);
     match fault {
         Fault::RejectsFormat400 => format != Format::Text,

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::asked::Asked;
-use super::told::{End, StreamEvent, Told};
+use super::asked::FakeRequest;
+use super::told::{End, ScriptedReply, StreamEvent};
 
-fn stop_reason(told: &Told) -> &'static str {
+fn stop_reason(told: &ScriptedReply) -> &'static str {
     match told.end {
         _ if told.tool.is_some() => "tool_use",
         _ if told.refusal.is_some() => "refusal",
@@ -15,13 +15,13 @@ fn stop_reason(told: &Told) -> &'static str {
     }
 }
 
-fn content(told: &Told) -> Value {
+fn content(told: &ScriptedReply) -> Value {
     let text = told.text.iter().map(|text| json!({"type": "text", "text": text}));
     let tool = told.tool.iter().map(|name| json!({"type": "tool_use", "id": "toolu_1", "name": name, "input": {}}));
     if told.is_missing { Value::Null } else { text.chain(tool).collect() }
 }
 
-fn whole(asked: &Asked, told: &Told, content: Value, stop: Value, output_tokens: usize) -> Value {
+fn whole(asked: &FakeRequest, told: &ScriptedReply, content: Value, stop: Value, output_tokens: usize) -> Value {
     json!({
         "id": format!("msg_{}", asked.number),
         "type": "message",
@@ -34,11 +34,11 @@ fn whole(asked: &Asked, told: &Told, content: Value, stop: Value, output_tokens:
     })
 }
 
-pub(super) fn plain(asked: &Asked, told: &Told) -> Value {
+pub(super) fn plain(asked: &FakeRequest, told: &ScriptedReply) -> Value {
     whole(asked, told, content(told), json!(stop_reason(told)), told.output_tokens)
 }
 
-pub(super) fn stream(asked: &Asked, told: &Told) -> Vec<StreamEvent> {
+pub(super) fn stream(asked: &FakeRequest, told: &ScriptedReply) -> Vec<StreamEvent> {
     let mut events = Vec::new();
     let mut push = |name: &'static str, mut value: Value| {
         value["type"] = json!(name);

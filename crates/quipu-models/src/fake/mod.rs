@@ -30,7 +30,7 @@ mod responses;
 mod spoil;
 mod told;
 
-pub use asked::{Asked, Format};
+pub use asked::{FakeRequest, Format};
 pub use fault::{Fault, FaultKind};
 pub use http::Received;
 pub use script::{Plan, Reply, Script, Times};

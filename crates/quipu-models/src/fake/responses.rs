@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::asked::Asked;
-use super::told::{End, StreamEvent, Told};
+use super::asked::FakeRequest;
+use super::told::{End, ScriptedReply, StreamEvent};
 
-fn content(told: &Told) -> Vec<Value> {
+fn content(told: &ScriptedReply) -> Vec<Value> {
     let text = told.text.iter().map(|text| json!({"type": "output_text", "text": text, "annotations": []}));
     let refusal = told.refusal.iter().map(|refusal| json!({"type": "refusal", "refusal": refusal}));
     text.chain(refusal).collect()
 }
 
-fn message(asked: &Asked, content: Vec<Value>, status: &str) -> Value {
+fn message(asked: &FakeRequest, content: Vec<Value>, status: &str) -> Value {
     json!({
         "type": "message",
         "id": format!("msg_{}", asked.number),
@@ -21,7 +21,7 @@ fn message(asked: &Asked, content: Vec<Value>, status: &str) -> Value {
     })
 }
 
-fn whole(asked: &Asked, told: &Told, status: &str, output: Value) -> Value {
+fn whole(asked: &FakeRequest, told: &ScriptedReply, status: &str, output: Value) -> Value {
     let reason = match told.end {
         _ if status == "in_progress" => Value::Null,
         End::Stop => Value::Null,
@@ -45,11 +45,11 @@ fn whole(asked: &Asked, told: &Told, status: &str, output: Value) -> Value {
     })
 }
 
-fn status(told: &Told) -> &'static str {
+fn status(told: &ScriptedReply) -> &'static str {
     if told.end == End::Stop { "completed" } else { "incomplete" }
 }
 
-fn output(asked: &Asked, told: &Told) -> Value {
+fn output(asked: &FakeRequest, told: &ScriptedReply) -> Value {
     if told.is_missing {
         return json!([]);
     }
@@ -59,11 +59,11 @@ fn output(asked: &Asked, told: &Told) -> Value {
     json!([message(asked, content(told), status(told))])
 }
 
-pub(super) fn plain(asked: &Asked, told: &Told) -> Value {
+pub(super) fn plain(asked: &FakeRequest, told: &ScriptedReply) -> Value {
     whole(asked, told, status(told), output(asked, told))
 }
 
-pub(super) fn stream(asked: &Asked, told: &Told) -> Vec<StreamEvent> {
+pub(super) fn stream(asked: &FakeRequest, told: &ScriptedReply) -> Vec<StreamEvent> {
     let mut events = Vec::new();
     let mut push = |name: &'static str, mut value: Value| {
         value["type"] = json!(name);

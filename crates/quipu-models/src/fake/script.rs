@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::asked::Asked;
+use super::asked::FakeRequest;
 use super::fault::Fault;
 
 /// How often a fault shows, counted over the requests it can show at.
@@ -39,7 +39,7 @@ pub enum Reply {
     /// What was asked last, word for word.
     Echo,
     /// Made from the request.
-    Made(Arc<dyn Fn(&Asked) -> String + Send + Sync>),
+    Made(Arc<dyn Fn(&FakeRequest) -> String + Send + Sync>),
 }
 
 impl fmt::Debug for Reply {
@@ -98,7 +98,7 @@ impl Script {
 
     /// One that makes its reply from the request.
     #[must_use]
-    pub fn making(reply: impl Fn(&Asked) -> String + Send + Sync + 'static) -> Self {
+    pub fn making(reply: impl Fn(&FakeRequest) -> String + Send + Sync + 'static) -> Self {
         Self::new(Reply::Made(Arc::new(reply)))
     }
 

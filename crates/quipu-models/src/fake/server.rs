@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::asked::Asked;
+use super::asked::FakeRequest;
 use super::failing::{self, Failure};
 use super::fault::{Fault, FaultKind};
 use super::http::{self, Received};
 use super::script::{Plan, Reply, Script, Times, scatter};
-use super::told::{StreamEvent, Told};
+use super::told::{ScriptedReply, StreamEvent};
 use super::{chat, embeddings, messages, responses, spoil};
 
 const JSON: &str = "application/json";
@@ -167,7 +167,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 
 /// What the script makes of one request.
 struct Turn {
-    asked: Option<Asked>,
+    asked: Option<FakeRequest>,
     fault: Option<Fault>,
     seed: u64,
     script: Script,
@@ -218,7 +218,7 @@ fn turn(shared: &Shared, received: &Received) -> Turn {
     let path = received.path.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned();
     let generates = ["/chat/completions", "/responses", "/messages"].iter().any(|end| path.ends_with(end));
     let mut state = shared.state();
-    let asked = (generates && received.method == "POST").then(|| Asked::read(&received.json(), state.asked));
+    let asked = (generates && received.method == "POST").then(|| FakeRequest::read(&received.json(), state.asked));
     let number = state.asked;
     state.asked += u64::from(asked.is_some());
     state.received.push(received.clone());
@@ -246,7 +246,7 @@ fn is_at(plan: &Plan, path: &str) -> bool {
     }
 }
 
-fn told(turn: &Turn, asked: &Asked) -> Told {
+fn told(turn: &Turn, asked: &FakeRequest) -> ScriptedReply {
     let text = match &turn.script.reply {
         Reply::Text(text) => text.clone(),
         Reply::InTurn(texts) => {
@@ -257,7 +257,7 @@ fn told(turn: &Turn, asked: &Asked) -> Told {
         Reply::Echo => asked.last_user().to_owned(),
         Reply::Made(make) => make(asked),
     };
-    let told = Told::new(&asked.words(), text);
+    let told = ScriptedReply::new(&asked.words(), text);
     match turn.fault {
         Some(fault) if fault.kind() == FaultKind::Text => spoil::spoiled(fault, turn.seed, asked, told),
         _ => told,

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::asked::Asked;
+use super::asked::FakeRequest;
 use super::fault::Fault;
 use super::script::scatter;
-use super::told::{End, Told, tokens};
+use super::told::{End, ScriptedReply, tokens};
 
 const REFUSALS: [&str; 3] = [
     "I'm sorry, but I can't assist with that request.",
@@ -24,7 +24,7 @@ const DATES: [&str; 6] =
     ["-097974-01-01", "+275760-09-13", "0000-00-00", "2023-02-29", "2016-12-31T23:59:60Z", "99999"];
 
 /// A reply with its fault.
-pub(super) fn spoiled(fault: Fault, seed: u64, asked: &Asked, told: Told) -> Told {
+pub(super) fn spoiled(fault: Fault, seed: u64, asked: &FakeRequest, told: ScriptedReply) -> ScriptedReply {
     let mut told = told;
     let good = told.text.take().unwrap_or_default();
     match fault {
@@ -51,7 +51,7 @@ pub(super) fn spoiled(fault: Fault, seed: u64, asked: &Asked, told: Told) -> Tol
     told
 }
 
-fn words(fault: Fault, seed: u64, asked: &Asked, good: &str) -> String {
+fn words(fault: Fault, seed: u64, asked: &FakeRequest, good: &str) -> String {
     match fault {
         Fault::Fenced => format!("```json\n{good}\n```"),
         Fault::TrailingProse => format!("{good}\n\nLet me know if you need {{anything}} else!"),
@@ -247,7 +247,7 @@ fn with_ghosts(good: &str, seed: u64) -> String {
 }
 
 /// Asks for everything to be removed that stood as an entry in the request.
-fn removing(asked: &Asked, good: &str) -> String {
+fn removing(asked: &FakeRequest, good: &str) -> String {
     let shown = asked.words();
     let entries = shown.lines().filter_map(|line| line.trim_start().strip_prefix("- "));
     let entries: Vec<Value> = entries.map(|entry| json!(entry.trim())).collect();
@@ -267,9 +267,9 @@ mod tests {
 
     const GOOD: &str = r#"{"user_summary":"Moved to Porto in 2024","base_truth_diff":{"add":["City: Porto"],"update":[],"remove":[]},"due":"2024-05-01"}"#;
 
-    fn asked() -> Asked {
+    fn asked() -> FakeRequest {
         let entries = "Base truth:\n- City: Lyon\n- Never book flights".to_owned();
-        Asked {
+        FakeRequest {
             number: 0,
             model: "m".to_owned(),
             system: String::new(),
@@ -286,7 +286,7 @@ mod tests {
     fn every_fault_of_the_text_changes_the_reply() {
         for fault in Fault::ALL.iter().copied().filter(|fault| fault.kind() == FaultKind::Text) {
             for seed in 0..40 {
-                let told = spoiled(fault, seed, &asked(), Told::new("", GOOD.to_owned()));
+                let told = spoiled(fault, seed, &asked(), ScriptedReply::new("", GOOD.to_owned()));
                 let whole = told.text.as_deref() == Some(GOOD) && !told.is_missing && told.end == End::Stop;
                 assert!(!whole, "{} with seed {seed} changed nothing", fault.name());
             }

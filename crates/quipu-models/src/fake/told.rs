@@ -13,7 +13,7 @@ pub(super) enum End {
 
 /// What a reply consists of.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct ScriptedReply {
     /// The text; `None`: the message has no content.
     pub(super) text: Option<String>,
     pub(super) end: End,
@@ -27,7 +27,7 @@ pub(super) struct Told {
     pub(super) output_tokens: usize,
 }
 
-impl Told {
+impl ScriptedReply {
     pub(super) fn new(prompt: &str, text: String) -> Self {
         Self {
             input_tokens: tokens(prompt),

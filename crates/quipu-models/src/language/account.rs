@@ -10,7 +10,7 @@ use quipu_core::id::UserId;
 use quipu_engine::ports::{Clock, ModelError, ModelWatch, Usage};
 use serde::{Deserialize, Serialize};
 
-use super::ladder::Rung;
+use super::ladder::JsonMode;
 
 /// Under this name stands what nobody in particular asked for.
 const NOBODY: &str = "";
@@ -55,7 +55,7 @@ pub struct Spent {
 }
 
 /// What was spent today and how endpoints take a schema, for all models of a process; kept in a file if it has one.
-pub struct Book {
+pub struct ModelUsage {
     clock: Arc<dyn Clock>,
     path: Option<PathBuf>,
     pages: Mutex<Pages>,
@@ -72,7 +72,7 @@ struct Pages {
     spent: BTreeMap<String, BTreeMap<String, Spent>>,
     /// By base address and model.
     #[serde(default)]
-    rungs: BTreeMap<String, Rung>,
+    rungs: BTreeMap<String, JsonMode>,
     /// What was promised to requests that are under way: counted as spent until they are done.
     #[serde(skip)]
     promised: BTreeMap<(String, String), Spent>,
@@ -81,7 +81,7 @@ struct Pages {
 /// Most endpoints whose rung is kept.
 const RUNGS_MAX: usize = 64;
 
-impl Book {
+impl ModelUsage {
     /// One that is forgotten with the process.
     #[must_use]
     pub fn in_memory(clock: Arc<dyn Clock>) -> Self {
@@ -139,7 +139,7 @@ impl Book {
     ///
     /// # Errors
     /// `OverBudget` if it could be more than is left today.
-    pub(super) fn promise(&self, purse: &Purse<'_>, most: &Usage) -> Result<(), ModelError> {
+    pub(super) fn promise(&self, purse: &SpendBudget<'_>, most: &Usage) -> Result<(), ModelError> {
         let key = (purse.name.to_owned(), account(purse.user).to_owned());
         let mut pages = self.today();
         let spent = pages.spent.get(&key.0).and_then(|users| users.get(&key.1)).copied().unwrap_or_default();
@@ -163,7 +163,7 @@ impl Book {
     }
 
     /// Takes a promise back and writes down what it came to.
-    pub(super) fn settle(&self, purse: &Purse<'_>, most: &Usage, used: Option<&Usage>) {
+    pub(super) fn settle(&self, purse: &SpendBudget<'_>, most: &Usage, used: Option<&Usage>) {
         let key = (purse.name.to_owned(), account(purse.user).to_owned());
         let mut pages = self.today();
         let left = pages.promised.get(&key).copied().unwrap_or_default().without(&purse.cost(most));
@@ -179,11 +179,11 @@ impl Book {
         }
     }
 
-    pub(super) fn rung(&self, endpoint: &str) -> Option<Rung> {
+    pub(super) fn rung(&self, endpoint: &str) -> Option<JsonMode> {
         self.today().rungs.get(endpoint).copied()
     }
 
-    pub(super) fn set_rung(&self, endpoint: &str, rung: Rung) {
+    pub(super) fn set_rung(&self, endpoint: &str, rung: JsonMode) {
         let mut pages = self.today();
         if pages.rungs.len() >= RUNGS_MAX && !pages.rungs.contains_key(endpoint) {
             pages.rungs.pop_first();
@@ -210,14 +210,14 @@ fn account(user: Option<&UserId>) -> &str {
 }
 
 /// Who pays for a request, under which name, at which prices.
-pub(super) struct Purse<'a> {
+pub(super) struct SpendBudget<'a> {
     pub(super) name: &'a str,
     pub(super) user: Option<&'a UserId>,
     pub(super) prices: Prices,
     pub(super) allowance: Allowance,
 }
 
-impl Purse<'_> {
+impl SpendBudget<'_> {
     fn cost(&self, usage: &Usage) -> Spent {
         Spent {
             requests: 1,

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::dialect::{Question, Reply, tokens};
 use super::endpoint::Endpoint;
 use super::fault::Failure;
-use super::ladder::{self, Rung};
+use super::ladder::{self, JsonMode};
 
 pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
     let request = question.request;
@@ -26,7 +26,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
         "temperature": request.temperature.min(1.0),
         "stream": question.stream,
     });
-    if let Some((shape, Rung::Schema)) = question.shape {
+    if let Some((shape, JsonMode::Schema)) = question.shape {
         body["output_config"] = json!({"format": {"type": "json_schema", "schema": shape.schema}});
     }
     body

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::endpoint::{Endpoint, Provider};
 use super::fault::Failure;
-use super::ladder::Rung;
+use super::ladder::JsonMode;
 use super::{anthropic, openai};
 
 /// One request as it is put: messages may have been added to those that were asked for.
@@ -13,7 +13,7 @@ pub(super) struct Question<'a> {
     pub(super) request: &'a Request,
     pub(super) messages: &'a [Message],
     /// The JSON that is wanted, and how it is asked for.
-    pub(super) shape: Option<(&'a Shape, Rung)>,
+    pub(super) shape: Option<(&'a Shape, JsonMode)>,
     pub(super) stream: bool,
 }
 

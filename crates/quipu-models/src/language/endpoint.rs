@@ -21,7 +21,7 @@ pub enum Provider {
 impl Provider {
     /// The word for it in settings.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
             Self::Anthropic => "anthropic",
@@ -32,7 +32,7 @@ impl Provider {
     /// The provider of that word.
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
-        [Self::OpenAi, Self::Anthropic, Self::Ollama].into_iter().find(|provider| provider.word() == word)
+        [Self::OpenAi, Self::Anthropic, Self::Ollama].into_iter().find(|provider| provider.as_str() == word)
     }
 
     /// Where it is unless somebody says otherwise.

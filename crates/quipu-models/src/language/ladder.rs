@@ -11,7 +11,7 @@ use super::json_text;
 /// One way of asking for JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rung {
+pub enum JsonMode {
     /// The schema goes with the request: the server keeps to it while it writes.
     Schema,
     /// The server is asked for an object, and the schema stands in the prompt.
@@ -20,7 +20,7 @@ pub enum Rung {
     Prompt,
 }
 
-impl Rung {
+impl JsonMode {
     /// Where an endpoint begins of which nothing is known.
     pub(super) const FIRST: Self = Self::Schema;
 
@@ -37,7 +37,7 @@ impl Rung {
 
     /// Its name in reports.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Schema => "json_schema",
             Self::Object => "json_object",
@@ -47,9 +47,9 @@ impl Rung {
 }
 
 /// The instructions with what a rung adds to them.
-pub(super) fn system(instructions: &str, shape: Option<(&Shape, Rung)>) -> String {
+pub(super) fn system(instructions: &str, shape: Option<(&Shape, JsonMode)>) -> String {
     match shape {
-        Some((shape, Rung::Object | Rung::Prompt)) => format!(
+        Some((shape, JsonMode::Object | JsonMode::Prompt)) => format!(
             "{instructions}\n\nAnswer with one JSON object that fits this JSON Schema, and with nothing else:\n{}",
             shape.schema
         ),

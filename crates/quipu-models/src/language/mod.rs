@@ -23,7 +23,7 @@ mod observed;
 mod openai;
 mod transport;
 
-pub use account::{Allowance, Book, Prices, Spent};
+pub use account::{Allowance, ModelUsage, Prices, Spent};
 pub use endpoint::{ApiKey, Endpoint, Limits, Provider};
-pub use ladder::Rung;
+pub use ladder::JsonMode;
 pub use remote::{Probed, RemoteModel};

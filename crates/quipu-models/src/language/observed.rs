@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use quipu_engine::ports::{Asked, Completion, ModelError, ModelWatch, Request, Usage};
+use quipu_engine::ports::{Completion, ModelCall, ModelError, ModelWatch, Request, Usage};
 use tracing::field::Empty;
 
 use super::endpoint::Endpoint;
@@ -19,17 +19,18 @@ pub(super) fn observed(
         "otel.name" = format!("chat {}", endpoint.model),
         "otel.kind" = "client",
         "gen_ai.operation.name" = "chat",
-        "gen_ai.provider.name" = endpoint.provider.word(),
+        "gen_ai.provider.name" = endpoint.provider.as_str(),
         "gen_ai.request.model" = endpoint.model,
         "gen_ai.usage.input_tokens" = Empty,
         "gen_ai.usage.output_tokens" = Empty,
-        "quipu.purpose" = request.purpose.word(),
+        "quipu.purpose" = request.purpose.as_str(),
         "quipu.attempts" = Empty,
         "error.type" = Empty,
     );
     let (started, mut usage) = (Instant::now(), Usage::default());
     let answer = span.in_scope(|| ask(&mut usage));
-    let asked = Asked { purpose: request.purpose, model, fault: answer.as_ref().err(), usage, took: started.elapsed() };
+    let asked =
+        ModelCall { purpose: request.purpose, model, fault: answer.as_ref().err(), usage, took: started.elapsed() };
     span.record("gen_ai.usage.input_tokens", usage.input_tokens);
     span.record("gen_ai.usage.output_tokens", usage.output_tokens);
     match &answer {

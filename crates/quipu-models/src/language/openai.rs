@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::dialect::{Question, Reply, tokens};
 use super::endpoint::{Endpoint, Provider};
 use super::fault::Failure;
-use super::ladder::{self, Rung};
+use super::ladder::{self, JsonMode};
 
 pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
     let request = question.request;
@@ -27,13 +27,13 @@ pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
         body["stream_options"] = json!({"include_usage": true});
     }
     match question.shape {
-        Some((shape, Rung::Schema)) => {
+        Some((shape, JsonMode::Schema)) => {
             body["response_format"] = json!({
                 "type": "json_schema",
                 "json_schema": {"name": shape.name, "strict": true, "schema": shape.schema},
             });
         }
-        Some((_, Rung::Object)) => body["response_format"] = json!({"type": "json_object"}),
+        Some((_, JsonMode::Object)) => body["response_format"] = json!({"type": "json_object"}),
         _ => {}
     }
     body

@@ -9,14 +9,14 @@ use quipu_engine::ports::{Completion, Entropy, LanguageModel, Message, ModelErro
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::account::{Book, Purse};
+use super::account::{ModelUsage, SpendBudget};
 use super::backoff;
 use super::breaker::Breaker;
 use super::dialect::{self, Question, Reply};
 use super::endpoint::Endpoint;
 use super::events::Events;
 use super::fault::{self, Failure};
-use super::ladder::{self, Rung};
+use super::ladder::{self, JsonMode};
 use super::observed::observed;
 use super::transport::{Answer, Transport};
 use crate::refusals;
@@ -40,7 +40,7 @@ pub struct RemoteModel {
     name: String,
     id: String,
     endpoint: Endpoint,
-    book: Arc<Book>,
+    book: Arc<ModelUsage>,
     entropy: Arc<dyn Entropy>,
     transport: Transport,
     breaker: Breaker,
@@ -50,7 +50,7 @@ pub struct RemoteModel {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probed {
     /// The way of asking for JSON that works there.
-    pub rung: Rung,
+    pub rung: JsonMode,
     /// How often it had to be asked to find that out.
     pub attempts: u32,
 }
@@ -60,11 +60,16 @@ impl RemoteModel {
     ///
     /// # Errors
     /// `Invalid` for an address that is none.
-    pub fn new(name: &str, endpoint: Endpoint, book: Arc<Book>, entropy: Arc<dyn Entropy>) -> Result<Self, ModelError> {
+    pub fn new(
+        name: &str,
+        endpoint: Endpoint,
+        book: Arc<ModelUsage>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Self, ModelError> {
         endpoint.url(dialect::place(endpoint.provider))?;
         Ok(Self {
             name: name.to_owned(),
-            id: format!("{}/{}", endpoint.provider.word(), endpoint.model),
+            id: format!("{}/{}", endpoint.provider.as_str(), endpoint.model),
             transport: Transport::new(&endpoint.limits)?,
             endpoint,
             book,
@@ -107,12 +112,12 @@ impl RemoteModel {
         format!("{} {}", self.endpoint.base_url, self.endpoint.model)
     }
 
-    fn rung(&self) -> Rung {
-        self.book.rung(&self.place()).unwrap_or(Rung::FIRST)
+    fn rung(&self) -> JsonMode {
+        self.book.rung(&self.place()).unwrap_or(JsonMode::FIRST)
     }
 
-    fn purse<'a>(&'a self, user: Option<&'a UserId>) -> Purse<'a> {
-        Purse { name: &self.name, user, prices: self.endpoint.prices, allowance: self.endpoint.allowance }
+    fn purse<'a>(&'a self, user: Option<&'a UserId>) -> SpendBudget<'a> {
+        SpendBudget { name: &self.name, user, prices: self.endpoint.prices, allowance: self.endpoint.allowance }
     }
 
     /// Refuses to ask an endpoint that is left alone just now.
@@ -200,7 +205,7 @@ impl RemoteModel {
             .post(&self.endpoint, to, body, (until, bytes_max), &mut take)
             .map_err(|failure| (failure, true))?;
         if let Answer::Status { status, after, body } = answer {
-            let formatted = question.shape.is_some_and(|(_, rung)| rung != Rung::Prompt);
+            let formatted = question.shape.is_some_and(|(_, rung)| rung != JsonMode::Prompt);
             return Err((fault::of_status(status, after, &body, formatted), false));
         }
         if question.stream {

@@ -76,7 +76,7 @@ impl Door {
             extractor: Some(Arc::new(RuleExtractor::english())),
             summarizer: Some(Arc::new(RuleSummarizer)),
             rules: Rules::default(),
-            aids: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
+            optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
         }));
         let options = Options {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

@@ -43,7 +43,7 @@ impl Caller {
     pub(crate) fn must(&self, scope: Scope) -> Result<(), Fault> {
         match self {
             Self::Holder(holder) if !holder.may(scope) => {
-                Err(Fault::out_of_scope(format!("this needs a key with the scope {}", scope.word())).code("scope"))
+                Err(Fault::out_of_scope(format!("this needs a key with the scope {}", scope.as_str())).code("scope"))
             }
             _ => Ok(()),
         }
@@ -94,7 +94,7 @@ impl Caller {
 
 /// What is known of a request before it is looked at.
 #[derive(Debug, Clone)]
-pub(crate) struct Met {
+pub(crate) struct RequestContext {
     pub(crate) caller: Caller,
     pub(crate) request_id: String,
 }
@@ -105,7 +105,7 @@ pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
     let is_mcp = mcp::is(path);
     if path == "/health/live" {
         // Whoever watches over the process needs no key, and tells nobody anything.
-        let met = Met { caller: Caller::Local, request_id: app.new_request_id() };
+        let met = RequestContext { caller: Caller::Local, request_id: app.new_request_id() };
         request.extensions_mut().insert(met);
         return next.run(request).await;
     }
@@ -119,7 +119,7 @@ pub(super) async fn check(State(app): State<Arc<App>>, mut request: Request, nex
         Err(fault) => (fault.answer(proxied.flatten(), Some(&request_id)), None),
         Ok(inspector::Seen::Stranger(response)) => (response, None),
         Ok(inspector::Seen::Met(caller, left)) => {
-            request.extensions_mut().insert(Met { caller, request_id: request_id.clone() });
+            request.extensions_mut().insert(RequestContext { caller, request_id: request_id.clone() });
             (next.run(request).await, left)
         }
     };

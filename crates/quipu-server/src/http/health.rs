@@ -9,7 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
-use super::caller::Met;
+use super::caller::RequestContext;
 use super::fault::Fault;
 use quipu_engine::Error;
 
@@ -54,7 +54,7 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Response {
 /// What the server did by itself, what is due, and what is tried again later.
 pub(super) async fn maintenance(
     State(app): State<Arc<App>>,
-    Extension(met): Extension<Met>,
+    Extension(met): Extension<RequestContext>,
 ) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
     let body = serde_json::to_string(&app.maintenance.status())
@@ -69,7 +69,10 @@ pub(super) async fn version() -> Response {
 }
 
 /// Every figure.
-pub(super) async fn metrics(State(app): State<Arc<App>>, Extension(met): Extension<Met>) -> Result<Response, Fault> {
+pub(super) async fn metrics(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<RequestContext>,
+) -> Result<Response, Fault> {
     met.caller.must_see_all()?;
     app.metrics.stands(&app.probe.ask(PROBED_WITHIN).await?);
     app.metrics.is_stalled(app.progress.stalled().is_some());

@@ -16,11 +16,11 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 
-use super::caller::{Caller, Met};
+use super::caller::{Caller, RequestContext};
 use super::fault::Fault;
 use super::pass;
 use crate::app::App;
-use crate::mcp::{Guest, Hall, Peer, toolsets};
+use crate::mcp::{McpCaller, Peer, SharedState, toolsets};
 
 type Speaking = StreamableHttpService<Peer, NeverSessionManager>;
 
@@ -31,7 +31,7 @@ pub(super) fn is(path: &str) -> bool {
 
 /// The routes on a router.
 pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
-    let hall = Hall {
+    let hall = SharedState {
         engine: app.engine.clone(),
         slots: app.verbs.clone(),
         waits: app.options.bounds.verb_waits,
@@ -52,7 +52,7 @@ pub(super) fn router(app: &Arc<App>) -> Router<Arc<App>> {
 
 async fn answer(
     State(app): State<Arc<App>>,
-    Extension(met): Extension<Met>,
+    Extension(met): Extension<RequestContext>,
     Extension(speaking): Extension<Speaking>,
     params: RawPathParams,
     request: Request,
@@ -96,7 +96,7 @@ struct Asked {
 }
 
 /// Who asks: a key's user, else the path's, else the server's.
-fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<Guest, Fault> {
+fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<McpCaller, Fault> {
     let user = match named {
         Some(named) => {
             let user = UserId::parse(named).map_err(|refusal| Fault::invalid(refusal.to_string()).at("user_id"))?;
@@ -118,5 +118,5 @@ fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<G
             given.chain(holder.scopes.iter().copied().filter(|scope| *scope == Scope::Review)).collect()
         }
     };
-    Ok(Guest { user, key_id: caller.key_id().map(str::to_owned), scopes, toolsets: toolsets(&asked.toolsets)? })
+    Ok(McpCaller { user, key_id: caller.key_id().map(str::to_owned), scopes, toolsets: toolsets(&asked.toolsets)? })
 }

@@ -16,7 +16,7 @@ mod router;
 mod screen;
 
 pub(crate) use accept::run;
-pub(crate) use caller::{Caller, Met};
+pub(crate) use caller::{Caller, RequestContext};
 pub(crate) use fault::Fault;
 pub(crate) use origin::Hosts;
 pub(crate) use pass::collect_up_to;

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 
 use super::breaking::sent_before_an_error;
-use super::caller::{Caller, Met};
+use super::caller::{Caller, RequestContext};
 use super::fault::Fault;
 use crate::app::App;
 use crate::metrics::Proxied;
@@ -24,7 +24,7 @@ const IDS_MAX: usize = 64;
 
 /// What is told of memory in the headers of an answer.
 #[derive(Debug, Clone)]
-pub(super) struct Told {
+pub(super) struct MemoryHeaders {
     pub(super) request_id: String,
     /// `ok`, `skipped`, `degraded` or `error`.
     pub(super) status: &'static str,
@@ -36,7 +36,7 @@ pub(super) struct Told {
     pub(super) latency_ms: f64,
 }
 
-impl Told {
+impl MemoryHeaders {
     /// Memory had nothing to do.
     pub(super) fn skipped(request_id: String) -> Self {
         Self { request_id, status: "skipped", ids: Vec::new(), is_injected: false, tokens: 0, latency_ms: 0.0 }
@@ -82,7 +82,7 @@ pub(crate) async fn collect_up_to(parts: &Parts, body: Body, most: usize, within
 
 /// Who asks.
 pub(super) fn caller(parts: &Parts) -> Result<Caller, Fault> {
-    let met = parts.extensions.get::<Met>();
+    let met = parts.extensions.get::<RequestContext>();
     let missing = || quipu_engine::Error::Bug("a request came past the door".to_owned());
     Ok(met.ok_or_else(missing)?.caller.clone())
 }
@@ -108,7 +108,7 @@ pub(super) fn outgoing(headers: &HeaderMap, upstream: &Upstream) -> Result<Heade
 }
 
 /// An answer's head as the client gets it.
-pub(super) fn head(answer: &reqwest::Response, told: &Told) -> Raw<()> {
+pub(super) fn head(answer: &reqwest::Response, told: &MemoryHeaders) -> Raw<()> {
     let mut raw = Raw::new(());
     *raw.status_mut() = answer.status();
     *raw.headers_mut() = for_client(answer.headers());
@@ -199,7 +199,7 @@ pub(super) fn no_upstream(wire: Wire) -> Fault {
 /// A fault, with what is told of memory.
 pub(super) fn refused(fault: &Fault, wire: Option<Wire>, request_id: String) -> Response {
     let mut response = fault.answer(wire, Some(&request_id));
-    Told::skipped(request_id).put_into(response.headers_mut());
+    MemoryHeaders::skipped(request_id).put_into(response.headers_mut());
     response
 }
 
@@ -224,7 +224,7 @@ async fn pass(
         count(app, &upstream.name, fault.status.as_u16(), "skipped");
         fault
     })?;
-    let told = Told::skipped(request_id.to_owned());
+    let told = MemoryHeaders::skipped(request_id.to_owned());
     count(app, &upstream.name, answer.status().as_u16(), told.status);
     let (head, ()) = head(&answer, &told).into_parts();
     Ok(Response::from_parts(head, unread(answer)))

@@ -18,7 +18,7 @@ use tracing::{Instrument, field};
 use super::breaking::sent_before_an_error;
 use super::caller::Caller;
 use super::fault::Fault;
-use super::pass::{self, Told};
+use super::pass::{self, MemoryHeaders};
 use crate::app::App;
 use crate::memory::{Recalled, Wanted};
 use crate::options::Upstream;
@@ -91,7 +91,7 @@ async fn answer(
     let task = task(app, &caller, &parts.headers, &ask, read).await?;
     note(task.as_ref(), upstream, model.as_deref());
 
-    let mut told = Told::skipped(request_id.to_owned());
+    let mut told = MemoryHeaders::skipped(request_id.to_owned());
     let mut outgoing = body.clone();
     let mut kept = None;
     if let Some(task) = task {
@@ -210,7 +210,7 @@ fn put_in(
     task: &Task,
     upstream: &Upstream,
     recalled: Option<Recalled>,
-    told: &mut Told,
+    told: &mut MemoryHeaders,
 ) -> Option<Bytes> {
     let block = match recalled? {
         Recalled::Block(block) => block,
@@ -262,16 +262,16 @@ async fn say(
     exchange: Exchange,
     messages: Messages,
     place: Option<Place>,
-    told: &mut Told,
-) -> Option<Kept> {
-    let degrade = |told: &mut Told| told.status = if told.status == "error" { "error" } else { "degraded" };
+    told: &mut MemoryHeaders,
+) -> Option<PendingExchange> {
+    let degrade = |told: &mut MemoryHeaders| told.status = if told.status == "error" { "error" } else { "degraded" };
     let Some(place) = place else {
         degrade(told);
         app.metrics.turn("dropped");
         tracing::warn!("too many turns wait to be recorded: this one is not remembered");
         return None;
     };
-    let kept = Kept { app: app.clone(), exchange, messages, place, replied: None, is_over: false };
+    let kept = PendingExchange { app: app.clone(), exchange, messages, place, replied: None, is_over: false };
     let pending = app.queue.push(kept.exchange.clone(), kept.place.clone(), false);
     match pending.settled().await {
         Durability::Durable => {}
@@ -287,7 +287,7 @@ async fn say(
 
 /// What is to be kept of a request. Dropping it ends the exchange without a reply: the upstream failed, or the client went away
 /// before the first byte.
-struct Kept {
+struct PendingExchange {
     app: Arc<App>,
     exchange: Exchange,
     messages: Messages,
@@ -297,7 +297,7 @@ struct Kept {
     is_over: bool,
 }
 
-impl Kept {
+impl PendingExchange {
     /// The client may ask again.
     fn note_unanswered(&self) {
         let Exchange { user, session, turns, .. } = &self.exchange;
@@ -340,7 +340,7 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for PendingExchange {
     fn drop(&mut self) {
         if !self.is_over && self.replied.is_none() {
             self.note_unanswered();
@@ -351,7 +351,7 @@ impl Drop for Kept {
 }
 
 /// The body of an answer; what is said in it is kept before the client sees its end.
-fn listening(app: &App, dialect: Dialect, answer: reqwest::Response, kept: Option<Kept>) -> Body {
+fn listening(app: &App, dialect: Dialect, answer: reqwest::Response, kept: Option<PendingExchange>) -> Body {
     let Some(mut kept) = kept.filter(|_| answer.status().is_success()) else { return pass::unread(answer) };
     let kind = answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let reader = Reader::new(dialect, kind.starts_with("text/event-stream"), app.options.bounds.reply_bytes_max);

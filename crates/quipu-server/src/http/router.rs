@@ -7,7 +7,7 @@ use axum::extract::Extension;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, get, post};
 
-use super::caller::Met;
+use super::caller::RequestContext;
 use super::fault::Fault;
 use super::origin::{self, Hosts};
 use super::{api, caller, counted, health, mcp, pass, proxied};
@@ -35,10 +35,10 @@ pub(crate) fn router(app: Arc<App>, hosts: Hosts) -> Router {
         .merge(api::router())
         .merge(mcp::router(&app))
         .merge(inspector::router())
-        .fallback(async |Extension(met): Extension<Met>| {
+        .fallback(async |Extension(met): Extension<RequestContext>| {
             Fault::not_found("there is no such path").answer(None, Some(&met.request_id))
         })
-        .method_not_allowed_fallback(async |Extension(met): Extension<Met>| {
+        .method_not_allowed_fallback(async |Extension(met): Extension<RequestContext>| {
             Fault::wrong_method().answer(None, Some(&met.request_id))
         })
         .layer(from_fn_with_state(app.clone(), caller::check))

@@ -15,7 +15,7 @@ pub(super) const KEPT_FOR: Duration = Duration::from_secs(12 * 60 * 60);
 
 /// Somebody who signed in.
 #[derive(Debug, Clone)]
-pub(crate) struct Desk {
+pub(crate) struct LoginSession {
     /// The public part of the key. Whether it still opens anything is asked at every request.
     pub(crate) key_id: String,
     /// What a form must say to be one of theirs.
@@ -28,7 +28,7 @@ pub(crate) struct Desks {
     /// What a form must say of who needs no key.
     token: String,
     entropy: Arc<dyn Entropy>,
-    open: Mutex<HashMap<[u8; 32], Desk>>,
+    open: Mutex<HashMap<[u8; 32], LoginSession>>,
 }
 
 fn random(entropy: &dyn Entropy) -> String {
@@ -46,14 +46,15 @@ impl Desks {
         Self { token: random(entropy.as_ref()), entropy, open: Mutex::default() }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<[u8; 32], Desk>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<[u8; 32], LoginSession>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Opens a desk for the holder of a key: what the cookie says from now on.
     pub(super) fn enter(&self, key_id: &str) -> String {
         let cookie = random(self.entropy.as_ref());
-        let desk = Desk { key_id: key_id.to_owned(), token: random(self.entropy.as_ref()), used: Instant::now() };
+        let desk =
+            LoginSession { key_id: key_id.to_owned(), token: random(self.entropy.as_ref()), used: Instant::now() };
         let mut open = self.open();
         open.retain(|_, desk| desk.used.elapsed() <= KEPT_FOR);
         if open.len() >= DESKS_MAX
@@ -66,7 +67,7 @@ impl Desks {
     }
 
     /// Whose desk a cookie names.
-    pub(super) fn of(&self, cookie: &str) -> Option<Desk> {
+    pub(super) fn of(&self, cookie: &str) -> Option<LoginSession> {
         let mut open = self.open();
         let desk = open.get_mut(&name(cookie))?;
         if desk.used.elapsed() > KEPT_FOR {

@@ -20,7 +20,7 @@ use super::fields::Fields;
 use super::sign_in::{cookie, has_desk, put_cookie, see_other, token};
 use super::{security, shown};
 use crate::app::App;
-use crate::http::{Caller, Fault, Met, collect_up_to};
+use crate::http::{Caller, Fault, RequestContext, collect_up_to};
 use crate::word_caches::Gone;
 
 /// The cookie that keeps light or dark.
@@ -40,7 +40,7 @@ pub(super) enum Answer {
     },
 }
 
-type Verb = fn(&Desk<'_>) -> Result<Answer, Fault>;
+type Verb = fn(&PageContext<'_>) -> Result<Answer, Fault>;
 
 /// One page, or what a form of one does.
 pub(crate) struct Page {
@@ -77,7 +77,7 @@ impl Theme {
         }
     }
 
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Light => "light",
@@ -96,7 +96,7 @@ impl Theme {
 }
 
 /// A request for a page, with what a verb may know of it.
-pub(super) struct Desk<'a> {
+pub(super) struct PageContext<'a> {
     pub(super) app: &'a Arc<App>,
     pub(super) engine: &'a Engine,
     caller: &'a Caller,
@@ -113,7 +113,7 @@ pub(super) struct Desk<'a> {
     pub(super) host: String,
 }
 
-impl Desk<'_> {
+impl PageContext<'_> {
     /// A part of the path.
     pub(super) fn part(&self, name: &str) -> Result<&str, Fault> {
         self.path.get(name).map(String::as_str).ok_or_else(|| Error::Bug(format!("the path has no {name}")).into())
@@ -236,7 +236,7 @@ impl Desk<'_> {
             review,
             after,
             final_: entry.summary.starts_with("erased"),
-            counts: entry.standing == quipu_engine::log::Standing::Counts,
+            counts: entry.standing == quipu_engine::log::EventStatus::Counts,
         }))
     }
 }
@@ -322,7 +322,7 @@ pub(super) fn wrong_token() -> Fault {
 pub(super) async fn answer(
     State(app): State<Arc<App>>,
     Extension(page): Extension<Arc<Page>>,
-    Extension(met): Extension<Met>,
+    Extension(met): Extension<RequestContext>,
     params: RawPathParams,
     request: Request,
 ) -> Response {
@@ -366,8 +366,8 @@ fn desk<'a>(
     (asked, sent): (Fields, Fields),
     headers: &HeaderMap,
     here: String,
-) -> Desk<'a> {
-    Desk {
+) -> PageContext<'a> {
+    PageContext {
         app,
         engine: &app.engine,
         caller,
@@ -385,7 +385,7 @@ fn desk<'a>(
 async fn run(
     app: &Arc<App>,
     page: &Arc<Page>,
-    met: &Met,
+    met: &RequestContext,
     path: BTreeMap<String, String>,
     request: Request,
 ) -> Result<Answer, Fault> {
@@ -420,7 +420,11 @@ async fn run(
 }
 
 /// Keeps light or dark.
-pub(super) async fn theme(State(app): State<Arc<App>>, Extension(met): Extension<Met>, request: Request) -> Response {
+pub(super) async fn theme(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<RequestContext>,
+    request: Request,
+) -> Response {
     let (parts, body) = request.into_parts();
     if !security::is_from_own_page(&parts.headers) {
         return Fault::forbidden("forms are taken from pages of this server only").answer(None, Some(&met.request_id));

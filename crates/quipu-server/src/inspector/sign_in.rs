@@ -16,7 +16,7 @@ use super::fields::{Fields, encoded};
 use super::frame::{self, Theme};
 use super::security;
 use crate::app::App;
-use crate::http::{Caller, Fault, Left, Met, collect_up_to};
+use crate::http::{Caller, Fault, Left, RequestContext, collect_up_to};
 
 /// The cookie's name.
 const DESK: &str = "quipu_desk";
@@ -109,7 +109,11 @@ async fn sent(app: &App, request: Request) -> Result<(HeaderMap, Fields), Fault>
 }
 
 /// Takes a key, and hands out a cookie for it.
-pub(super) async fn enter(State(app): State<Arc<App>>, Extension(met): Extension<Met>, request: Request) -> Response {
+pub(super) async fn enter(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<RequestContext>,
+    request: Request,
+) -> Response {
     let (headers, form) = match sent(&app, request).await {
         Ok(sent) => sent,
         Err(fault) => return fault.answer(None, Some(&met.request_id)),
@@ -136,7 +140,11 @@ pub(super) async fn enter(State(app): State<Arc<App>>, Extension(met): Extension
 }
 
 /// Closes the desk.
-pub(super) async fn leave(State(app): State<Arc<App>>, Extension(met): Extension<Met>, request: Request) -> Response {
+pub(super) async fn leave(
+    State(app): State<Arc<App>>,
+    Extension(met): Extension<RequestContext>,
+    request: Request,
+) -> Response {
     let (headers, form) = match sent(&app, request).await {
         Ok(sent) => sent,
         Err(fault) => return fault.answer(None, Some(&met.request_id)),

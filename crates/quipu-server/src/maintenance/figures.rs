@@ -6,7 +6,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
-use quipu_engine::{TendReport, TendStep};
+use quipu_engine::{MaintenanceReport, MaintenanceStep};
 
 use super::policy::Tally;
 
@@ -60,7 +60,7 @@ impl Figures {
     }
 
     /// One run: `done`, `left` (some of it stays due), `failed`, `held` (another process does it) or `stopped`, a step.
-    pub(super) fn ran(&self, report: &TendReport) {
+    pub(super) fn ran(&self, report: &MaintenanceReport) {
         for one in &report.steps {
             let outcome = match (&report.fault, &one.fault) {
                 (_, Some(_)) => "failed",
@@ -70,16 +70,16 @@ impl Figures {
                 _ if report.stopped => "stopped",
                 _ => "left",
             };
-            self.runs.get_or_create(&Run { step: one.step.word(), outcome }).inc();
+            self.runs.get_or_create(&Run { step: one.step.as_str(), outcome }).inc();
         }
     }
 
     /// How things stand after a run that ended now.
     pub(super) fn stands(&self, tally: &Tally, now: Timestamp) {
         let figure = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-        for step in TendStep::ALL {
+        for step in MaintenanceStep::ALL {
             let left = tally.left.get(&step).copied().unwrap_or(0);
-            self.due.get_or_create(&Step { step: step.word() }).set(figure(left));
+            self.due.get_or_create(&Step { step: step.as_str() }).set(figure(left));
         }
         self.backing_off.set(figure(tally.backing_off));
         self.sweep_waiting.set(figure(tally.sweep_waiting));

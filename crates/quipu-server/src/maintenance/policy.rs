@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use quipu_core::id::{Seq, UserId};
-use quipu_engine::{TendReport, TendStep};
+use quipu_engine::{MaintenanceReport, MaintenanceStep};
 
 use super::MaintenanceOptions;
 
 /// Steps that are taken once a silence, and not again until something was said or the next sweep: they append events, and what
 /// they leave for the next time is meant to wait for it.
-const ONCE_A_SILENCE: [TendStep; 4] = [TendStep::Hits, TendStep::Evolve, TendStep::Reflect, TendStep::Compact];
+const ONCE_A_SILENCE: [MaintenanceStep; 4] =
+    [MaintenanceStep::Hits, MaintenanceStep::Evolve, MaintenanceStep::Reflect, MaintenanceStep::Compact];
 
 /// How long a user has said nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,13 +25,13 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    fn steps(self) -> impl Iterator<Item = TendStep> {
-        let wanted = move |step: &TendStep| match self {
+    fn steps(self) -> impl Iterator<Item = MaintenanceStep> {
+        let wanted = move |step: &MaintenanceStep| match self {
             Self::Talking => false,
             Self::Quiet => !ONCE_A_SILENCE.contains(step),
             Self::Over => true,
         };
-        TendStep::ALL.into_iter().filter(wanted)
+        MaintenanceStep::ALL.into_iter().filter(wanted)
     }
 }
 
@@ -38,7 +39,7 @@ impl Stage {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) user: UserId,
-    pub(super) steps: Vec<TendStep>,
+    pub(super) steps: Vec<MaintenanceStep>,
     stage: Stage,
 }
 
@@ -46,7 +47,7 @@ pub(super) struct Job {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Outcome<'a> {
     /// The engine says.
-    Ran(&'a TendReport),
+    Ran(&'a MaintenanceReport),
     /// The memory could not be looked at.
     Failed,
 }
@@ -79,11 +80,11 @@ struct Known {
     done: Stage,
     last_run: Option<Duration>,
     /// Steps of [`ONCE_A_SILENCE`] that were taken in this silence.
-    taken: BTreeSet<TendStep>,
+    taken: BTreeSet<MaintenanceStep>,
     /// The whole user waits: the memory cannot be looked at, or another process does the same.
     whole: Option<BackOff>,
-    failing: BTreeMap<TendStep, BackOff>,
-    left: BTreeMap<TendStep, usize>,
+    failing: BTreeMap<MaintenanceStep, BackOff>,
+    left: BTreeMap<MaintenanceStep, usize>,
     /// The memory was opened by a sweep and nobody else has asked for it since.
     is_swept: bool,
 }
@@ -120,18 +121,18 @@ impl Known {
         }
     }
 
-    fn is_backing_off(&self, step: TendStep, now: Duration) -> bool {
+    fn is_backing_off(&self, step: MaintenanceStep, now: Duration) -> bool {
         self.failing.get(&step).is_some_and(|one| one.until > now)
     }
 
     /// The steps to take now, if any.
-    fn steps(&self, now: Duration, options: &MaintenanceOptions) -> Vec<TendStep> {
+    fn steps(&self, now: Duration, options: &MaintenanceOptions) -> Vec<MaintenanceStep> {
         if self.whole.is_some_and(|one| one.until > now) {
             return Vec::new();
         }
         let stage = self.stage(now, options);
         let is_new = stage > self.done || self.whole.is_some();
-        let is_wanted = |step: &TendStep| {
+        let is_wanted = |step: &MaintenanceStep| {
             let is_failing = self.failing.contains_key(step);
             !self.is_backing_off(*step, now) && (is_failing || (is_new && !self.taken.contains(step)))
         };
@@ -143,7 +144,7 @@ impl Known {
         self.done == Stage::Over && self.failing.is_empty() && self.whole.is_none()
     }
 
-    fn note(&mut self, job: &Job, report: &TendReport, now: Duration, options: &MaintenanceOptions) {
+    fn note(&mut self, job: &Job, report: &MaintenanceReport, now: Duration, options: &MaintenanceOptions) {
         self.whole = None;
         for &step in &job.steps {
             let one = report.steps.iter().find(|one| one.step == step);
@@ -190,7 +191,7 @@ struct Sweep {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     /// What is left due of the users that were looked at last, by step.
-    pub(super) left: BTreeMap<TendStep, usize>,
+    pub(super) left: BTreeMap<MaintenanceStep, usize>,
     /// Steps and users that are tried again later, because they failed.
     pub(super) backing_off: usize,
     /// Users the sweep has still to come to.
@@ -260,7 +261,7 @@ impl Policy {
             if known.is_some_and(comes) {
                 continue;
             }
-            let waits = |step: &TendStep| known.is_some_and(|known| known.failing.contains_key(step));
+            let waits = |step: &MaintenanceStep| known.is_some_and(|known| known.failing.contains_key(step));
             let steps = Stage::Over.steps().filter(|step| !waits(step)).collect();
             self.sweep.next_at = now + self.options.sweep_pause;
             return Some(Job { user, steps, stage: Stage::Over });

@@ -7,11 +7,11 @@ use quipu_core::id::UserId;
 use quipu_engine::{Engine, Error, Result};
 use tokio::sync::Semaphore;
 
-use super::guest::Guest;
+use super::guest::McpCaller;
 use crate::queue::Queue;
 
 /// What all calls share.
-pub(crate) struct Hall {
+pub(crate) struct SharedState {
     pub(crate) engine: Arc<Engine>,
     /// Calls at work at a time, and how long one waits for its turn.
     pub(crate) slots: Arc<Semaphore>,
@@ -22,11 +22,11 @@ pub(crate) struct Hall {
     pub(crate) user_words: bool,
 }
 
-impl Hall {
+impl SharedState {
     /// Does something that may block, in its turn.
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
-        guest: Guest,
+        guest: McpCaller,
         work: impl FnOnce(&Call<'_>) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let busy = || Error::Unavailable("the server is busy with other requests; try again".to_owned());
@@ -44,8 +44,8 @@ impl Hall {
 /// A call that is being answered.
 pub(super) struct Call<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) guest: &'a Guest,
-    pub(super) hall: &'a Hall,
+    pub(super) guest: &'a McpCaller,
+    pub(super) hall: &'a SharedState,
 }
 
 impl Call<'_> {

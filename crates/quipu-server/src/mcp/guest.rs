@@ -35,7 +35,7 @@ pub enum Toolset {
 
 impl Toolset {
     /// Its name.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Graph => "graph",
             Self::Files => "files",
@@ -59,7 +59,7 @@ impl FromStr for Toolset {
 
 /// Who asks, in one request.
 #[derive(Debug, Clone)]
-pub(crate) struct Guest {
+pub(crate) struct McpCaller {
     /// Whose memory it is about.
     pub(crate) user: UserId,
     /// The public id of the caller's key; none on this machine without one.
@@ -70,7 +70,7 @@ pub(crate) struct Guest {
     pub(crate) toolsets: Vec<Toolset>,
 }
 
-impl Guest {
+impl McpCaller {
     /// True if this may be done. No scope stands for another here: deciding is for those it was given to by name.
     pub(crate) fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)

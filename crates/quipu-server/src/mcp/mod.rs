@@ -14,8 +14,8 @@ mod stdio;
 mod tool;
 mod tools;
 
-pub(crate) use call::Hall;
-pub(crate) use guest::{Guest, toolsets};
+pub(crate) use call::SharedState;
+pub(crate) use guest::{McpCaller, toolsets};
 pub(crate) use peer::Peer;
 
 pub use guest::{McpOptions, Toolset};

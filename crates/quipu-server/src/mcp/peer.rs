@@ -13,8 +13,8 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
-use super::call::{Call, Hall};
-use super::guest::Guest;
+use super::call::{Call, SharedState};
+use super::guest::McpCaller;
 use super::{prompts, resources, tool};
 
 /// What a client is told of the server.
@@ -29,14 +29,14 @@ const LISTS_LAST_MS: u64 = 60_000;
 /// One client, or all of them: who asks stands in each request, or is the same for all.
 #[derive(Clone)]
 pub(crate) struct Peer {
-    pub(crate) hall: Arc<Hall>,
+    pub(crate) hall: Arc<SharedState>,
     /// Who asks, where there is only one.
-    pub(crate) guest: Option<Guest>,
+    pub(crate) guest: Option<McpCaller>,
 }
 
 impl Peer {
-    fn guest(&self, context: &RequestContext<RoleServer>) -> Result<Guest, ErrorData> {
-        let told = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Guest>());
+    fn guest(&self, context: &RequestContext<RoleServer>) -> Result<McpCaller, ErrorData> {
+        let told = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<McpCaller>());
         let bug = || ErrorData::internal_error("a request came past the door", None);
         self.guest.as_ref().or(told).cloned().ok_or_else(bug)
     }

@@ -6,11 +6,11 @@ use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMes
 use serde_json::Value;
 
 use super::call::Call;
-use super::guest::Guest;
+use super::guest::McpCaller;
 use super::tools;
 
 /// The prompts of somebody.
-pub(super) fn listed(guest: &Guest) -> Vec<Prompt> {
+pub(super) fn listed(guest: &McpCaller) -> Vec<Prompt> {
     let argument = |name: &str, about: &str, required: bool| {
         PromptArgument::new(name).with_description(about).with_required(required)
     };

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::call::Call;
-use super::guest::Guest;
+use super::guest::McpCaller;
 use super::tools;
 
 /// The newest things that `memory://recent` shows.
@@ -17,7 +17,7 @@ const ITEM: &str = "memory://item/";
 const JSON: &str = "application/json";
 
 /// The resources somebody may read.
-pub(super) fn listed(guest: &Guest) -> Vec<Resource> {
+pub(super) fn listed(guest: &McpCaller) -> Vec<Resource> {
     let one = |uri: &str, title: &str, about: &str| {
         Resource::new(uri, uri.trim_start_matches("memory://"))
             .with_title(title)
@@ -36,7 +36,7 @@ pub(super) fn listed(guest: &Guest) -> Vec<Resource> {
 }
 
 /// Resources by name.
-pub(super) fn templates(guest: &Guest) -> Vec<ResourceTemplate> {
+pub(super) fn templates(guest: &McpCaller) -> Vec<ResourceTemplate> {
     let item = ResourceTemplate::new("memory://item/{id}", "item")
         .with_title("Item")
         .with_description("One item with the words it was read from, by its id")

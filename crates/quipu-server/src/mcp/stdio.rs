@@ -10,8 +10,8 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use tokio::sync::{Semaphore, watch};
 
-use super::call::Hall;
-use super::guest::{Guest, McpOptions, Toolset};
+use super::call::SharedState;
+use super::guest::{McpCaller, McpOptions, Toolset};
 use super::peer::Peer;
 use crate::maintenance::{Maintenance, MaintenanceOptions};
 use crate::metrics::Metrics;
@@ -58,8 +58,8 @@ pub fn serve_stdio(
     let (calls, reading) = (slots.clone(), queue.clone());
     let is_busy = move || calls.available_permits() < CALLS_MAX || !reading.is_idle();
     let (stop, stopping) = watch::channel(false);
-    let hall = Hall { engine, slots, waits: WAITS, queue: queue.clone(), user_words: options.user_words };
-    let peer = Peer { hall: Arc::new(hall), guest: Some(Guest { user, key_id: None, scopes, toolsets }) };
+    let hall = SharedState { engine, slots, waits: WAITS, queue: queue.clone(), user_words: options.user_words };
+    let peer = Peer { hall: Arc::new(hall), guest: Some(McpCaller { user, key_id: None, scopes, toolsets }) };
     let done = runtime.block_on(async {
         let maintaining = tokio::spawn(maintenance.run(stopping, is_busy));
         let running = match peer.serve(rmcp::transport::stdio()).await {

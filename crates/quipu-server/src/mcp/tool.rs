@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::call::Call;
-use super::guest::{Guest, Toolset};
+use super::guest::{McpCaller, Toolset};
 use super::tools;
 
 /// What a tool answers.
@@ -144,7 +144,7 @@ impl Tool {
     }
 
     /// True if it is in sight of somebody.
-    pub(super) fn is_for(&self, guest: &Guest) -> bool {
+    pub(super) fn is_for(&self, guest: &McpCaller) -> bool {
         guest.may(self.scope) && self.toolset.is_none_or(|toolset| guest.toolsets.contains(&toolset))
     }
 

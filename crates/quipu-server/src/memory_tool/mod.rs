@@ -4,7 +4,7 @@
 mod files;
 
 use quipu_core::id::UserId;
-use quipu_engine::agent_files::{Shelf, Step, arrange, shelf};
+use quipu_engine::agent_files::{AgentFiles, FileChange, arrange, shelf};
 use quipu_engine::{Engine, EntryPoint, Error, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub(crate) struct Command {
 }
 
 /// The steps of a command, and what it says once they are done.
-type Plan = (Vec<Step>, String);
+type Plan = (Vec<FileChange>, String);
 /// Plans a command on the files as they are.
 type Planner = dyn Fn(&Files) -> Outcome<Plan>;
 
@@ -146,7 +146,7 @@ fn ran(outcome: Outcome<String>) -> Ran {
     }
 }
 
-fn files_of(shelf: &Shelf) -> Files {
+fn files_of(shelf: &AgentFiles) -> Files {
     shelf.values().filter_map(|kept| Some((kept.name.strip_prefix(FILE)?.to_owned(), kept.text.clone()))).collect()
 }
 
@@ -180,8 +180,8 @@ fn topic(path: &str) -> Option<String> {
     (!word.trim().is_empty() && word.len() <= quipu_core::limit::NAME_BYTES_MAX).then(|| word.to_owned())
 }
 
-fn put(path: &str, text: String) -> Step {
-    Step::Put { name: format!("{FILE}{path}"), text, topic: topic(path) }
+fn put(path: &str, text: String) -> FileChange {
+    FileChange::Put { name: format!("{FILE}{path}"), text, topic: topic(path) }
 }
 
 /// A file in the way of a path's folders.
@@ -208,8 +208,8 @@ fn delete(files: &Files, path: &str) -> Outcome<Plan> {
         return Err("Cannot delete the /memories directory itself".to_owned());
     }
     let own = files.get_key_value(&whole).into_iter();
-    let gone: Vec<Step> =
-        own.chain(files::below(files, &whole)).map(|(name, _)| Step::Take(format!("{FILE}{name}"))).collect();
+    let gone: Vec<FileChange> =
+        own.chain(files::below(files, &whole)).map(|(name, _)| FileChange::Take(format!("{FILE}{name}"))).collect();
     if gone.is_empty() {
         return Err(format!("The path {path} does not exist"));
     }
@@ -229,11 +229,11 @@ fn rename(files: &Files, old: &str, new: &str) -> Outcome<Plan> {
     }
     in_the_way(files, &to)?;
     let own = files.get_key_value(&from).into_iter();
-    let moved: Vec<Step> = own
+    let moved: Vec<FileChange> = own
         .chain(files::below(files, &from))
         .map(|(name, _)| {
             let there = format!("{to}{}", &name[from.len()..]);
-            Step::Move { from: format!("{FILE}{name}"), topic: topic(&there), to: format!("{FILE}{there}") }
+            FileChange::Move { from: format!("{FILE}{name}"), topic: topic(&there), to: format!("{FILE}{there}") }
         })
         .collect();
     if moved.is_empty() {

@@ -12,17 +12,17 @@ const REPLIES_MAX: usize = 4096;
 
 /// The last replies.
 #[derive(Debug, Default)]
-pub(crate) struct ResponseChain(Mutex<Kept>);
+pub(crate) struct ResponseChain(Mutex<ChainEntry>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct ChainEntry {
     /// The conversation of each reply, and the first event of the ledger it was recorded in.
     sessions: HashMap<(UserId, String), (String, Option<EventId>)>,
     order: VecDeque<(UserId, String)>,
 }
 
 impl ResponseChain {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, ChainEntry> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

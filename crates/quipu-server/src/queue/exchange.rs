@@ -32,10 +32,10 @@ pub(crate) struct Exchange {
 
 /// How far an exchange was appended.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Appended(Arc<Mutex<Standing>>);
+pub(crate) struct Appended(Arc<Mutex<AppendStatus>>);
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Standing {
+struct AppendStatus {
     /// All turns of the user are durable.
     has_turns: bool,
     /// The ledger that this exchange belongs to, once it is known.
@@ -46,10 +46,10 @@ impl Appended {
     /// Nothing is appended yet. With the first event of a ledger, the exchange belongs to that one: should its user be deleted before
     /// it is appended, it is not recorded. Without one the user has no ledger yet, or it is not known.
     pub(crate) fn nothing(ledger: Option<EventId>) -> Self {
-        Self(Arc::new(Mutex::new(Standing { has_turns: false, ledger })))
+        Self(Arc::new(Mutex::new(AppendStatus { has_turns: false, ledger })))
     }
 
-    fn standing(&self) -> MutexGuard<'_, Standing> {
+    fn standing(&self) -> MutexGuard<'_, AppendStatus> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -42,7 +42,7 @@ fn engine_over(store: &MemoryStore, shut: Arc<Mutex<()>>, failing: Arc<AtomicU32
         extractor: None,
         summarizer: None,
         rules: Rules::default(),
-        aids: OptionalParts::default(),
+        optional: OptionalParts::default(),
     }))
 }
 

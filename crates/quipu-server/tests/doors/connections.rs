@@ -8,7 +8,7 @@ use std::time::Duration;
 use quipu_models::HashedNgrams;
 use quipu_models::fake::Script;
 
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 /// Sends bytes, reads until the server closes, and tells the status of the first answer; 0 without one.
 fn ask(addr: SocketAddr, bytes: &[u8]) -> (u16, String) {
@@ -29,7 +29,7 @@ fn request(addr: SocketAddr, text: &str) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
-    let rig = Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.allow_hosts = vec!["memory.example".to_owned()];
         options.bounds.body_bytes_max = 4096;
     })
@@ -122,7 +122,7 @@ async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_requests_share_a_connection_whatever_their_bodies() {
-    let rig = Rig::new(Script::saying("hello")).await;
+    let rig = TestServer::new(Script::saying("hello")).await;
     let body = r#"{"model":"m","messages":[]}"#;
     let whole = format!("POST /v1/chat/completions HTTP/1.1\nHost: @\nContent-Length: {}\n\n{body}", body.len());
     let chunks = format!(
@@ -142,7 +142,7 @@ async fn several_requests_share_a_connection_whatever_their_bodies() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_half_heads_and_a_hundred_slow_bodies_are_gone_when_their_time_is_up() {
-    let rig = Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.bounds.connections_max = 2000;
         options.bounds.head_within = Duration::from_secs(2);
         options.bounds.body_within = Duration::from_secs(2);
@@ -175,7 +175,7 @@ async fn a_thousand_half_heads_and_a_hundred_slow_bodies_are_gone_when_their_tim
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_have_a_bound_and_come_back() {
-    let rig = Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.bounds.connections_max = 3;
     })
     .await;

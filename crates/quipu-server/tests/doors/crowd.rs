@@ -8,7 +8,7 @@ use quipu_models::HashedNgrams;
 use quipu_models::fake::Script;
 use serde_json::json;
 
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 const USERS: usize = 30;
 const TURNS: usize = 4;
@@ -22,7 +22,7 @@ fn canary(user: usize) -> String {
 async fn thirty_streams_at_a_time_keep_every_turn_and_tell_nobody_elses() {
     let script = Script::making(|asked| format!("You said: {}", asked.last_user().lines().next().unwrap_or_default()))
         .paced(Duration::from_millis(2));
-    let rig = Arc::new(Rig::with(script, Arc::new(HashedNgrams::new()), |_| {}).await);
+    let rig = Arc::new(TestServer::with(script, Arc::new(HashedNgrams::new()), |_| {}).await);
     for user in 0..USERS {
         rig.remembers(&format!("user-{user}"), &format!("My pet is called {}.", canary(user)));
     }

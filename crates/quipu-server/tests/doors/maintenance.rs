@@ -9,15 +9,15 @@ use quipu_core::session::{Known, MergeProposed, Proposal};
 use quipu_engine::ports::{SummarizeError, Summarizer, Telling};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Engine, Parts, RememberOptions, Rules, TendOptions, TendReport, Utterance, due, episodes, remember, session, tend,
-    tend_while,
+    Engine, MaintainOptions, MaintenanceReport, Parts, RememberOptions, Rules, Utterance, due, episodes, maintain,
+    maintain_while, remember, session,
 };
 use quipu_models::fake::Script;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_server::{MaintenanceOptions, Options};
 use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
 
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -67,7 +67,7 @@ fn engine(store: &MemoryStore, clock: &Arc<FixedClock>, seed: u64, summarizer: A
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(summarizer),
         rules: Rules::default(),
-        aids: quipu_engine::OptionalParts::default(),
+        optional: quipu_engine::OptionalParts::default(),
     }))
 }
 
@@ -122,7 +122,7 @@ fn talk(engine: &Engine) {
 async fn a_session_that_goes_silent_is_told_without_another_request() {
     let (store, clock) = (MemoryStore::new(), clock());
     let engine = engine(&store, &clock, 1, Arc::new(RuleSummarizer));
-    let rig = Rig::over(engine, Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine, Script::saying("Noted."), soon).await;
     rig.say("ada", "s", "I live in Bruges and work as a nurse.").await;
     assert!(episodes(&rig.engine, &ada(), None).unwrap().is_empty(), "the session goes on");
     clock.put(START + 2 * HOUR);
@@ -150,7 +150,7 @@ async fn what_an_earlier_process_left_is_done_after_a_restart_and_not_if_it_is_s
     let remote = Arc::new(Remote::default());
     talk(&engine(&store, &clock, 1, remote.clone()));
     clock.put(START + 2 * HOUR);
-    let off = Rig::over(engine(&store, &clock, 2, remote.clone()), Script::saying("Noted."), |options| {
+    let off = TestServer::over(engine(&store, &clock, 2, remote.clone()), Script::saying("Noted."), |options| {
         soon(options);
         options.maintenance.enabled = false;
     })
@@ -160,7 +160,7 @@ async fn what_an_earlier_process_left_is_done_after_a_restart_and_not_if_it_is_s
     let before = due(&engine_off, &ada()).unwrap();
     assert!(!before.is_empty());
 
-    let rig = Rig::over(engine(&store, &clock, 3, remote.clone()), Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine(&store, &clock, 3, remote.clone()), Script::saying("Noted."), soon).await;
     // Nobody asks the server: it finds the user in its store.
     eventually("nothing is due", || due(&rig.engine, &ada()).unwrap().is_empty()).await;
     assert_eq!(summaries_left(&rig.engine), 0);
@@ -173,7 +173,7 @@ async fn a_summary_that_failed_is_made_without_another_turn() {
     let (store, clock) = (MemoryStore::new(), clock());
     let remote = Arc::new(Remote::default());
     remote.is_down.store(true, Ordering::SeqCst);
-    let rig = Rig::over(engine(&store, &clock, 1, remote.clone()), Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine(&store, &clock, 1, remote.clone()), Script::saying("Noted."), soon).await;
     talk(&rig.engine);
     eventually("it is asked again and again", || remote.asked.load(Ordering::SeqCst) >= 3).await;
     assert!(summaries_left(&rig.engine) > 0);
@@ -191,11 +191,11 @@ async fn two_servers_on_one_store_do_a_piece_of_work_once() {
     let due_exchanges = summaries_left(&first);
     assert!(due_exchanges > 0);
     let second = engine(&store, &clock, 2, remote.clone());
-    let one = Rig::over(first, Script::saying("Noted."), soon).await;
-    let two = Rig::over(second, Script::saying("Noted."), soon).await;
+    let one = TestServer::over(first, Script::saying("Noted."), soon).await;
+    let two = TestServer::over(second, Script::saying("Noted."), soon).await;
     eventually("it is summarised", || summaries_left(&one.engine) == 0 && summaries_left(&two.engine) == 0).await;
     clock.put(START + 2 * HOUR);
-    let told = |rig: &Rig| episodes(&rig.engine, &ada(), None).unwrap().len();
+    let told = |rig: &TestServer| episodes(&rig.engine, &ada(), None).unwrap().len();
     eventually("the session is told", || told(&one) == 1 && told(&two) == 1).await;
     eventually("nothing is due", || [&one, &two].iter().all(|rig| due(&rig.engine, &ada()).unwrap().is_empty())).await;
     let summarised = one.reasons("ada").iter().filter(|why| why.starts_with("summarised by")).count();
@@ -210,7 +210,7 @@ async fn a_server_stops_while_a_summary_is_being_made_again_and_again() {
     let (store, clock) = (MemoryStore::new(), clock());
     let remote = Arc::new(Remote::default());
     remote.is_down.store(true, Ordering::SeqCst);
-    let rig = Rig::over(engine(&store, &clock, 1, remote.clone()), Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine(&store, &clock, 1, remote.clone()), Script::saying("Noted."), soon).await;
     talk(&rig.engine);
     eventually("it is asked", || remote.asked.load(Ordering::SeqCst) >= 1).await;
     let (drained, engine, _) = rig.stop().await;
@@ -229,14 +229,14 @@ fn while_one_process_maintains_a_user_others_say_so_and_do_nothing() {
     let second = engine(&store, &clock, 2, remote.clone());
     talk(&first);
     let exchanges = summaries_left(&first);
-    let seen: Arc<Mutex<Vec<TendReport>>> = Arc::default();
+    let seen: Arc<Mutex<Vec<MaintenanceReport>>> = Arc::default();
     let (own, others, told) = (first.clone(), second.clone(), seen.clone());
     *remote.meanwhile.lock().unwrap() = Some(Box::new(move || {
         for engine in [&own, &others] {
-            told.lock().unwrap().push(tend(engine, &ada(), &TendOptions::default()).unwrap());
+            told.lock().unwrap().push(maintain(engine, &ada(), &MaintainOptions::default()).unwrap());
         }
     }));
-    let done = tend(&first, &ada(), &TendOptions::default()).unwrap();
+    let done = maintain(&first, &ada(), &MaintainOptions::default()).unwrap();
     assert_eq!((done.fault, done.stopped), (None, false));
     let seen = std::mem::take(&mut *seen.lock().unwrap());
     assert_eq!(seen.len(), 2);
@@ -244,7 +244,7 @@ fn while_one_process_maintains_a_user_others_say_so_and_do_nothing() {
         assert!(report.fault.is_some());
         assert!(!report.steps.is_empty() && report.steps.iter().all(|step| step.left == step.due), "{report:?}");
     }
-    let after = tend(&second, &ada(), &TendOptions::default()).unwrap();
+    let after = maintain(&second, &ada(), &MaintainOptions::default()).unwrap();
     assert_eq!((after.steps.len(), after.fault), (0, None), "the lease is given back, and nothing is left");
     assert_eq!(remote.asked.load(Ordering::SeqCst), exchanges, "each exchange was asked about once");
 }
@@ -258,10 +258,10 @@ fn a_run_that_is_to_stop_ends_after_the_piece_it_is_at() {
     let left = summaries_left(&engine);
     assert!(left > 2, "{left}");
     let mut go_on = || remote.asked.load(Ordering::SeqCst) == 0;
-    let report = tend_while(&engine, &ada(), &TendOptions::default(), &mut go_on).unwrap();
+    let report = maintain_while(&engine, &ada(), &MaintainOptions::default(), &mut go_on).unwrap();
     assert!(report.stopped && report.fault.is_none(), "{report:?}");
     assert_eq!(remote.asked.load(Ordering::SeqCst), 1);
     assert_eq!(summaries_left(&engine), left - 1);
-    tend(&engine, &ada(), &TendOptions::default()).unwrap();
+    maintain(&engine, &ada(), &MaintainOptions::default()).unwrap();
     assert_eq!(summaries_left(&engine), 0, "what was left is still due");
 }

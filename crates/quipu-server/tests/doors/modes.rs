@@ -5,13 +5,13 @@ use quipu_engine::ports::Scope;
 use quipu_models::fake::Script;
 use serde_json::json;
 
-use crate::rig::{Rig, said};
+use crate::rig::{TestServer, said};
 
 const QUESTION: &str = "where do I live?";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_mode_reads_and_writes_what_it_says() {
-    let rig = Rig::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(Script::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     let body = json!({"model": "m", "messages": [{"role": "user", "content": QUESTION}]});
     for (mode, reads, writes, status) in [
@@ -39,7 +39,7 @@ async fn each_mode_reads_and_writes_what_it_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_understood_in_our_own_headers_is_refused_and_goes_nowhere() {
-    let rig = Rig::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(Script::saying("In Porto.")).await;
     let body = json!({"model": "m", "messages": [{"role": "user", "content": QUESTION}]});
     for header in [
         ("x-memory-mode", "none"),
@@ -57,7 +57,7 @@ async fn what_is_not_understood_in_our_own_headers_is_refused_and_goes_nowhere()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_budget_a_version_and_an_agent_are_honoured() {
-    let rig = Rig::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(Script::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Lyon.");
     let tokens = async |header: (&str, &str), session: &str| {
         let headers = [("x-memory-user", "ines"), ("x-memory-session", session), ("x-memory-mode", "readonly"), header];
@@ -91,7 +91,7 @@ async fn a_budget_a_version_and_an_agent_are_honoured() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_is_ours_or_the_persons_reaches_the_upstream() {
-    let rig = Rig::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(Script::saying("Hello.")).await;
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]});
     let headers = [
         ("x-memory-user", "ines"),
@@ -124,7 +124,7 @@ async fn nothing_that_is_ours_or_the_persons_reaches_the_upstream() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_of_ours_is_replaced_by_the_upstreams() {
-    let rig = Rig::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(Script::saying("Hello.")).await;
     let key = rig.keys.create("a", &[Scope::Read, Scope::Write], None).unwrap().key;
     let bearer = format!("Bearer {key}");
     let (key, bearer) = (key.as_str(), bearer.as_str());
@@ -142,7 +142,7 @@ async fn a_key_of_ours_is_replaced_by_the_upstreams() {
         assert!(!sent.headers.iter().any(|(_, value)| value.contains("qp_")), "{:?}", sent.headers);
     }
     let keyless =
-        Rig::with(Script::saying("Hello."), std::sync::Arc::new(quipu_models::HashedNgrams::new()), |options| {
+        TestServer::with(Script::saying("Hello."), std::sync::Arc::new(quipu_models::HashedNgrams::new()), |options| {
             options.upstreams[0].key = None;
         })
         .await;
@@ -155,7 +155,7 @@ async fn a_key_of_ours_is_replaced_by_the_upstreams() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_paths_go_where_they_are_configured_to_or_nowhere() {
-    let rig = Rig::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(Script::saying("Hello.")).await;
     for (method, path, status, reached) in [
         ("GET", "/v1/models", 200, Some("/v1/models")),
         ("POST", "/v1/embeddings", 200, Some("/v1/embeddings")),
@@ -178,7 +178,7 @@ async fn other_paths_go_where_they_are_configured_to_or_nowhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_an_application_makes_for_itself_are_left_alone() {
-    let rig = Rig::new(Script::saying("Moving to Porto")).await;
+    let rig = TestServer::new(Script::saying("Moving to Porto")).await;
     rig.remembers("ines", "I live in Porto.");
     for body in [
         json!({"model": "m", "messages": [{"role": "user", "content": "### Task:\nGenerate a concise, 3-5 word title with an emoji."}]}),

@@ -1,12 +1,12 @@
 //! Bytes that pass through: the same on both sides but for one block.
 
-use quipu_models::fake::{Asked, Script};
+use quipu_models::fake::{FakeRequest, Script};
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
 /// A reply with what is awkward in JSON, in UTF-8 and in events.
-fn reply(asked: &Asked) -> String {
+fn reply(asked: &FakeRequest) -> String {
     format!("“Ça va?” – you said {} things:\n\ndata: {{}}\n\\ and 🦙.", asked.messages.len())
 }
 
@@ -27,7 +27,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_are_the_upstreams_own_bytes() {
-    let rig = Rig::new(Script::making(reply)).await;
+    let rig = TestServer::new(Script::making(reply)).await;
     for (number, (path, body)) in requests().into_iter().enumerate() {
         rig.upstream.rescript(Script::making(reply));
         let direct = rig.client.post(format!("{}{path}", rig.upstream.origin()));
@@ -46,7 +46,7 @@ async fn answers_are_the_upstreams_own_bytes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_gets_one_block_and_the_headers_say_which() {
-    let rig = Rig::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(Script::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     for (path, body) in requests() {
         let before = rig.upstream.requests();
@@ -73,7 +73,7 @@ async fn a_request_gets_one_block_and_the_headers_say_which() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_has_no_memory_is_passed_on_as_they_came() {
-    let rig = Rig::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(Script::saying("Hello.")).await;
     let body = "{\"messages\" : [ {\"role\":\"user\",\"content\":\"hi\"} ],\"model\":\"m\", \"temperature\": 0.50 }";
     let answer = Answer::of(rig.post("/v1/chat/completions", &[], body).await).await;
     assert_eq!(rig.last_sent().body, body.as_bytes());
@@ -83,7 +83,7 @@ async fn who_has_no_memory_is_passed_on_as_they_came() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_block_that_is_there_already_is_not_put_in_again() {
-    let rig = Rig::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(Script::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     let block = "<memory user=\"ines\" version=\"1\">\n- lives in Lyon\n</memory>";
     let body = json!({"model": "m", "messages": [{"role": "system", "content": block}, {"role": "user", "content": "where?"}]});
@@ -94,7 +94,7 @@ async fn a_block_that_is_there_already_is_not_put_in_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_that_goes_on_with_a_tool_keeps_its_block() {
-    let rig = Rig::new(Script::saying("Rain.")).await;
+    let rig = TestServer::new(Script::saying("Rain.")).await;
     rig.remembers("ines", "I live in Porto.");
     let user = json!({"role": "user", "content": "what will the weather be where I live?"});
     let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "w", "arguments": "{}"}}]});

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(crate) struct Rig {
+pub(crate) struct TestServer {
     pub(crate) addr: SocketAddr,
     pub(crate) upstream: FakeServer,
     pub(crate) engine: Arc<Engine>,
@@ -52,7 +52,7 @@ pub(crate) fn engine_of(
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules::default(),
-        aids: quipu_engine::OptionalParts { reader, ..quipu_engine::OptionalParts::default() },
+        optional: quipu_engine::OptionalParts { reader, ..quipu_engine::OptionalParts::default() },
     }))
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn options(upstream: &FakeServer) -> Options {
     }
 }
 
-impl Rig {
+impl TestServer {
     /// A server before a model that follows a script.
     pub(crate) async fn new(script: Script) -> Self {
         Self::with(script, Arc::new(HashedNgrams::new()), |_| {}).await

@@ -11,10 +11,10 @@ use quipu_engine::{Engine, ListOptions, OpenLimits, OptionalParts, Parts, Rules,
 use quipu_models::fake::Script;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::{Options as StoreOptions, SqliteStore};
-use quipu_testkit::{Dice, FixedClock, SeededEntropy, effort, seed};
+use quipu_testkit::{FixedClock, Rng, SeededEntropy, effort, seed};
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
 /// Nothing was answered for so long: it hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -51,7 +51,7 @@ enum Kind {
 
 /// What all clients share.
 struct Run {
-    rig: Rig,
+    rig: TestServer,
     seed: u64,
     left: AtomicUsize,
     answered: AtomicU64,
@@ -72,12 +72,12 @@ fn engine(folder: &std::path::Path, seed: u64) -> Arc<Engine> {
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules { open_limits, ..Rules::default() },
-        aids: OptionalParts::default(),
+        optional: OptionalParts::default(),
     }))
 }
 
 impl Run {
-    async fn asked(&self, kind: Kind, dice: &mut Dice, number: usize, round: usize) -> Answer {
+    async fn asked(&self, kind: Kind, dice: &mut Rng, number: usize, round: usize) -> Answer {
         let shared = format!("shared-{}", dice.below(SHARED));
         let word = format!("needle{number}x{round}");
         match kind {
@@ -128,7 +128,7 @@ impl Run {
     }
 
     async fn client(self: Arc<Self>, kind: Kind, number: usize) {
-        let mut dice = Dice::new(self.seed ^ ((number as u64) << 32));
+        let mut dice = Rng::new(self.seed ^ ((number as u64) << 32));
         let mut round = 0;
         let take = || self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
         while take() {
@@ -171,7 +171,7 @@ impl Run {
 async fn many_clients_of_every_kind_are_all_answered_and_the_end_is_graceful() {
     let (folder, seed) = (tempfile::tempdir().unwrap(), seed());
     let script = Script::making(|_| "Honey goes with it.".to_owned());
-    let rig = Rig::over(engine(folder.path(), seed), script, |options| {
+    let rig = TestServer::over(engine(folder.path(), seed), script, |options| {
         options.bounds.requests_per_second = 1_000_000;
         options.bounds.requests_at_once = 1_000_000;
     })

@@ -6,7 +6,7 @@ use quipu_models::HashedNgrams;
 use quipu_models::fake::{FakeServer, Received, Script};
 use serde_json::json;
 
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
 const OPENAI: &str = "sk-proj-of-the-caller";
 const ANTHROPIC: &str = "sk-ant-of-the-caller";
@@ -89,7 +89,7 @@ async fn a_credential_reaches_its_own_vendor_and_nobody_else() {
     // The rig's own upstream is the OpenAI-like one.
     let anthropic = FakeServer::start(Script::saying("Hello.")).unwrap();
     let origin = anthropic.origin();
-    let rig = Rig::with(Script::saying("Hello."), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(Script::saying("Hello."), Arc::new(HashedNgrams::new()), |options| {
         options.upstreams[1].base_url = origin;
     })
     .await;

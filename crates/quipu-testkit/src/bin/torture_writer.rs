@@ -18,7 +18,7 @@ use quipu_engine::{
 };
 use quipu_models::HashedNgrams;
 use quipu_sqlite::{Options, SqliteStore};
-use quipu_testkit::{Dice, FixedClock, SeededEntropy};
+use quipu_testkit::{FixedClock, Rng, SeededEntropy};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -51,9 +51,9 @@ fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
         extractor: None,
         summarizer: None,
         rules: Rules::default(),
-        aids: OptionalParts::default(),
+        optional: OptionalParts::default(),
     });
-    let mut dice = Dice::new(seed ^ 0xd1ce);
+    let mut dice = Rng::new(seed ^ 0xd1ce);
     let mut said: Vec<(Seq, String)> = Vec::new();
     tell(format_args!("ready {}", status(&engine, &me).map_or(0, |now| now.version)))?;
     for step in 0..STEPS_MAX {

@@ -2,7 +2,7 @@
 
 use quipu_core::id::UserId;
 use quipu_engine::versions::When;
-use quipu_engine::{GrowOptions, RecallOptions, compact, flush_hits, keep_hits, recall, status, tell_episodes};
+use quipu_engine::{ConsolidateOptions, RecallOptions, compact, flush_hits, keep_hits, recall, status, tell_episodes};
 
 use super::steps::{Outcome, Step, same};
 use super::words::Words;
@@ -18,7 +18,7 @@ pub(super) fn grow(world: &mut World, user: &UserId, verb: &str, words: &mut Wor
         "kept" => keep_hits(engine, user),
         "counted" => flush_hits(engine, user).map(drop),
         "told" => tell_episodes(engine, user).map(drop),
-        _ => compact(engine, user, &GrowOptions::default()).map(drop),
+        _ => compact(engine, user, &ConsolidateOptions::default()).map(drop),
     })
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use quipu_core::core_document;
 use quipu_core::id::UserId;
 use quipu_engine::erase::EraseTarget;
-use quipu_engine::log::Standing;
+use quipu_engine::log::EventStatus;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
@@ -165,8 +165,8 @@ fn look(world: &World, user: &UserId, at: When, verb: &str, words: &mut Words<'_
             let found = core_at(engine, user, at).map_err(broken)?.pointer(&pointer).cloned();
             same("the core document", &found, &words.json()?)
         }
-        "orphans" => same("the orphans", &world.standing(user, Standing::Orphaned), &words.numbers()?),
-        "skipped" => same("the skipped events", &world.standing(user, Standing::Reverted), &words.numbers()?),
+        "orphans" => same("the orphans", &world.standing(user, EventStatus::Orphaned), &words.numbers()?),
+        "skipped" => same("the skipped events", &world.standing(user, EventStatus::Reverted), &words.numbers()?),
         "erased" => same("the erased events", &world.erased(user), &words.numbers()?),
         "version" => same("the version", &status(engine, user).map_err(broken)?.version, &words.number()?),
         "marked" => {

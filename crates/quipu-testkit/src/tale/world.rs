@@ -3,16 +3,16 @@
 use quipu_core::event::Change;
 use quipu_core::id::{Seq, UserId};
 use quipu_engine::fork::Picked;
-use quipu_engine::log::{LogOptions, Standing, log};
+use quipu_engine::log::{EventStatus, LogOptions, log};
 use quipu_engine::ports::LedgerStore;
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{Engine, Item, ListOptions, Receipt, list, show};
 
-use crate::rig::Rig;
+use crate::rig::TestEngine;
 
 /// An engine, the store under it, and what happened last.
 pub(super) struct World {
-    rig: Rig,
+    rig: TestEngine,
     store: Box<dyn Fn() -> Box<dyn LedgerStore>>,
     pub(super) engine: Engine,
     pub(super) receipt: Option<Receipt>,
@@ -21,7 +21,7 @@ pub(super) struct World {
 
 impl World {
     pub(super) fn new(store: Box<dyn Fn() -> Box<dyn LedgerStore>>) -> Self {
-        let rig = Rig::new(1);
+        let rig = TestEngine::new(1);
         let engine = rig.engine(store());
         Self { rig, store, engine, receipt: None, picked: None }
     }
@@ -46,7 +46,7 @@ impl World {
     }
 
     /// The events of one standing, in order.
-    pub(super) fn standing(&self, user: &UserId, standing: Standing) -> Vec<Seq> {
+    pub(super) fn standing(&self, user: &UserId, standing: EventStatus) -> Vec<Seq> {
         let entries = self.entries(user);
         entries.iter().filter(|entry| entry.standing == standing).map(|entry| entry.seq).collect()
     }

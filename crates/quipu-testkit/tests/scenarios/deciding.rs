@@ -12,13 +12,14 @@ use quipu_engine::{
     facts, notes, recall, remember, revert, reviews, tenets, undo_review, write,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig};
+use quipu_testkit::{MemoryStore, TestEngine};
 use serde_json::{Value, json};
 
 use crate::{me, said};
 
 fn reading_engine() -> Engine {
-    Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
+    TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(1) }
+        .engine(Box::new(MemoryStore::new()))
 }
 
 fn written(engine: &Engine, body: Value, kind: SourceKind) -> WriteReport {

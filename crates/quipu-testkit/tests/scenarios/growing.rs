@@ -12,12 +12,12 @@ use quipu_engine::ports::{ExtractError, Looked, NameProposed, ReflectError, Refl
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Engine, GrowOptions, RecallOptions, RememberOptions, TendOptions, TendStep, Utterance, compact, due, notes,
-    rebuild, recall, reflect, remember, revert, status, tell_episodes, tend,
+    ConsolidateOptions, Engine, MaintainOptions, MaintenanceStep, RecallOptions, RememberOptions, Utterance, compact,
+    due, maintain, notes, rebuild, recall, reflect, remember, revert, status, tell_episodes,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::tale::check;
-use quipu_testkit::{MemoryStore, Rig, engine};
+use quipu_testkit::{MemoryStore, TestEngine, engine};
 
 #[test]
 fn what_is_shown_is_counted_outside_the_ledger_and_written_down_once() {
@@ -148,7 +148,7 @@ fn what_is_out_of_the_active_index_answers_as_before() {
     };
     let version = When::Seq(status(&engine, &me).unwrap().version);
     let before: Vec<_> = things.iter().map(|thing| first(thing, version)).collect();
-    let report = compact(&engine, &me, &GrowOptions::default()).unwrap();
+    let report = compact(&engine, &me, &ConsolidateOptions::default()).unwrap();
     // Every turn, and the story of each evening.
     assert_eq!(report.after.items - report.after.active, 24 + 8, "{report:?}");
     let after: Vec<_> = things.iter().map(|thing| first(thing, When::Now)).collect();
@@ -158,7 +158,7 @@ fn what_is_out_of_the_active_index_answers_as_before() {
 #[test]
 fn a_step_that_fails_is_due_still_and_keeps_no_other_from_being_taken() {
     let reader = Arc::new(Away);
-    let rig = Rig { reader: Some(reader), ..Rig::new(5) };
+    let rig = TestEngine { reader: Some(reader), ..TestEngine::new(5) };
     let engine = rig.engine(Box::new(MemoryStore::new()));
     let me = UserId::parse("me").unwrap();
     for text in ["We talked about the violin.", "The luthier has it."] {
@@ -166,44 +166,47 @@ fn a_step_that_fails_is_due_still_and_keeps_no_other_from_being_taken() {
         let said = Utterance { session: Some("monday".to_owned()), said_at, ..Utterance::of_user(text) };
         remember(&engine, &me, &said, &RememberOptions::default()).unwrap();
     }
-    let dry = tend(&engine, &me, &TendOptions { dry_run: true, ..TendOptions::default() }).unwrap();
+    let dry = maintain(&engine, &me, &MaintainOptions { dry_run: true, ..MaintainOptions::default() }).unwrap();
     let version = status(&engine, &me).unwrap().version;
     assert_eq!(version, 2, "a dry run appends nothing");
-    assert_eq!(dry.steps.iter().map(|step| step.step).collect::<Vec<_>>(), [TendStep::Study, TendStep::Episodes]);
-    let done = tend(&engine, &me, &TendOptions::default()).unwrap();
+    assert_eq!(
+        dry.steps.iter().map(|step| step.step).collect::<Vec<_>>(),
+        [MaintenanceStep::Study, MaintenanceStep::Episodes]
+    );
+    let done = maintain(&engine, &me, &MaintainOptions::default()).unwrap();
     let study = &done.steps[0];
     assert!(study.fault.as_ref().is_some_and(|fault| fault.contains("away")), "{done:?}");
     assert_eq!((study.due, study.left), (2, 2), "what failed is not done");
     let others: Vec<_> = done.steps[1..].iter().map(|step| (step.step, step.left, &step.fault)).collect();
-    assert_eq!(others, [(TendStep::Episodes, 0, &None), (TendStep::Compact, 0, &None)]);
-    assert_eq!(due(&engine, &me).unwrap().iter().map(|due| due.step).collect::<Vec<_>>(), [TendStep::Study]);
+    assert_eq!(others, [(MaintenanceStep::Episodes, 0, &None), (MaintenanceStep::Compact, 0, &None)]);
+    assert_eq!(due(&engine, &me).unwrap().iter().map(|due| due.step).collect::<Vec<_>>(), [MaintenanceStep::Study]);
     let version = status(&engine, &me).unwrap().version;
-    tend(&engine, &me, &TendOptions::default()).unwrap();
+    maintain(&engine, &me, &MaintainOptions::default()).unwrap();
     assert_eq!(status(&engine, &me).unwrap().version, version, "nothing is done twice");
 }
 
 #[test]
 fn what_a_model_notes_is_judged_and_asked_for_once() {
     let reflector = Arc::new(Dreamer::default());
-    let rig = Rig { reflector: Some(reflector.clone()), ..Rig::new(6) };
+    let rig = TestEngine { reflector: Some(reflector.clone()), ..TestEngine::new(6) };
     let engine = rig.engine(Box::new(MemoryStore::new()));
     let me = UserId::parse("me").unwrap();
     for number in 0..16 {
         let said = Utterance::of_user(format!("Walk number {number} before the meeting calmed me down."));
         remember(&engine, &me, &said, &RememberOptions::default()).unwrap();
     }
-    assert!(due(&engine, &me).unwrap().iter().any(|due| due.step == TendStep::Reflect));
-    let report = reflect(&engine, &me, &GrowOptions::default()).unwrap();
-    let texts = |all: &[quipu_engine::Grown]| all.iter().map(|one| one.text.clone()).collect::<Vec<_>>();
+    assert!(due(&engine, &me).unwrap().iter().any(|due| due.step == MaintenanceStep::Reflect));
+    let report = reflect(&engine, &me, &ConsolidateOptions::default()).unwrap();
+    let texts = |all: &[quipu_engine::ConsolidationEvent]| all.iter().map(|one| one.text.clone()).collect::<Vec<_>>();
     assert_eq!(texts(&report.done), ["A walk before the meeting calms the user"]);
     assert_eq!(report.refused.len(), 3, "{:?}", report.refused);
     let noted = notes(&engine, &me, None).unwrap();
     assert_eq!((noted.len(), noted[0].origin, noted[0].is_agreed()), (1, NoteOrigin::ModelReflection, false));
     assert!(noted[0].trust <= Trust::Agent);
     // Nothing new was said: nobody is asked.
-    let again = reflect(&engine, &me, &GrowOptions::default()).unwrap();
+    let again = reflect(&engine, &me, &ConsolidateOptions::default()).unwrap();
     assert_eq!((again.done.len(), reflector.asked.load(Ordering::Relaxed)), (0, 1));
-    assert!(!due(&engine, &me).unwrap().iter().any(|due| due.step == TendStep::Reflect));
+    assert!(!due(&engine, &me).unwrap().iter().any(|due| due.step == MaintenanceStep::Reflect));
     rebuild(&engine, &me, &mut |_| {}).unwrap();
     assert_eq!(reflector.asked.load(Ordering::Relaxed), 1, "a rebuild asks no model");
     let source = Selection::Reference(report.reference.unwrap());
@@ -257,18 +260,19 @@ impl WindowReader for Away {
 fn what_was_read_is_not_due_again_in_another_process() {
     let store = MemoryStore::new();
     let me = UserId::parse("me").unwrap();
-    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(8) };
+    let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(8) };
     let first = rig.engine(Box::new(store.clone()));
     for text in ["I live in Porto.", "What a day.", "I work as a nurse."] {
         remember(&first, &me, &Utterance::of_user(text), &RememberOptions::default()).unwrap();
     }
-    let reads =
-        |engine: &Engine| due(engine, &me).unwrap().iter().find(|due| due.step == TendStep::Read).map(|due| due.count);
+    let reads = |engine: &Engine| {
+        due(engine, &me).unwrap().iter().find(|due| due.step == MaintenanceStep::Read).map(|due| due.count)
+    };
     assert_eq!(reads(&first), None);
     drop(first);
     assert_eq!(reads(&rig.engine(Box::new(store.clone()))), None, "three were read, one without a trace");
     let second = rig.engine(Box::new(store.clone()));
-    tend(&second, &me, &TendOptions::default()).unwrap();
+    maintain(&second, &me, &MaintainOptions::default()).unwrap();
     drop(second);
     assert_eq!(reads(&rig.engine(Box::new(store))), None);
 }

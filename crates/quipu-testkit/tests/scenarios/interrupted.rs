@@ -9,12 +9,12 @@ use quipu_engine::revert::{RevertOptions, Selection, revert};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{Engine, Error, FactOptions, core_at, episodes, facts, status, users};
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, RecordingStore, Rig};
+use quipu_testkit::{MemoryStore, RecordingStore, TestEngine};
 
 use crate::{me, said};
 
-fn rig() -> Rig {
-    Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) }
+fn rig() -> TestEngine {
+    TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(1) }
 }
 
 /// How often a call of a store still succeeds before it fails, and how often it fails then.

@@ -12,7 +12,7 @@ use quipu_engine::{
     Engine, LogOptions, ReviewsAsked, WriteRequest, decide_review, erase, files, origins, revert, review_page, reviews,
     waiting, write,
 };
-use quipu_testkit::{Calls, MemoryStore, RecordingStore, Rig};
+use quipu_testkit::{Calls, MemoryStore, RecordingStore, TestEngine};
 
 use crate::{me, said};
 
@@ -25,7 +25,7 @@ fn day(number: i64) -> i64 {
     BEGIN + number * DAY
 }
 
-fn recorded(rig: &Rig) -> (Engine, Calls) {
+fn recorded(rig: &TestEngine) -> (Engine, Calls) {
     let store = RecordingStore::new(Box::new(MemoryStore::new()));
     let calls = store.calls();
     (rig.engine(Box::new(store)), calls)
@@ -52,7 +52,7 @@ fn takes_back(engine: &Engine, seq: Seq) {
 #[test]
 fn a_view_reads_the_events_it_shows() {
     // given a long ledger
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let (engine, calls) = recorded(&rig);
     let texts: Vec<String> = (0..300).map(|n| format!("turn {n}")).collect();
     said(&engine, &texts.iter().map(String::as_str).collect::<Vec<_>>());
@@ -88,7 +88,7 @@ fn a_view_reads_the_events_it_shows() {
 
 #[test]
 fn what_is_kept_of_a_look_is_what_a_new_look_finds() {
-    let rig = Rig { extractor: Some(Arc::new(quipu_models::RuleExtractor::english())), ..Rig::new(3) };
+    let rig = TestEngine { extractor: Some(Arc::new(quipu_models::RuleExtractor::english())), ..TestEngine::new(3) };
     let store = MemoryStore::new();
     let engine = rig.engine(Box::new(store.clone()));
     let same = |what: &str| {
@@ -124,7 +124,7 @@ fn what_is_kept_of_a_look_is_what_a_new_look_finds() {
 
 #[test]
 fn growth_is_that_of_the_log() {
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let (engine, _) = recorded(&rig);
     assert!(growth(&engine, &me(), 9).unwrap().is_empty(), "nothing was said yet");
     said(&engine, &["one"]);
@@ -144,7 +144,7 @@ fn growth_is_that_of_the_log() {
 
 #[test]
 fn the_queue_is_turned_page_by_page() {
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let (engine, _) = recorded(&rig);
     said(&engine, &["hello"]);
     for n in 0..7 {

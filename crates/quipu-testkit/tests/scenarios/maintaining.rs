@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use quipu_engine::erase::{EraseTarget, erase};
-use quipu_engine::{TendOptions, maintained_at, status, tend};
+use quipu_engine::{MaintainOptions, maintain, maintained_at, status};
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, RecordingStore, Rig};
+use quipu_testkit::{MemoryStore, RecordingStore, TestEngine};
 
 use crate::{me, said};
 
 #[test]
 fn another_process_sees_when_what_was_due_was_done() {
-    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) };
+    let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(1) };
     let store = MemoryStore::new();
     let (server, command) = (rig.engine(Box::new(store.clone())), rig.engine(Box::new(store.clone())));
     said(&server, &["I live in Porto.", "I like tea."]);
     // Given a command that has looked at the memory already
     assert_eq!(status(&command, &me()).unwrap().maintained_at, None);
     // When a server does what is due
-    tend(&server, &me(), &TendOptions::default()).unwrap();
+    maintain(&server, &me(), &MaintainOptions::default()).unwrap();
     let done = maintained_at(&server, &me()).unwrap().unwrap();
     // Then the command sees it, and so does whoever comes later
     assert_eq!(status(&command, &me()).unwrap().maintained_at, Some(done));
@@ -30,20 +30,20 @@ fn another_process_sees_when_what_was_due_was_done() {
 
 #[test]
 fn whoever_finds_nothing_to_do_writes_seldom() {
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let store = RecordingStore::new(Box::new(MemoryStore::new()));
     let calls = store.calls();
     let engine = rig.engine(Box::new(store));
     said(&engine, &["I live in Porto."]);
-    tend(&engine, &me(), &TendOptions::default()).unwrap();
+    maintain(&engine, &me(), &MaintainOptions::default()).unwrap();
     calls.reset();
     for _ in 0..10 {
-        assert!(tend(&engine, &me(), &TendOptions::default()).unwrap().steps.is_empty());
+        assert!(maintain(&engine, &me(), &MaintainOptions::default()).unwrap().steps.is_empty());
     }
     assert_eq!(calls.of("checkpoint"), 0);
     // An hour later it is worth a note.
     let now = quipu_core::time::to_micros(engine.now()).as_microsecond();
     rig.clock.put(now + 3_600_000_000);
-    tend(&engine, &me(), &TendOptions::default()).unwrap();
+    maintain(&engine, &me(), &MaintainOptions::default()).unwrap();
     assert_eq!(calls.of("checkpoint"), 1);
 }

@@ -13,7 +13,7 @@ use quipu_engine::{
     log, reading_cost, rebuild, remember, revert, reviews,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig};
+use quipu_testkit::{MemoryStore, TestEngine};
 
 /// Answers by a function.
 struct Model<F>(F);
@@ -29,10 +29,10 @@ impl<F: Fn(&Window) -> Answer + Send + Sync> WindowReader for Model<F> {
 }
 
 fn engine(answer: impl Fn(&Window) -> Answer + Send + Sync + 'static) -> Engine {
-    let rig = Rig {
+    let rig = TestEngine {
         extractor: Some(Arc::new(RuleExtractor::english())),
         reader: Some(Arc::new(Model(answer))),
-        ..Rig::new(11)
+        ..TestEngine::new(11)
     };
     rig.engine(Box::new(MemoryStore::new()))
 }

@@ -3,7 +3,7 @@
 use quipu_core::limit;
 use quipu_engine::versions::When;
 use quipu_engine::{RecallOptions, RecallReport, RememberOptions, Utterance, core_at, list, recall, remember, status};
-use quipu_testkit::{MemoryStore, RecordingStore, Rig, tale::check};
+use quipu_testkit::{MemoryStore, RecordingStore, TestEngine, tale::check};
 
 use crate::{me, said};
 
@@ -23,7 +23,7 @@ fn answers(report: &RecallReport) -> Vec<(String, u32, String)> {
 #[test]
 fn a_warm_recall_reads_no_page_and_embeds_once() {
     // given a memory that answered before
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let store = RecordingStore::new(Box::new(MemoryStore::new()));
     let calls = store.calls();
     let engine = rig.engine(Box::new(store));
@@ -43,7 +43,7 @@ fn a_warm_recall_reads_no_page_and_embeds_once() {
 
 #[test]
 fn a_first_recall_after_a_restart_embeds_only_the_question() {
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let store = MemoryStore::new();
     said(&rig.engine(Box::new(store.clone())), &TEXTS);
     let texts = rig.embedder.texts();
@@ -57,7 +57,7 @@ fn a_first_recall_after_a_restart_embeds_only_the_question() {
 #[test]
 fn an_answer_without_every_vector_says_so() {
     // given turns that are durable and not embedded yet, a few
-    let engine = Rig::new(1).engine(Box::new(MemoryStore::new()));
+    let engine = TestEngine::new(1).engine(Box::new(MemoryStore::new()));
     said(&engine, &TEXTS);
     let later = RememberOptions { durable_only: true, ..RememberOptions::default() };
     let waiting = || status(&engine, &me()).unwrap().passages_waiting;
@@ -79,7 +79,7 @@ fn an_answer_without_every_vector_says_so() {
 
 #[test]
 fn looking_appends_nothing() {
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let store = RecordingStore::new(Box::new(MemoryStore::new()));
     let calls = store.calls();
     let engine = rig.engine(Box::new(store));
@@ -102,7 +102,7 @@ fn looking_appends_nothing() {
 #[test]
 fn the_same_question_has_the_same_answer_everywhere() {
     // given the same events in a memory that grew in use, one read back, and one rebuilt
-    let rig = Rig::new(7);
+    let rig = TestEngine::new(7);
     let store = MemoryStore::new();
     let engine = rig.engine(Box::new(store.clone()));
     said(&engine, &TEXTS);

@@ -11,7 +11,7 @@ use quipu_engine::{
     ContextOptions, Engine, ExtractWithModelOptions, FactOptions, IngestOptions, RecallOptions, RememberOptions,
     Utterance, context, extract_with_model, facts, ingest_given, recall, remember,
 };
-use quipu_testkit::{MemoryStore, Rig};
+use quipu_testkit::{MemoryStore, TestEngine};
 
 use crate::me;
 
@@ -57,7 +57,8 @@ impl WindowReader for Model {
 }
 
 fn engine(reader: Option<Arc<dyn WindowReader>>) -> Engine {
-    Rig { extractor: Some(Arc::new(Everything)), reader, ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
+    TestEngine { extractor: Some(Arc::new(Everything)), reader, ..TestEngine::new(1) }
+        .engine(Box::new(MemoryStore::new()))
 }
 
 fn held(engine: &Engine) -> Vec<String> {

@@ -7,13 +7,13 @@ use quipu_engine::{
     ContextOptions, Engine, FactOptions, RecallOptions, RememberOptions, Utterance, context, facts, recall, remember,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig};
+use quipu_testkit::{MemoryStore, TestEngine};
 
 use crate::{me, said};
 
 pub(crate) fn reading_engine() -> Engine {
     let extractor = RuleExtractor::english();
-    Rig { extractor: Some(Arc::new(extractor)), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
+    TestEngine { extractor: Some(Arc::new(extractor)), ..TestEngine::new(1) }.engine(Box::new(MemoryStore::new()))
 }
 
 /// Every fact, whatever its status: what it says, how it stands, how often it was said.

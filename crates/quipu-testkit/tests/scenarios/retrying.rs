@@ -12,7 +12,7 @@ use quipu_engine::{
     status, write,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{FailingExtractor, MemoryStore, Rig};
+use quipu_testkit::{FailingExtractor, MemoryStore, TestEngine};
 use serde_json::{Value, json};
 
 use crate::{me, said};
@@ -22,7 +22,8 @@ fn reading_engine(store: &MemoryStore) -> Engine {
 }
 
 fn engine_with_dice(store: &MemoryStore, seed: u64) -> Engine {
-    Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(seed) }.engine(Box::new(store.clone()))
+    TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(seed) }
+        .engine(Box::new(store.clone()))
 }
 
 fn request(key: Option<&str>, body: Value) -> WriteRequest {
@@ -143,7 +144,8 @@ fn a_migration_sent_again_answers_as_the_first_time() {
     assert!(matches!(migrate(&engine, &me(), "I live in Rome.", &once), Err(Error::Refused(_))));
     // and one that died before anything was read is finished
     let reader = Arc::new(FailingExtractor::new(RuleExtractor::english()));
-    let engine = Rig { extractor: Some(reader.clone()), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()));
+    let engine =
+        TestEngine { extractor: Some(reader.clone()), ..TestEngine::new(1) }.engine(Box::new(MemoryStore::new()));
     reader.die_after(0);
     assert!(catch_unwind(AssertUnwindSafe(|| migrate(&engine, &me(), text, &once))).is_err());
     reader.die_after(9);

@@ -11,7 +11,7 @@ use quipu_engine::{
     Edit, Engine, FactOptions, PatchOptions, core_at, diff, edit_core, facts, mark, pick, show, status,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig, engine, tale::check};
+use quipu_testkit::{MemoryStore, TestEngine, engine, tale::check};
 use serde_json::json;
 
 use crate::{me, said};
@@ -256,7 +256,7 @@ fn a_preview_tells_which_questions_would_be_answered_differently() {
 
 /// An engine that reads what is said.
 fn reading() -> Engine {
-    let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) };
+    let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(1) };
     rig.engine(Box::new(MemoryStore::new()))
 }
 

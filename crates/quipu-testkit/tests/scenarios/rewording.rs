@@ -12,12 +12,13 @@ use quipu_engine::{
     preview_erase, recall, remember, reword,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig};
+use quipu_testkit::{MemoryStore, TestEngine};
 
 use crate::me;
 
 fn engine() -> Engine {
-    Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(1) }.engine(Box::new(MemoryStore::new()))
+    TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(1) }
+        .engine(Box::new(MemoryStore::new()))
 }
 
 /// Says something alone.

@@ -14,7 +14,7 @@ use quipu_engine::{
     session_snapshots, sessions, set_base_truth, status, summarize, unset_base_truth, verify,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig, Script, ScriptedSummarizer};
+use quipu_testkit::{MemoryStore, Script, ScriptedSummarizer, TestEngine};
 use serde_json::json;
 
 use crate::me;
@@ -23,7 +23,7 @@ const S: &str = "trip";
 const NEVER: &str = "Never book a night train.";
 
 struct House {
-    rig: Rig,
+    rig: TestEngine,
     store: MemoryStore,
     script: Arc<ScriptedSummarizer>,
 }
@@ -31,7 +31,7 @@ struct House {
 impl House {
     fn new() -> Self {
         let script = Arc::new(ScriptedSummarizer::default());
-        let rig = Rig { summarizer: Some(script.clone()), ..Rig::new(1) };
+        let rig = TestEngine { summarizer: Some(script.clone()), ..TestEngine::new(1) };
         Self { rig, store: MemoryStore::new(), script }
     }
 

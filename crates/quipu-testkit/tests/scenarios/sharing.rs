@@ -11,15 +11,15 @@ use quipu_engine::{
     context, erase, facts, process, recall, remember, revert, status, texts_kept,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, RecordingStore, Rig};
+use quipu_testkit::{MemoryStore, RecordingStore, TestEngine};
 
 use crate::{me, said};
 
 fn two() -> (Engine, Engine) {
     let store = MemoryStore::new();
     let reader = || Some(Arc::new(RuleExtractor::english()) as _);
-    let one = Rig { extractor: reader(), ..Rig::new(1) }.engine(Box::new(store.clone()));
-    let other = Rig { extractor: reader(), ..Rig::new(2) }.engine(Box::new(store));
+    let one = TestEngine { extractor: reader(), ..TestEngine::new(1) }.engine(Box::new(store.clone()));
+    let other = TestEngine { extractor: reader(), ..TestEngine::new(2) }.engine(Box::new(store));
     (one, other)
 }
 
@@ -111,7 +111,7 @@ fn a_first_turn_costs_the_same_whoever_else_is_there() {
     let first_turn = |others: usize| {
         let store = RecordingStore::new(Box::new(MemoryStore::new()));
         let calls = store.calls();
-        let engine = Rig::new(1).engine(Box::new(store));
+        let engine = TestEngine::new(1).engine(Box::new(store));
         let say = |user: &str| {
             let user = UserId::parse(user).unwrap();
             remember(&engine, &user, &Utterance::of_user("I like jazz."), &RememberOptions::default()).unwrap();
@@ -130,7 +130,7 @@ fn a_first_turn_costs_the_same_whoever_else_is_there() {
 fn a_quiet_recall_reads_nothing_and_looks_once() {
     let store = RecordingStore::new(Box::new(MemoryStore::new()));
     let calls = store.calls();
-    let engine = Rig::new(1).engine(Box::new(store));
+    let engine = TestEngine::new(1).engine(Box::new(store));
     said(&engine, &["My sister Ana lives in Porto."]);
     found(&engine, "Where does Ana live?");
     calls.reset();

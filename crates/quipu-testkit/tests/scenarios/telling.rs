@@ -10,7 +10,7 @@ use quipu_engine::{
     Engine, ListOptions, RememberOptions, Utterance, episodes, erase, list, rebuild, remember, revert, status,
     tell_episodes, versions::When,
 };
-use quipu_testkit::{MemoryStore, Rig};
+use quipu_testkit::{MemoryStore, TestEngine};
 
 use crate::me;
 
@@ -19,7 +19,7 @@ const TURNS: usize = 3;
 
 /// Five stories of three turns each, told in one event.
 fn told_engine() -> Engine {
-    let engine = Rig::new(1).engine(Box::new(MemoryStore::new()));
+    let engine = TestEngine::new(1).engine(Box::new(MemoryStore::new()));
     let start: Timestamp = "2025-03-01T08:00:00Z".parse().unwrap();
     let later = RememberOptions { durable_only: true, ..RememberOptions::default() };
     for story in 0..STORIES {

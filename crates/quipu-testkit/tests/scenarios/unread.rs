@@ -15,7 +15,7 @@ use quipu_engine::{
     erase, facts, ingest, log, process, remember, revert, status, verify,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{FailingExtractor, MemoryStore, Rig};
+use quipu_testkit::{FailingExtractor, MemoryStore, TestEngine};
 use serde_json::json;
 
 use crate::{me, said};
@@ -24,7 +24,7 @@ type Reader = Arc<FailingExtractor<RuleExtractor>>;
 
 /// A store, and engines over it that start one after the other.
 struct House {
-    rig: Rig,
+    rig: TestEngine,
     store: MemoryStore,
     reader: Reader,
 }
@@ -32,7 +32,7 @@ struct House {
 impl House {
     fn new() -> Self {
         let reader: Reader = Arc::new(FailingExtractor::new(RuleExtractor::english()));
-        let rig = Rig { extractor: Some(reader.clone()), ..Rig::new(1) };
+        let rig = TestEngine { extractor: Some(reader.clone()), ..TestEngine::new(1) };
         Self { rig, store: MemoryStore::new(), reader }
     }
 

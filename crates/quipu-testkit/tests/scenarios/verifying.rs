@@ -5,7 +5,7 @@ use quipu_core::ledger::Pin;
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::versions::EventRef;
 use quipu_engine::{Engine, erase, show, status, verify};
-use quipu_testkit::{MemoryStore, Rig, engine};
+use quipu_testkit::{MemoryStore, TestEngine, engine};
 
 use crate::{me, said};
 
@@ -49,7 +49,7 @@ fn verify_reads_what_is_stored_now_not_what_was_open() {
 #[test]
 fn a_cut_tail_is_noticed_by_who_pinned_the_head() {
     // given a pinned head
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let store = MemoryStore::new();
     let engine = rig.engine(Box::new(store.clone()));
     said(&engine, &["one", "two", "three"]);

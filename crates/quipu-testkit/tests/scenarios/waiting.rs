@@ -8,7 +8,7 @@ use std::time::Duration;
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel, Reranker};
 use quipu_engine::{ContextOptions, Engine, RecallOptions, RememberOptions, Utterance, context, recall, remember};
 use quipu_models::HashedNgrams;
-use quipu_testkit::{CountingEmbedder, MemoryStore, RecordingStore, Rig};
+use quipu_testkit::{CountingEmbedder, MemoryStore, RecordingStore, TestEngine};
 
 use crate::{me, said};
 
@@ -42,7 +42,7 @@ const QUESTION: &str = "Who plays the violin?";
 fn held() -> (Engine, Sender<()>) {
     let (release, released) = channel();
     let embedder = Held { inner: HashedNgrams::new(), question: QUESTION, released: Mutex::new(released) };
-    let rig = Rig { embedder: Arc::new(CountingEmbedder::new(Arc::new(embedder))), ..Rig::new(1) };
+    let rig = TestEngine { embedder: Arc::new(CountingEmbedder::new(Arc::new(embedder))), ..TestEngine::new(1) };
     let engine = rig.engine(Box::new(MemoryStore::new()));
     said(&engine, &["Ana plays the violin.", "I bake bread.", "The bus was late."]);
     (engine, release)
@@ -84,7 +84,7 @@ impl Reranker for Judge {
 }
 
 fn judged_by(judge: fn(&str) -> Option<f32>) -> Engine {
-    let rig = Rig { reranker: Some(Arc::new(Judge(judge))), ..Rig::new(1) };
+    let rig = TestEngine { reranker: Some(Arc::new(Judge(judge))), ..TestEngine::new(1) };
     let engine = rig.engine(Box::new(MemoryStore::new()));
     said(&engine, &["Ana plays the violin.", "I bake bread.", "The bus was late."]);
     engine
@@ -128,7 +128,7 @@ fn a_recall_does_not_wait_for_whoever_appends() {
         Ok(())
     });
     let calls = store.calls();
-    let rig = Rig::new(1);
+    let rig = TestEngine::new(1);
     let engine = rig.engine(Box::new(store));
     let haste = RememberOptions { durable_only: true, ..RememberOptions::default() };
     let say = |text: &str| remember(&engine, &me(), &Utterance::of_user(text), &haste).map(|_| ());

@@ -10,10 +10,10 @@ use quipu_engine::{
     ContextOptions, EntryPoint, Error, FactOptions, ListOptions, RecallOptions, RememberOptions, ReplyContextOptions,
     Result, ReviewsAsked, SessionContextOptions, Utterance, agent_files, announce_deletion, announce_erasure, blame,
     conflicts, context, core_at, diff, doctor, entered, episodes, episodes_about, erasure_epoch, facts, files,
-    first_foreign, get, history, judged_context, list, log, look, notes, origins, recall, recorded_at, remember,
-    reply_context, reproduce, review_page, reviews, schema, session, session_artifacts, session_context,
-    session_snapshots, sessions, show, standing, status, tasks, tenets, texts_kept, users, users_entered, versions_of,
-    waiting, why, words,
+    first_foreign, gauges, get, history, judged_context, list, log, look, notes, origins, recall, recorded_at,
+    remember, reply_context, reproduce, review_page, reviews, schema, session, session_artifacts, session_context,
+    session_snapshots, sessions, show, status, tasks, tenets, texts_kept, users, users_entered, versions_of, waiting,
+    why, words,
 };
 
 use crate::verb::{Verb, verb};
@@ -164,7 +164,7 @@ pub(crate) const VERBS: &[Verb] = &[
     }),
     verb("users", 4, |w| users(w.engine).map(drop)),
     verb("standing", 4, |w| {
-        standing(w.engine);
+        gauges(w.engine);
         Ok(())
     }),
     verb("doctor", 1, |w| {

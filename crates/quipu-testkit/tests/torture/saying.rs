@@ -6,16 +6,16 @@ use quipu_core::event::{Actor, SourceKind};
 use quipu_core::id::ItemKind;
 use quipu_core::item::TruthKind;
 use quipu_core::source::Role;
-use quipu_engine::agent_files::{self, Step, arrange};
+use quipu_engine::agent_files::{self, FileChange, arrange};
 use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::ingest::record_sources;
 use quipu_engine::memories::{note_about, take_back};
 use quipu_engine::{
-    Budget, EntryPoint, EvolveOptions, ExtractWithModelOptions, GrowOptions, IngestOptions, MemoryRef, MigrateOptions,
-    RememberOptions, Result, SummarizeOptions, TendOptions, Until, Utterance, WriteRequest, compact, consolidate, due,
-    end_session, evolve, extract_with_model, flush_hits, ingest, ingest_given, keep_hits, maintained_at, migrate,
-    process, reading_cost, reflect, remember, remember_all, reread, set_base_truth, summarize, tell_episodes, tend,
-    tend_while, unset_base_truth, write,
+    Budget, ConsolidateOptions, EntryPoint, EvolveOptions, ExtractWithModelOptions, IngestOptions, MaintainOptions,
+    MemoryRef, MigrateOptions, RememberOptions, Result, SummarizeOptions, Until, Utterance, WriteRequest, compact,
+    consolidate, due, end_session, evolve, extract_with_model, flush_hits, ingest, ingest_given, keep_hits, maintain,
+    maintain_while, maintained_at, migrate, process, reading_cost, reflect, remember, remember_all, reread,
+    set_base_truth, summarize, tell_episodes, unset_base_truth, write,
 };
 use serde_json::json;
 
@@ -72,7 +72,7 @@ pub(crate) const VERBS: &[Verb] = &[
     }),
     verb("reflect", 8, |w| {
         let user = w.user();
-        reflect(w.engine, &user, &GrowOptions::default()).map(drop)
+        reflect(w.engine, &user, &ConsolidateOptions::default()).map(drop)
     }),
     verb("evolve", 8, |w| {
         let user = w.user();
@@ -81,11 +81,11 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("compact", 8, |w| {
         let user = w.user();
         let memory = w.at(&user)?;
-        compact(w.engine, memory, &GrowOptions::default()).map(drop)
+        compact(w.engine, memory, &ConsolidateOptions::default()).map(drop)
     }),
     verb("tend", 8, |w| {
         let user = w.user();
-        let report = tend(w.engine, &user, &TendOptions::default())?;
+        let report = maintain(w.engine, &user, &MaintainOptions::default())?;
         w.about = format!("{user} {report:?}");
         assert!(!w.about.contains("a bug in quipu"), "{}", w.about);
         Ok(())
@@ -96,7 +96,7 @@ pub(crate) const VERBS: &[Verb] = &[
             pieces = pieces.saturating_sub(1);
             pieces > 0
         };
-        tend_while(w.engine, &user, &TendOptions::default(), &mut go_on).map(drop)
+        maintain_while(w.engine, &user, &MaintainOptions::default(), &mut go_on).map(drop)
     }),
     verb("maintained_at", 4, |w| {
         let user = w.user();
@@ -280,9 +280,9 @@ fn takes_back(w: &mut Worker<'_>) -> Result<()> {
 fn arranges(w: &mut Worker<'_>) -> Result<()> {
     let (user, name) = (w.user(), format!("notes/{}", w.dice.below(5)));
     let step = match w.dice.below(4) {
-        0 => Step::Take(name),
-        1 => Step::Move { from: name, to: format!("notes/{}", w.dice.below(5)), topic: None },
-        _ => Step::Put { name, text: format!("a page about {}", w.word()), topic: None },
+        0 => FileChange::Take(name),
+        1 => FileChange::Move { from: name, to: format!("notes/{}", w.dice.below(5)), topic: None },
+        _ => FileChange::Put { name, text: format!("a page about {}", w.word()), topic: None },
     };
     agent_files::shelf(w.engine, &user, "notes/")?;
     arrange(w.engine, &user, "notes/", &EntryPoint::new("torture", None), &mut |_| Ok(vec![step.clone()])).map(drop)

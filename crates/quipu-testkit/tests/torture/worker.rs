@@ -6,7 +6,7 @@ use quipu_engine::{
     Engine, Error, FactOptions, ListOptions, MemoryRef, Receipt, RememberOptions, Result, Utterance, facts, list,
     reviews, versions,
 };
-use quipu_testkit::Dice;
+use quipu_testkit::Rng;
 
 use crate::said::Word;
 use crate::world::{USERS, World, user};
@@ -45,7 +45,7 @@ pub(crate) struct Worker<'a> {
     pub(crate) engine: &'a Engine,
     /// Another engine over the same folder; the same one if there is no other.
     pub(crate) other: &'a Engine,
-    pub(crate) dice: Dice,
+    pub(crate) dice: Rng,
     pub(crate) number: usize,
     pub(crate) count: usize,
     /// What the operation is about, for who reads of its failure.

@@ -11,7 +11,7 @@ use quipu_engine::keys::Keys;
 use quipu_engine::{Engine, Error, OpenLimits, OptionalParts, Parts, Rules};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::{Options, SqliteStore};
-use quipu_testkit::{Dice, FixedClock, MemoryKeys, SeededEntropy, seed};
+use quipu_testkit::{FixedClock, MemoryKeys, Rng, SeededEntropy, seed};
 use quipu_vault::{FolderVault, KeyFile};
 
 use crate::following;
@@ -90,7 +90,7 @@ impl World {
             let workers: Vec<_> = (0..threads)
                 .map(|number| {
                     let (watchdog, left) = (&watchdog, &left);
-                    let dice = Dice::new(self.seed ^ ((number as u64) << 32) ^ ((round as u64) << 48));
+                    let dice = Rng::new(self.seed ^ ((number as u64) << 32) ^ ((round as u64) << 48));
                     scope.spawn(move || self.work((number, dice), drawn, watchdog, left))
                 })
                 .collect();
@@ -103,7 +103,7 @@ impl World {
         assert!(faults.is_empty(), "{left} of {operations} operations were left\n{}", faults.join("\n\n"));
     }
 
-    fn work(&self, (number, dice): (usize, Dice), drawn: &[&'static Verb], watchdog: &Watchdog, left: &AtomicUsize) {
+    fn work(&self, (number, dice): (usize, Rng), drawn: &[&'static Verb], watchdog: &Watchdog, left: &AtomicUsize) {
         let own = number % self.engines.len();
         let mut worker = Worker {
             world: self,
@@ -218,7 +218,7 @@ fn engine(folder: PathBuf, clock: &Arc<FixedClock>, entropy: Arc<SeededEntropy>)
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
         rules: Rules { open_limits: LIMITS, ..Rules::default() },
-        aids: OptionalParts {
+        optional: OptionalParts {
             reader: Some(Arc::new(SecondReader(RuleExtractor::english()))),
             reflector: Some(Arc::new(Reviewer)),
             vault: Some(Arc::new(vault)),

@@ -4,7 +4,7 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection, revert};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{VaultOptions, erase, facts, files, mark, retract, score_fact};
-use quipu_testkit::{Dice, MemoryStore, effort, seed};
+use quipu_testkit::{MemoryStore, Rng, effort, seed};
 
 use crate::{House, me};
 
@@ -24,9 +24,9 @@ const SAYINGS: [&str; 12] = [
 ];
 
 /// One step of a life. What is refused is no step.
-fn step(house: &House, dice: &mut Dice, day: &mut i64, head: &mut u64) {
-    let some = |dice: &mut Dice, head: u64| 1 + dice.below(head.max(1) as usize) as u64;
-    let fact = |dice: &mut Dice| {
+fn step(house: &House, dice: &mut Rng, day: &mut i64, head: &mut u64) {
+    let some = |dice: &mut Rng, head: u64| 1 + dice.below(head.max(1) as usize) as u64;
+    let fact = |dice: &mut Rng| {
         let all = facts(&house.engine, &me(), &quipu_engine::FactOptions::default()).ok()?;
         dice.pick(&all).map(|shown| shown.fact.id.to_string())
     };
@@ -72,7 +72,7 @@ fn step(house: &House, dice: &mut Dice, day: &mut i64, head: &mut u64) {
 fn files_are_the_same_whichever_way_they_came_to_be() {
     for case in 0..u64::from(effort(5)) {
         let store = MemoryStore::new();
-        let mut dice = Dice::new(seed() ^ case);
+        let mut dice = Rng::new(seed() ^ case);
         let house = House::over(store.clone(), case + 1);
         let (mut day, mut head) = (0, 0);
         house.says("hello");

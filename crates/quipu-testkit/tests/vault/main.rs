@@ -18,7 +18,7 @@ use std::sync::Arc;
 use quipu_core::id::UserId;
 use quipu_engine::{Engine, RememberOptions, Utterance, VaultOptions, VaultReport, files, remember};
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig, files_below};
+use quipu_testkit::{MemoryStore, TestEngine, files_below};
 use quipu_vault::FolderVault;
 
 /// 2026-03-02T08:00:00Z.
@@ -27,7 +27,7 @@ const DAY: i64 = 86_400_000_000;
 
 /// An engine with rules that read, and a place for files.
 struct House {
-    rig: Rig,
+    rig: TestEngine,
     engine: Engine,
     place: tempfile::TempDir,
 }
@@ -39,7 +39,7 @@ impl House {
 
     fn over(store: MemoryStore, seed: u64) -> Self {
         let place = tempfile::tempdir().unwrap();
-        let mut rig = Rig::new(seed);
+        let mut rig = TestEngine::new(seed);
         rig.extractor = Some(Arc::new(RuleExtractor::english()));
         rig.vault = Some(Arc::new(FolderVault::new(place.path().join("vault"))));
         rig.clock.put(MONDAY);

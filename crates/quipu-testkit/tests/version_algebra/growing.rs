@@ -10,16 +10,16 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use quipu_core::event::Change;
 use quipu_core::id::{ItemId, ItemKind, Seq};
-use quipu_core::item::Drawn;
-use quipu_engine::log::{LogOptions, Standing, log};
+use quipu_core::item::DerivedChange;
+use quipu_engine::log::{EventStatus, LogOptions, log};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Engine, Error, FactOptions, GrowOptions, RecallOptions, RememberOptions, Utterance, compact, diff, facts,
+    ConsolidateOptions, Engine, Error, FactOptions, RecallOptions, RememberOptions, Utterance, compact, diff, facts,
     flush_hits, fork, rebuild, recall, remember, revert, show, snapshot, status, tell_episodes,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig, effort, seed};
+use quipu_testkit::{MemoryStore, TestEngine, effort, seed};
 
 use crate::quietly;
 use crate::world::id;
@@ -92,7 +92,7 @@ impl Naive {
         let mut entries = log(engine, &id(ME), &all).unwrap();
         entries.reverse();
         let mut naive = Self::default();
-        for entry in entries.iter().filter(|entry| entry.standing == Standing::Counts) {
+        for entry in entries.iter().filter(|entry| entry.standing == EventStatus::Counts) {
             for change in show(engine, &id(ME), EventRef::Seq(entry.seq)).unwrap().changes.into_iter().flatten() {
                 naive.take(change);
             }
@@ -107,7 +107,7 @@ impl Naive {
             }
             return;
         };
-        if let Drawn::EpisodeRecorded(episode) = &drawn {
+        if let DerivedChange::EpisodeRecorded(episode) = &drawn {
             if episode.sources.iter().any(|turn| self.told.contains(turn)) {
                 return;
             }
@@ -115,17 +115,21 @@ impl Naive {
         }
         self.there.extend(drawn.makes());
         match drawn {
-            Drawn::ItemsDemoted { items, .. } => self.out.extend(items.iter().filter(|item| self.there.contains(item))),
-            Drawn::FactPromoted { fact, .. } => self.promoted.extend([fact]),
-            Drawn::HitsCounted { hits } => self.out.retain(|item| !hits.iter().any(|shown| shown.item == *item)),
-            Drawn::FactSeen { fact: item, .. } | Drawn::NoteSeconded { note: item, .. } => {
+            DerivedChange::ItemsDemoted { items, .. } => {
+                self.out.extend(items.iter().filter(|item| self.there.contains(item)))
+            }
+            DerivedChange::FactPromoted { fact, .. } => self.promoted.extend([fact]),
+            DerivedChange::HitsCounted { hits } => {
+                self.out.retain(|item| !hits.iter().any(|shown| shown.item == *item))
+            }
+            DerivedChange::FactSeen { fact: item, .. } | DerivedChange::NoteSeconded { note: item, .. } => {
                 self.out.retain(|out| *out != item);
             }
-            Drawn::FactChanged(change) => self.out.retain(|out| *out != change.fact),
-            Drawn::FactRestored { fact } => self.out.retain(|out| *out != fact),
-            Drawn::TaskChanged(change) => self.out.retain(|out| *out != change.task),
-            Drawn::ItemRetracted { item, .. } => self.hidden.extend([item]),
-            Drawn::ItemsMerged { from, into } => {
+            DerivedChange::FactChanged(change) => self.out.retain(|out| *out != change.fact),
+            DerivedChange::FactRestored { fact } => self.out.retain(|out| *out != fact),
+            DerivedChange::TaskChanged(change) => self.out.retain(|out| *out != change.task),
+            DerivedChange::ItemRetracted { item, .. } => self.hidden.extend([item]),
+            DerivedChange::ItemsMerged { from, into } => {
                 self.out.retain(|out| *out != into);
                 self.hidden.extend(from);
             }
@@ -141,7 +145,7 @@ impl Naive {
 
 struct Life {
     store: MemoryStore,
-    rig: Rig,
+    rig: TestEngine,
     engine: Engine,
     day: i64,
     seen: BTreeMap<&'static str, usize>,
@@ -150,7 +154,7 @@ struct Life {
 impl Life {
     fn new() -> Self {
         let store = MemoryStore::new();
-        let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(3) };
+        let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(3) };
         let engine = rig.engine(Box::new(store.clone()));
         Self { store, rig, engine, day: 0, seen: BTreeMap::new() }
     }
@@ -207,7 +211,7 @@ impl Life {
         self.wait(days);
         tell_episodes(&self.engine, &id(ME)).unwrap();
         let before = self.version();
-        compact(&self.engine, &id(ME), &GrowOptions::default()).unwrap();
+        compact(&self.engine, &id(ME), &ConsolidateOptions::default()).unwrap();
         let grown = self.version();
         self.compare(&self.engine);
         if grown == before || !taken_back {
@@ -215,7 +219,7 @@ impl Life {
         }
         let back = self.revert(&Selection::Since(When::Seq(before))).unwrap();
         self.is_as_at(before);
-        let again = compact(&self.engine, &id(ME), &GrowOptions::default()).unwrap();
+        let again = compact(&self.engine, &id(ME), &ConsolidateOptions::default()).unwrap();
         assert!(again.grown.done.is_empty(), "what was taken back was done again: {:?}", again.grown.done);
         *self.seen.entry("taken back").or_default() += 1;
         if brought_back {

@@ -19,7 +19,7 @@ use quipu_engine::{
     rebuild, remember, revert, status, verify,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Rig, effort, seed};
+use quipu_testkit::{MemoryStore, TestEngine, effort, seed};
 use serde_json::{Value, json};
 
 use crate::quietly;
@@ -89,13 +89,13 @@ struct Seen {
 }
 
 struct Life {
-    rig: Rig,
+    rig: TestEngine,
     engine: Engine,
 }
 
 impl Life {
     fn new() -> Self {
-        let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), ..Rig::new(3) };
+        let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), ..TestEngine::new(3) };
         Self { engine: rig.engine(Box::new(MemoryStore::new())), rig }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quipu_core::event::Change;
 use quipu_core::id::UserId;
 use quipu_engine::erase::EraseTarget;
-use quipu_engine::log::{LogOptions, Standing, log};
+use quipu_engine::log::{EventStatus, LogOptions, log};
 use quipu_engine::ports::LedgerStore;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
@@ -14,7 +14,7 @@ use quipu_engine::{
     core_at, edit_core, erase, fork, list, mark, pick, promote, rebuild, remember, revert, show, snapshot, status,
     verify,
 };
-use quipu_testkit::Rig;
+use quipu_testkit::TestEngine;
 
 use crate::command::{Command, USERS};
 use crate::model::{Event, Fact, Ledger, Seq};
@@ -40,7 +40,7 @@ const GROWN: [(&str, &str); 3] = [("a", "grownA"), ("e", "grownE"), ("list", "gr
 
 pub(crate) struct World<'a> {
     store: &'a dyn Fn() -> Box<dyn LedgerStore>,
-    rig: Rig,
+    rig: TestEngine,
     pub(crate) engine: Engine,
     model: BTreeMap<&'static str, Ledger>,
     /// What was shown to each and is not written down.
@@ -64,7 +64,7 @@ fn kind(error: &Error) -> &'static str {
 
 impl<'a> World<'a> {
     pub(crate) fn new(store: &'a dyn Fn() -> Box<dyn LedgerStore>) -> Self {
-        let rig = Rig::new(1);
+        let rig = TestEngine::new(1);
         let (model, shown, seen) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Self { store, engine: rig.engine(store()), rig, model, shown, seen }
     }
@@ -410,11 +410,11 @@ impl<'a> World<'a> {
         let mut entries =
             log(engine, &id(user), &LogOptions { before: None, limit: usize::MAX, reference: None }).unwrap();
         entries.reverse();
-        let expected: Vec<Standing> = (1..=ledger.head())
+        let expected: Vec<EventStatus> = (1..=ledger.head())
             .map(|seq| match seq {
-                seq if state.skipped.contains(&seq) => Standing::Reverted,
-                seq if state.orphans.contains(&seq) => Standing::Orphaned,
-                _ => Standing::Counts,
+                seq if state.skipped.contains(&seq) => EventStatus::Reverted,
+                seq if state.orphans.contains(&seq) => EventStatus::Orphaned,
+                _ => EventStatus::Counts,
             })
             .collect();
         assert_eq!(

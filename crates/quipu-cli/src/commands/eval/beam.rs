@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::render;
 use super::certainty::{Certainty, Stated};
-use super::corpus::{Asked, Corpus, Kind, Skipped, Subject};
+use super::corpus::{Corpus, EvalQuestion, Kind, Skipped, Subject};
 use super::heard;
 use super::lines::{Line, Out};
 use super::metrics::{self, Figures, Quantiles, Scores};
@@ -91,7 +91,7 @@ pub(super) fn beam(settings: &Settings, printer: &Printer, told: &Conversations)
     let rows: Vec<&Scores> = counted.iter().map(|line| &line.metrics).collect();
     let mut verdicts: BTreeMap<String, BTreeMap<&'static str, usize>> = BTreeMap::new();
     for one in &done {
-        *verdicts.entry(one.line.group.clone()).or_default().entry(one.verdict.word()).or_default() += 1;
+        *verdicts.entry(one.line.group.clone()).or_default().entry(one.verdict.as_str()).or_default() += 1;
     }
     let stated: Vec<Stated> = done.iter().map(|one| one.stated).collect();
     let questions = stated.iter().filter(|(_, answerable)| !answerable).count();
@@ -113,7 +113,7 @@ pub(super) fn beam(settings: &Settings, printer: &Printer, told: &Conversations)
     printer.report(&report, in_words)
 }
 
-fn ask(engine: &Engine, subject: &Subject<'_>, asked: &Asked, out: &mut Out) -> Result<Done> {
+fn ask(engine: &Engine, subject: &Subject<'_>, asked: &EvalQuestion, out: &mut Out) -> Result<Done> {
     let user = &subject.told.user;
     let usual = quipu_engine::recall(engine, user, &subject.usual(&asked.question))?;
     let best = usual.hits.first();
@@ -168,7 +168,7 @@ fn in_words(report: &Report) -> String {
         render::table(headings, &rows)
     };
     let verdict = |(ability, given): (&String, &BTreeMap<&str, usize>)| {
-        let words = [Verdict::Answer, Verdict::Verify, Verdict::Clarify, Verdict::Abstain].map(Verdict::word);
+        let words = [Verdict::Answer, Verdict::Verify, Verdict::Clarify, Verdict::Abstain].map(Verdict::as_str);
         let counts = words.iter().map(|word| given.get(word).copied().unwrap_or_default().to_string());
         std::iter::once(ability.clone()).chain(counts).collect()
     };

@@ -3,7 +3,7 @@
 //! Questions are resampled, not conversations: the interval says how much the choice of questions matters, for
 //! conversations like these. Differences of pairs go the same way: the pair is resampled.
 
-use super::worlds::Dice;
+use super::worlds::WorldRng;
 
 /// How often the questions are drawn anew.
 pub(super) const RESAMPLES: usize = 2_000;
@@ -18,7 +18,7 @@ pub(super) type Interval = [f64; 2];
 /// any has no interval.
 pub(super) fn intervals(columns: &[Vec<Option<f64>>]) -> Vec<Option<Interval>> {
     let questions = columns.first().map_or(0, Vec::len);
-    let mut dice = Dice::new(SEED);
+    let mut dice = WorldRng::new(SEED);
     let mut drawn = vec![0; questions];
     let mut means: Vec<Vec<f64>> = vec![Vec::with_capacity(RESAMPLES); columns.len()];
     for _ in 0..RESAMPLES {
@@ -32,7 +32,7 @@ pub(super) fn intervals(columns: &[Vec<Option<f64>>]) -> Vec<Option<Interval>> {
 
 /// The 95 % interval of any figure over rows. Draws for which the figure means nothing do not count.
 pub(super) fn interval<T: Copy>(rows: &[T], figure: impl Fn(&[T]) -> Option<f64>) -> Option<Interval> {
-    let mut dice = Dice::new(SEED);
+    let mut dice = WorldRng::new(SEED);
     let mut drawn = rows.to_vec();
     let mut figures = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {

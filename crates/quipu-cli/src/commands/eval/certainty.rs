@@ -89,9 +89,9 @@ pub(super) struct Given {
 /// What each verdict was given for.
 pub(super) fn verdicts(given: impl Iterator<Item = (Verdict, bool)>) -> BTreeMap<&'static str, Given> {
     let all = [Verdict::Answer, Verdict::Clarify, Verdict::Verify, Verdict::Abstain];
-    let mut counts: BTreeMap<&str, Given> = all.iter().map(|verdict| (verdict.word(), Given::default())).collect();
+    let mut counts: BTreeMap<&str, Given> = all.iter().map(|verdict| (verdict.as_str(), Given::default())).collect();
     for (verdict, answerable) in given {
-        let count = counts.entry(verdict.word()).or_default();
+        let count = counts.entry(verdict.as_str()).or_default();
         *(if answerable { &mut count.answerable } else { &mut count.unanswerable }) += 1;
     }
     counts

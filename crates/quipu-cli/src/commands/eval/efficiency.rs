@@ -143,7 +143,7 @@ pub(in super::super) fn efficiency(
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: None,
         rules: Rules::default(),
-        aids: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
+        optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
     });
     let asked = asked(file, most, only)?;
     let (ingest, users) = import(&engine, printer, file, only, true)?;
@@ -210,7 +210,7 @@ fn packs(engine: &Engine, timed: &Timed, asked: &[(UserId, String)]) -> Result<P
             let embedding = (timed.micros.load(Ordering::Relaxed) - before) as f64 / 1e3;
             times.push((took, (took - embedding).max(0.0)));
         }
-        tokens.insert(intent.word(), spread(costs));
+        tokens.insert(intent.as_str(), spread(costs));
     }
     Ok((tokens, times))
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::super::render;
 use super::bootstrap;
-use super::corpus::{Asked, Corpus, Kind, Skipped, Subject};
+use super::corpus::{Corpus, EvalQuestion, Kind, Skipped, Subject};
 use super::heard;
 use super::lines::{Line, Out};
 use super::metrics::{Figures, Quantiles, Scores};
@@ -118,7 +118,7 @@ pub(super) fn packs(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>)
     printer.report(&report, in_words)
 }
 
-fn make(engine: &Engine, subject: &Subject<'_>, asked: &Asked, size: usize) -> Result<Made> {
+fn make(engine: &Engine, subject: &Subject<'_>, asked: &EvalQuestion, size: usize) -> Result<Made> {
     let packed = Packed::of(engine, subject, &asked.question, Some(size))?;
     let mut scores = Scores::new();
     if let Some(coverage) = packed.coverage(subject, &asked.gold) {
@@ -128,13 +128,13 @@ fn make(engine: &Engine, subject: &Subject<'_>, asked: &Asked, size: usize) -> R
     Ok(Made { tokens, lines, framing_per_line, scores })
 }
 
-fn detail<'a>(kind: Kind, asked: &'a Asked, sizes: &[usize], packs: &'a [Made]) -> Detail<'a> {
+fn detail<'a>(kind: Kind, asked: &'a EvalQuestion, sizes: &[usize], packs: &'a [Made]) -> Detail<'a> {
     let named = |(size, made): (&usize, &Made)| {
         made.scores.iter().map(|(name, score)| (format!("pack.{size}.{name}"), *score)).collect::<Vec<_>>()
     };
     let line = Line {
         id: asked.id.clone(),
-        eval: format!("packs {}", kind.word()),
+        eval: format!("packs {}", kind.as_str()),
         group: asked.group.clone(),
         question: asked.question.clone(),
         metrics: sizes.iter().zip(packs).flat_map(named).collect(),
@@ -199,7 +199,7 @@ fn in_words(report: &Report) -> String {
         ),
         render::table(&headings, &categories.map(by_category).collect::<Vec<_>>()),
         report.questions,
-        report.kind.word(),
+        report.kind.as_str(),
         bootstrap::RESAMPLES,
         report.without_evidence,
         report.skipped.category_5,

@@ -95,7 +95,7 @@ impl Door {
                 remember_all(engine, user, &[said], ItemKind::Turn, &options).map(drop)
             }
             Self::Server { client, base, key: secret } => {
-                let message = json!({"role": turn.role.word(), "content": turn.text, "said_at": turn.said_at});
+                let message = json!({"role": turn.role.as_str(), "content": turn.text, "said_at": turn.said_at});
                 let body = json!({"messages": [message], "session_id": session, "wait": "durable"});
                 let telling = client.post(format!("{base}/memory/{user}/turns")).header("Idempotency-Key", key);
                 asked(json_of(telling, &body), secret.as_deref()).map(drop)

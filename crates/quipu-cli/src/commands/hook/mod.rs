@@ -31,7 +31,7 @@ const AFTER: Duration = Duration::from_millis(20_000);
 /// What an agent tells of an event. Fields nobody here needs are left out.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Told {
+struct HookEvent {
     session_id: Option<String>,
     transcript_path: Option<PathBuf>,
     cwd: Option<PathBuf>,
@@ -143,7 +143,7 @@ fn answer(settings: &Settings, args: &Hook) -> Result<Option<String>> {
     let mut text = String::new();
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut text);
     read.map_err(|error| Error::Invalid(format!("standard input cannot be read: {error}")))?;
-    let told: Told = serde_json::from_str(&text)
+    let told: HookEvent = serde_json::from_str(&text)
         .map_err(|error| Error::Invalid(format!("what happened is not told as JSON: {error}")))?;
     let question = match part {
         Part::Keep => {
@@ -180,7 +180,7 @@ fn place(folder: Option<&Path>) -> String {
 }
 
 /// Records what is new in the conversation.
-fn keep(settings: &Settings, args: &Hook, told: &Told) -> Result<()> {
+fn keep(settings: &Settings, args: &Hook, told: &HookEvent) -> Result<()> {
     let missing = |what: &str| Error::Invalid(format!("the event names no {what}"));
     let session = told.session_id.as_deref().ok_or_else(|| missing("session_id"))?;
     let path = told.transcript_path.as_deref().ok_or_else(|| missing("transcript_path"))?;

@@ -64,7 +64,7 @@ impl Entry {
             give("--user", user.to_string());
         }
         if !args.toolsets.is_empty() {
-            let names: Vec<&str> = args.toolsets.iter().map(|set| set.word()).collect();
+            let names: Vec<&str> = args.toolsets.iter().map(|set| set.as_str()).collect();
             give("--toolsets", names.join(","));
         }
         Ok(Self::Program { command: text(&program)?, args: given })

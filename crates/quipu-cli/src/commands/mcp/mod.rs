@@ -42,7 +42,7 @@ pub(super) fn address(
     let base = url.as_str().trim_end_matches('/');
     let base = base.strip_suffix("/mcp").unwrap_or(base);
     let user = user.map(|user| format!("/{user}")).unwrap_or_default();
-    let names: Vec<&str> = toolsets.iter().map(|set| set.word()).collect();
+    let names: Vec<&str> = toolsets.iter().map(|set| set.as_str()).collect();
     let query = if names.is_empty() { String::new() } else { format!("?toolsets={}", names.join(",")) };
     Ok(format!("{base}/mcp{user}{query}"))
 }

@@ -1,7 +1,7 @@
 //! What recurs, what does not, and how it is called.
 
 use super::world::{World, day};
-use crate::evolve::{Standing, Thresholds};
+use crate::evolve::{DueStatus, Thresholds};
 use serde_json::json;
 
 /// Sets values day by day, and compares what is due on the last of them.
@@ -109,9 +109,9 @@ fn what_is_missing_is_told() {
     world.set(0, "/uncategorized/sleep_a", "Bad night");
     world.set(0, "/uncategorized/sleep_b", "Bad night too");
     let survey = world.survey(0);
-    assert_eq!(survey[0].standing, Standing::Below { missing: "2 of 3 instances, 1 of 3 days".to_owned() });
+    assert_eq!(survey[0].standing, DueStatus::Below { missing: "2 of 3 instances, 1 of 3 days".to_owned() });
     let world = World::of_sleep();
-    assert_eq!(world.survey(500)[0].standing, Standing::Below { missing: "last seen 498 days ago".to_owned() });
+    assert_eq!(world.survey(500)[0].standing, DueStatus::Below { missing: "last seen 498 days ago".to_owned() });
     assert_eq!(world.survey(2)[0].candidate.support.first_seen, Some(day(0)));
     assert_eq!(world.survey(2)[0].candidate.support.last_seen, Some(day(2)));
 }

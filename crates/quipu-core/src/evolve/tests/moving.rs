@@ -17,7 +17,7 @@ fn the_seeds_notes_on_sleep_become_a_category_of_the_seeds_shape() {
         json!({"sleepHealth": {
             "challenges": "Having trouble staying asleep",
             "impact": "Higher BG after poor sleep",
-            "aids": ["Started using sleep mask"],
+            "optional": ["Started using sleep mask"],
         }})
     );
     assert_eq!(
@@ -126,19 +126,19 @@ fn what_comes_later_joins_the_category() {
         json!({"sleepHealth": {
             "challenges": ["Having trouble staying asleep", "Trouble waking up"],
             "impact": "Higher BG after poor sleep",
-            "aids": ["Started using sleep mask", "Bought a sleep tracker"],
+            "optional": ["Started using sleep mask", "Bought a sleep tracker"],
             "notes": ["Two pillows"],
         }})
     );
     let evolution = world.memory.core_with_meta()["_meta"]["schemaEvolution"].clone();
     assert_eq!(evolution[1]["change"], "moved sleep to sleepHealth");
     // A dynamic category of that name joins too, list by list.
-    world.set(8, "/dynamicCategories/sleep/data/aids", json!(["earplugs", "tea"]));
+    world.set(8, "/dynamicCategories/sleep/data/optional", json!(["earplugs", "tea"]));
     world.set(8, "/dynamicCategories/sleep/data/impact", json!("Tired"));
     world.promote(9, "sleep", None);
     let after = world.memory.core();
     assert_eq!(
-        after["sleepHealth"]["aids"],
+        after["sleepHealth"]["optional"],
         json!(["Started using sleep mask", "Bought a sleep tracker", "earplugs", "tea"])
     );
     assert_eq!(after["sleepHealth"]["impact2"], "Tired");
@@ -194,7 +194,7 @@ fn a_part_that_no_longer_counts_is_passed_over() {
         *without.core(),
         json!({"sleepHealth": {
             "challenges": "Having trouble staying asleep",
-            "aids": ["Started using sleep mask"],
+            "optional": ["Started using sleep mask"],
             "duration": "7 hours",
         }})
     );

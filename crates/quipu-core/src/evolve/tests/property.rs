@@ -32,7 +32,7 @@ fn any_value() -> impl Strategy<Value = Value> {
 fn any_name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => proptest::collection::vec(proptest::sample::select(&WORDS[..]), 1..3).prop_map(|words| words.join("_")),
-        1 => proptest::sample::select(&["notes", "aids", "challenges", "a/b", "c~d", "0"][..]).prop_map(str::to_owned),
+        1 => proptest::sample::select(&["notes", "optional", "challenges", "a/b", "c~d", "0"][..]).prop_map(str::to_owned),
     ]
 }
 

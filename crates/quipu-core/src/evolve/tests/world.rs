@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::core_document::{self, Categories, Registry};
 use crate::event::{Actor, Change, Event, SourceKind};
-use crate::evolve::{self, Asked, Plan, Survey, Thresholds};
+use crate::evolve::{self, Plan, PromotionRequest, Survey, Thresholds};
 use crate::growth::TakenBack;
 use crate::id::UserId;
 use crate::memory::Memory;
@@ -56,7 +56,7 @@ impl World {
 
     pub(super) fn plan(&self, candidate: &str, name: Option<&str>) -> Result<Plan, crate::Refusal> {
         let categories = Categories::of(&self.registry, self.memory.schema());
-        evolve::plan(&self.memory, categories, candidate, Asked::named(name))
+        evolve::plan(&self.memory, categories, candidate, PromotionRequest::named(name))
     }
 
     pub(super) fn promote(&mut self, at: i64, candidate: &str, name: Option<&str>) -> Plan {

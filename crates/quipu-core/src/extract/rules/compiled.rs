@@ -13,7 +13,7 @@ use crate::extract::rules::pattern::{Pattern, Patterns, wrong};
 use crate::extract::rules::table::RuleTable;
 use crate::extract::settle::Corrections;
 use crate::extract::split::Splitter;
-use crate::extract::standing::Standing;
+use crate::extract::standing::StandingRules;
 use crate::extract::statement::Statements;
 use crate::extract::updates::Updates;
 use crate::extract::verb::BeforeVerbs;
@@ -31,7 +31,7 @@ pub struct Rules {
     pub(in crate::extract) plain: Plain,
     pub(in crate::extract) updates: Updates,
     pub(in crate::extract) statements: Statements,
-    pub(in crate::extract) standing: Standing,
+    pub(in crate::extract) standing: StandingRules,
     pub(in crate::extract) splitter: Splitter,
     pub(in crate::extract) lead: Pattern,
     pub(in crate::extract) asides: Vec<Mark>,
@@ -125,7 +125,7 @@ impl Rules {
             plain: Plain::new(&language, &patterns)?,
             updates: Updates::new(&language.updates, &patterns)?,
             statements: Statements::new(&language, &patterns)?,
-            standing: Standing::new(&language.standing, &patterns)?,
+            standing: StandingRules::new(&language.standing, &patterns)?,
             splitter: Splitter::new(&language.split, &patterns)?,
             lead: patterns.start("lead", &language.lead.pattern)?,
             asides: marks(&language, &patterns)?,

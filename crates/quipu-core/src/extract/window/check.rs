@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 
 use super::grounding::{self, Vocabulary};
 use super::{
-    Answer, Checked, Kind, Known, ModelClaim, ModelTask, Op, Operation, RefusedOperation, Shown, Speaker, Window,
+    Answer, Checked, Kind, Known, ModelClaim, ModelTask, Op, Operation, RefusedOperation, Speaker, Window, WindowView,
 };
 use crate::extract::split::{MASK, mask};
 use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews, USER};
@@ -105,7 +105,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn operation(&self, operation: &Operation, quoted: Option<&Shown>) -> Result<Taken, Refusal> {
+    fn operation(&self, operation: &Operation, quoted: Option<&WindowView>) -> Result<Taken, Refusal> {
         let nowhere = |reason| (0..0, reason);
         let message = quoted.ok_or(nowhere("it names no message of a person that is to be read"))?;
         let span = grounding::place(&message.text, &operation.quote)
@@ -157,7 +157,7 @@ impl Judge<'_> {
     fn claim(
         &self,
         operation: &Operation,
-        message: &Shown,
+        message: &WindowView,
         span: &Range<usize>,
         target: Option<&Known>,
     ) -> Result<Taken, &'static str> {
@@ -227,7 +227,7 @@ impl Judge<'_> {
     fn subject(
         &self,
         operation: &Operation,
-        message: &Shown,
+        message: &WindowView,
         held: Option<&[String; 3]>,
     ) -> Result<String, &'static str> {
         let about = operation.about.trim();
@@ -278,7 +278,7 @@ impl Judge<'_> {
         value: &str,
         sentence: &str,
         operation: &Operation,
-        message: &Shown,
+        message: &WindowView,
         is_held: bool,
     ) -> Result<bool, &'static str> {
         let usable =
@@ -307,7 +307,7 @@ impl Judge<'_> {
 
     /// The dates of an operation. Where its quote names one date that can be counted from the message's own, and the model
     /// counted otherwise, the words hold.
-    fn dates(&self, operation: &Operation, message: &Shown, span: &Range<usize>) -> [Option<Timestamp>; 2] {
+    fn dates(&self, operation: &Operation, message: &WindowView, span: &Range<usize>) -> [Option<Timestamp>; 2] {
         let [mut from, mut to] = [&operation.from, &operation.to].map(|date| date_near(date, message.said_at));
         let mut named = message.dates.iter().filter(|one| span.start <= one.range.start && one.range.end <= span.end);
         let (Some(spoken), None) = (named.next(), named.next()) else { return [from, to] };
@@ -332,7 +332,7 @@ impl Judge<'_> {
     fn task(
         &self,
         operation: &Operation,
-        message: &Shown,
+        message: &WindowView,
         span: &Range<usize>,
         target: Option<&Known>,
     ) -> Result<Taken, &'static str> {

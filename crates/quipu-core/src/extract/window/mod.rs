@@ -26,14 +26,14 @@ pub use check::check;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Window {
     /// Messages in order of time. Those that are not new are there to understand the new ones.
-    pub messages: Vec<Shown>,
+    pub messages: Vec<WindowView>,
     /// Items that the messages may change, and what rules have read in the new messages.
     pub known: Vec<Known>,
 }
 
 /// A message of a window.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shown {
+pub struct WindowView {
     /// Its name in this window: `m1`.
     pub mark: String,
     /// The source.

@@ -6,12 +6,12 @@ fn id(kind: ItemKind, bits: u64) -> ItemId {
     ItemId { kind, bits }
 }
 
-fn shown(mark: &str, text: &str, speaker: Speaker, is_new: bool) -> Shown {
+fn shown(mark: &str, text: &str, speaker: Speaker, is_new: bool) -> WindowView {
     let bits = mark[1..].parse().unwrap();
     let said_at = Some("2026-05-11T10:00:00Z".parse().unwrap());
     let rules = crate::extract::Rules::parse(include_str!("../../../../quipu-models/rules/en.toml")).unwrap();
     let (source, dates) = (id(ItemKind::Turn, bits), rules.dates(text, said_at));
-    Shown { mark: mark.to_owned(), source, text: text.to_owned(), speaker, said_at, is_new, dates }
+    WindowView { mark: mark.to_owned(), source, text: text.to_owned(), speaker, said_at, is_new, dates }
 }
 
 fn window(text: &str) -> Window {

@@ -6,7 +6,7 @@ use crate::event::SourceKind;
 use crate::id::{ItemId, ItemKind};
 use crate::item::episode::Sentiment;
 use crate::item::{
-    Drawn, Fact, FactChange, FactStatus, FactType, ItemHits, NoteOrigin, TenetChange, TenetStatus, TimeSpan,
+    DerivedChange, Fact, FactChange, FactStatus, FactType, ItemHits, NoteOrigin, TenetChange, TenetStatus, TimeSpan,
 };
 
 #[test]
@@ -34,7 +34,7 @@ fn hits_are_added_up_and_what_is_gone_has_none() {
     let at = world.hears(1, SourceKind::UserSaid, "hello").source;
     for (count, on) in [(2, 5), (1, 3)] {
         let hits = [tea, gone, at].map(|item| ItemHits { item, count, last_at: day(on) }).to_vec();
-        world.draw(Drawn::HitsCounted { hits });
+        world.draw(DerivedChange::HitsCounted { hits });
     }
     for (item, hits, last) in [(tea, 3, Some(day(5))), (at, 3, Some(day(5))), (gone, 0, None)] {
         let found = world.memory.items().hits(item);
@@ -175,7 +175,7 @@ fn who_repeats_what_the_user_said_adds_no_day() {
     let mut world = World::new();
     let tea = world.claims(&[1, 2], claim("likes", "tea"));
     let evidence = world.hears(3, SourceKind::Web, "You like tea.");
-    world.draw(Drawn::FactChanged(FactChange { evidence: Some(evidence), ..FactChange::of(tea) }));
+    world.draw(DerivedChange::FactChanged(FactChange { evidence: Some(evidence), ..FactChange::of(tea) }));
     assert!(world.desk(5, |desk, _| desk.promotions()).is_empty());
 }
 
@@ -232,7 +232,7 @@ fn what_turned_out_otherwise_is_taken_back_and_not_noted_again() {
     let (status, due, priority) = (None, None, None);
     let change =
         crate::item::TaskChange { task, status, due, priority, attempt: Some(failed), evidence: None, at: None };
-    world.draw(Drawn::TaskChanged(change));
+    world.draw(DerivedChange::TaskChanged(change));
     let found = world.desk(6, |desk, name| desk.reflections(name));
     let said = World::told(&found);
     assert!(said.contains(&(Growth::Pruned, "What helped with migraine: coffee".to_owned())), "{said:?}");
@@ -315,14 +315,14 @@ fn a_pattern_is_put_to_the_user_once() {
     assert!(world.desk(4, |desk, name| desk.tenet_proposals(name)).is_empty());
     // Declined is declined.
     let declined = TenetChange { tenet, status: Some(TenetStatus::Outdated), text: None };
-    world.draw(Drawn::TenetChanged(declined));
+    world.draw(DerivedChange::TenetChanged(declined));
     assert!(world.desk(50, |desk, name| desk.tenet_proposals(name)).is_empty());
     assert_eq!(world.memory.items().waiting().count(), 0, "nothing is asked about what is outdated");
     // It rested on the fact and three sources: twice as many speak for it with four more.
     for on in 51..55 {
         assert!(world.desk(60, |desk, name| desk.tenet_proposals(name)).is_empty(), "day {on}");
         let evidence = world.hears(on, SourceKind::UserSaid, "tea");
-        world.draw(Drawn::FactSeen { fact: tea, evidence, at: Some(day(on)) });
+        world.draw(DerivedChange::FactSeen { fact: tea, evidence, at: Some(day(on)) });
     }
     let again = world.desk(60, |desk, name| desk.tenet_proposals(name));
     assert_eq!(World::told(&again), [(Growth::Proposed, text)]);
@@ -344,7 +344,7 @@ fn a_line_that_lost_its_ground_is_outdated() {
     world.take(folded);
     assert!(world.desk(5, |desk, _| desk.outdated()).is_empty());
     let ended = FactChange { status: Some(FactStatus::Superseded), ..FactChange::of(stays) };
-    world.draw(Drawn::FactChanged(ended));
+    world.draw(DerivedChange::FactChanged(ended));
     let found = world.desk(6, |desk, _| desk.outdated());
     assert_eq!(found.iter().map(|one| one.items[0]).collect::<Vec<_>>(), [tenet]);
     world.take(found);
@@ -443,7 +443,7 @@ fn claims_of_little_weight_collapse_into_the_episode_that_tells_them() {
         world.take(found);
         assert_eq!(world.memory.items().is_demoted(id), leaves, "{what}");
         let again = world.hears(201, SourceKind::UserSaid, "again");
-        world.draw(Drawn::FactSeen { fact: id, evidence: again, at: Some(day(201)) });
+        world.draw(DerivedChange::FactSeen { fact: id, evidence: again, at: Some(day(201)) });
         assert!(!world.memory.items().is_demoted(id), "{what}: what is said again is active again");
     }
 }

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::super::{Desk, Growth, Knobs, Proposal, TakenBack};
+use super::super::{Growth, GrowthContext, GrowthOptions, Proposal, TakenBack};
 use crate::core_document::Registry;
 use crate::event::{Actor, Change, Event, ItemMark, SourceKind};
 use crate::extract::TaskKind;
 use crate::id::{ItemId, ItemKind, Seq, UserId};
 use crate::item::episode::{Affect, Sentiment};
 use crate::item::{
-    Attempt, Drawn, Episode, Evidence, Fact, FactStatus, FactType, ItemHits, Note, NoteOrigin, Task, TaskStatus,
-    TimeSpan,
+    Attempt, DerivedChange, Episode, Evidence, Fact, FactStatus, FactType, ItemHits, Note, NoteOrigin, Task,
+    TaskStatus, TimeSpan,
 };
 use crate::memory::Memory;
 use crate::predicate::Predicates;
@@ -25,7 +25,7 @@ pub(super) struct World {
     events: Vec<Event>,
     predicates: Predicates,
     registry: Registry,
-    pub(super) knobs: Knobs,
+    pub(super) knobs: GrowthOptions,
     pub(super) taken_back: TakenBack,
     next: u64,
 }
@@ -80,7 +80,7 @@ impl World {
             events: Vec::new(),
             predicates: Predicates::default_registry(),
             registry: Registry::default_registry(),
-            knobs: Knobs::default(),
+            knobs: GrowthOptions::default(),
             taken_back: TakenBack::default(),
             next: 1,
         }
@@ -99,7 +99,7 @@ impl World {
         seq
     }
 
-    pub(super) fn draw(&mut self, change: Drawn) -> Seq {
+    pub(super) fn draw(&mut self, change: DerivedChange) -> Seq {
         self.record(SourceKind::UserSaid, vec![Change::Drawn(change)])
     }
 
@@ -132,11 +132,11 @@ impl World {
         let first = self.hears(on[0], kind, &object);
         let seen = Some(day(on[0]));
         let fact = Fact { id, evidence: vec![first], first_seen: seen, last_seen: seen, source: kind, ..fact };
-        let asserted = Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: false };
+        let asserted = DerivedChange::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: false };
         self.record(kind, vec![Change::Drawn(asserted)]);
         for again in &on[1..] {
             let evidence = self.hears(*again, kind, &object);
-            self.draw(Drawn::FactSeen { fact: id, evidence, at: Some(day(*again)) });
+            self.draw(DerivedChange::FactSeen { fact: id, evidence, at: Some(day(*again)) });
         }
         id
     }
@@ -171,7 +171,7 @@ impl World {
             tags: Vec::new(),
             links: Vec::new(),
         };
-        self.draw(Drawn::TaskOpened(Box::new(task)));
+        self.draw(DerivedChange::TaskOpened(Box::new(task)));
         id
     }
 
@@ -187,7 +187,7 @@ impl World {
             trust: SourceKind::UserSaid.trust(),
             tags: Vec::new(),
         };
-        self.draw(Drawn::NoteRecorded(Box::new(note)));
+        self.draw(DerivedChange::NoteRecorded(Box::new(note)));
         id
     }
 
@@ -229,27 +229,27 @@ impl World {
             domain: None,
             tags: Vec::new(),
         };
-        self.draw(Drawn::EpisodeRecorded(Box::new(episode)));
+        self.draw(DerivedChange::EpisodeRecorded(Box::new(episode)));
         id
     }
 
     pub(super) fn shown(&mut self, item: ItemId, count: u64, on: i64) {
-        self.draw(Drawn::HitsCounted { hits: vec![ItemHits { item, count, last_at: day(on) }] });
+        self.draw(DerivedChange::HitsCounted { hits: vec![ItemHits { item, count, last_at: day(on) }] });
     }
 
     pub(super) fn marked(&mut self, item: ItemId, pinned: Option<bool>, rating: Option<i8>) {
         self.record(SourceKind::UserEdited, vec![Change::ItemMarked(ItemMark { item, pinned, rating })]);
     }
 
-    pub(super) fn desk<T>(&mut self, now: i64, act: impl FnOnce(&Desk<'_>, super::super::Name<'_>) -> T) -> T {
+    pub(super) fn desk<T>(&mut self, now: i64, act: impl FnOnce(&GrowthContext<'_>, super::super::Name<'_>) -> T) -> T {
         let mut next = self.next;
-        let base = reconcile::Desk {
+        let base = reconcile::DecisionContext {
             memory: &self.memory,
             predicates: &self.predicates,
             registry: &self.registry,
             now: day(now),
         };
-        let done = act(&Desk { base, knobs: &self.knobs, taken_back: &self.taken_back }, &mut |kind| {
+        let done = act(&GrowthContext { base, knobs: &self.knobs, taken_back: &self.taken_back }, &mut |kind| {
             next += 1;
             ItemId { kind, bits: next }
         });

@@ -22,7 +22,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Its word.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Answer => "answer",
             Self::Clarify => "clarify",

@@ -12,7 +12,7 @@ use crate::recall::index::derived::{DerivedIndex, asked_by, sources, terms};
 use crate::recall::index::passage_index::Index;
 use crate::recall::query::plan::Plan;
 use crate::recall::rank::items::DerivedHit;
-use crate::recall::rank::order::Standing;
+use crate::recall::rank::order::UsageScores;
 use crate::recall::rank::select::Hit;
 
 /// What leads an answer.
@@ -38,7 +38,7 @@ pub struct Group {
     /// Its score, or just above that of the words that it took the place of.
     pub place: f32,
     /// What its place in the list follows from.
-    pub standing: Standing,
+    pub standing: UsageScores,
 }
 
 /// Puts sources and drawn items into one list, best first, and folds together what is one answer.
@@ -231,7 +231,7 @@ impl<'a> Folder<'a> {
             }
             Lead::Derived(_) => {}
         }
-        self.groups.push(Group { lead, also, cosine: 0.0, votes: 0, place, standing: Standing::default() });
+        self.groups.push(Group { lead, also, cosine: 0.0, votes: 0, place, standing: UsageScores::default() });
     }
 
     /// The answer that says these words already.

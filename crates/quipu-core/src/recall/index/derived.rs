@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use crate::event::Change;
 use crate::extract::{REMARK, USER};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Evidence, Fact};
+use crate::item::{DerivedChange, Evidence, Fact};
 use crate::items::Items;
 use crate::predicate::{Predicates, normal};
 use crate::recall::index::tokens::{self, Word, for_each_term};
@@ -200,12 +200,12 @@ impl DerivedIndex {
 pub fn touched(change: &Change) -> Vec<ItemId> {
     let Change::Drawn(drawn) = change else { return Vec::new() };
     let known = match drawn {
-        Drawn::FactSeen { fact, .. } | Drawn::FactRestored { fact } => Some(*fact),
-        Drawn::FactChanged(change) => Some(change.fact),
-        Drawn::TaskChanged(change) => Some(change.task),
-        Drawn::NoteSeconded { note, .. } => Some(*note),
-        Drawn::TenetChanged(change) => Some(change.tenet),
-        Drawn::ItemsMerged { into, .. } => Some(*into),
+        DerivedChange::FactSeen { fact, .. } | DerivedChange::FactRestored { fact } => Some(*fact),
+        DerivedChange::FactChanged(change) => Some(change.fact),
+        DerivedChange::TaskChanged(change) => Some(change.task),
+        DerivedChange::NoteSeconded { note, .. } => Some(*note),
+        DerivedChange::TenetChanged(change) => Some(change.tenet),
+        DerivedChange::ItemsMerged { into, .. } => Some(*into),
         _ => None,
     };
     drawn.makes().into_iter().chain(known).collect()

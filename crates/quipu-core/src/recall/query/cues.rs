@@ -28,7 +28,7 @@ const BRIEF_TERMS: usize = 4;
 
 /// What the form of a question asks for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::recall) struct Asked {
+pub(in crate::recall) struct QuestionForm {
     /// Something is to be made, explained or suggested.
     pub(in crate::recall) request: bool,
     /// What was, rather than what is.
@@ -143,7 +143,7 @@ fn has_name(passage: &str) -> bool {
     false
 }
 
-impl Asked {
+impl QuestionForm {
     pub(in crate::recall) fn of(question: &str) -> Self {
         let patterns = &*PATTERNS;
         Self {
@@ -178,19 +178,19 @@ mod tests {
 
     #[test]
     fn questions_are_read_by_their_form() {
-        let none = Asked::default();
+        let none = QuestionForm::default();
         for (text, expected) in [
-            ("what is my sister called?", Asked { name: true, ..none }),
-            ("How many people work for Ines?", Asked { number: true, ..none }),
-            ("where did i work before the bakery", Asked { past: true, name: true, ..none }),
+            ("what is my sister called?", QuestionForm { name: true, ..none }),
+            ("How many people work for Ines?", QuestionForm { number: true, ..none }),
+            ("where did i work before the bakery", QuestionForm { past: true, name: true, ..none }),
             (
                 "Which book did you recommend for the train?",
-                Asked { past: true, of_reply: true, request: true, ..none },
+                QuestionForm { past: true, of_reply: true, request: true, ..none },
             ),
-            ("in which order did I try the sourdough recipes", Asked { past: true, order: true, ..none }),
-            ("write a toast for Ben's wedding", Asked { request: true, ..none }),
+            ("in which order did I try the sourdough recipes", QuestionForm { past: true, order: true, ..none }),
+            ("write a toast for Ben's wedding", QuestionForm { request: true, ..none }),
         ] {
-            assert_eq!(Asked::of(text), expected, "{text:?}");
+            assert_eq!(QuestionForm::of(text), expected, "{text:?}");
         }
     }
 }

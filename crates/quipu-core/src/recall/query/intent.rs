@@ -83,7 +83,7 @@ impl Intent {
     pub const ALL: [Self; 5] = [Self::Plan, Self::Reflect, Self::Recall, Self::Decide, Self::Nudge];
 
     /// Its word.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
             Self::Reflect => "reflect",

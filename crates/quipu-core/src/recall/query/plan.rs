@@ -16,7 +16,7 @@ use crate::recall::index::derived::{DerivedIndex, opposite_of};
 use crate::recall::index::passage_index::Index;
 use crate::recall::index::tokens::{self, Word};
 use crate::recall::query::about::{self, About, Named};
-use crate::recall::query::cues::Asked;
+use crate::recall::query::cues::QuestionForm;
 use crate::recall::query::dates::{self, NamedDate};
 use crate::recall::query::entities;
 use crate::recall::query::event_time::{self, Occasion};
@@ -91,7 +91,7 @@ pub struct Plan {
     /// True if it asks for a time.
     pub asks_when: bool,
     /// What its form asks for.
-    pub(in crate::recall) form: Asked,
+    pub(in crate::recall) form: QuestionForm,
     /// What it is for.
     pub intent: Intent,
     /// What to embed: the question as the named authors would put it.
@@ -185,7 +185,7 @@ impl Plan {
             intent: query.intent.unwrap_or_else(|| Intent::of(&words)),
             intervals,
             asks_when: when::asks_when(&words),
-            form: Asked::of(&query.text),
+            form: QuestionForm::of(&query.text),
             now: query.now,
             first_person_text: first_person(&query.text, &words, &said_of(&words, &mentions)),
             speaks: only,

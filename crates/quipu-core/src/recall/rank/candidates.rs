@@ -6,7 +6,7 @@ use crate::limit;
 use crate::recall::index::dense::{QueryVector, bit, for_each_bit};
 use crate::recall::index::passage_index::{Index, NO_DAY, NONE};
 use crate::recall::index::words::WordScores;
-use crate::recall::query::cues::Asked;
+use crate::recall::query::cues::QuestionForm;
 use crate::recall::query::dates::Agreements;
 
 /// A way of finding passages.
@@ -100,7 +100,7 @@ pub(in crate::recall) struct Evidence<'a> {
     /// The question asks for a time.
     pub(in crate::recall) asks_when: bool,
     /// What the form of the question asks for.
-    pub(in crate::recall) asked: Asked,
+    pub(in crate::recall) asked: QuestionForm,
     /// By passage, what it has of the codes in the question; none where it has none.
     pub(in crate::recall) codes: Option<&'a [f32]>,
 }

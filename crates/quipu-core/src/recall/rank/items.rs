@@ -51,7 +51,7 @@ const AS_AN_ANSWER: f32 = 0.6;
 const HALF: f32 = 0.5;
 
 /// What the stage reads.
-pub(in crate::recall) struct Desk<'a> {
+pub(in crate::recall) struct ItemScoringContext<'a> {
     pub(in crate::recall) memory: &'a Memory,
     pub(in crate::recall) derived: &'a DerivedIndex,
     pub(in crate::recall) evidence: &'a Evidence<'a>,
@@ -61,7 +61,7 @@ pub(in crate::recall) struct Desk<'a> {
     pub(in crate::recall) out: Option<&'a BTreeSet<ItemId>>,
 }
 
-impl Desk<'_> {
+impl ItemScoringContext<'_> {
     /// The drawn items that answer, best first: those with the question's words, and those read from what was found.
     pub(in crate::recall) fn found(&self, scored: &[Scored], hits: &[Hit]) -> Vec<DerivedHit> {
         let own = self.derived.words.score(&self.plan.asked).passages;

@@ -16,7 +16,7 @@ use crate::recall::rank::profile::{Confidence, Order, Profile, Similarity};
 
 /// The parts of an answer's standing, each 0 to 1, and what they come to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Standing {
+pub struct UsageScores {
     /// Similarity to the question.
     pub query: f64,
     /// Cosine with the active goal.
@@ -85,7 +85,7 @@ pub fn frequency(seen: u32) -> f64 {
 const STRETCHES: usize = 10;
 
 /// What standing depends on beside the memory.
-pub(in crate::recall) struct Desk<'a> {
+pub(in crate::recall) struct RankContext<'a> {
     pub(in crate::recall) memory: &'a Memory,
     pub(in crate::recall) index: &'a Index,
     pub(in crate::recall) profile: &'a Profile,
@@ -99,7 +99,7 @@ pub(in crate::recall) struct Desk<'a> {
     pub(in crate::recall) goal: Option<&'a [f32]>,
 }
 
-impl Desk<'_> {
+impl RankContext<'_> {
     /// Gives every answer its standing and puts them in order, the best `k` left.
     pub(in crate::recall) fn rank(&self, groups: &mut Vec<Group>, k: usize) {
         let passages: Vec<Option<u32>> = groups.iter().map(|group| passage(self.index, &group.lead)).collect();
@@ -161,7 +161,7 @@ impl Desk<'_> {
         groups.iter_mut().zip(keyed).for_each(|(place, (_, group))| *place = group);
     }
 
-    fn standing(&self, group: &Group, passage: Option<u32>, goals: &[Vec<i8>], feels: Option<f64>) -> Standing {
+    fn standing(&self, group: &Group, passage: Option<u32>, goals: &[Vec<i8>], feels: Option<f64>) -> UsageScores {
         let about = self.about(group);
         let weights = &self.profile.relevance;
         let query = match self.profile.similarity {
@@ -185,7 +185,7 @@ impl Desk<'_> {
         let votes = group.votes.max(about.seen);
         let confidence = confidence(&self.profile.confidence, about.base, group.cosine, votes, about.reliability);
         let priority = relevance * confidence;
-        Standing { query, goal, emotion, recency, frequency, importance, relevance, confidence, priority }
+        UsageScores { query, goal, emotion, recency, frequency, importance, relevance, confidence, priority }
     }
 
     /// How a text feels, if it does: −1 to 1.
@@ -307,11 +307,11 @@ fn among_themselves(index: &Index, among: &[u32]) -> Vec<u32> {
 }
 
 /// How sure an item is that nobody asked for.
-pub fn unasked(memory: &Memory, hit: &DerivedHit) -> Standing {
+pub fn unasked(memory: &Memory, hit: &DerivedHit) -> UsageScores {
     let about = about_item(memory, hit.id, hit.witness);
     let weights = Profile::default().confidence;
     let confidence = confidence(&weights, about.base, 0.0, about.seen, about.reliability);
-    Standing { confidence, importance: about.importance, frequency: frequency(about.seen), ..Standing::default() }
+    UsageScores { confidence, importance: about.importance, frequency: frequency(about.seen), ..UsageScores::default() }
 }
 
 fn about_item(memory: &Memory, id: ItemId, witness: Option<u32>) -> About<'_> {

@@ -13,7 +13,7 @@ use crate::evolve::Schema;
 use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
-    Decision, Drawn, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange,
+    Decision, DerivedChange, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange,
     TenetStatus, TimeSpan,
 };
 use crate::memory::Memory;
@@ -25,7 +25,7 @@ use crate::refusal::Refusal;
 
 /// Where a person's decisions are worked out.
 #[derive(Clone, Copy)]
-pub struct Desk<'a> {
+pub struct DecisionContext<'a> {
     /// The memory as it is.
     pub memory: &'a Memory,
     /// What relations mean.
@@ -37,24 +37,24 @@ pub struct Desk<'a> {
 }
 
 /// How a fact is said to a person's face when it must be built by hand.
-pub type SayTo<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
+pub type NewItemId<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 
 /// Confidence of what a person entered or confirmed by hand.
 pub(in crate::reconcile) const BY_HAND: f64 = 0.95;
 
-impl Desk<'_> {
+impl DecisionContext<'_> {
     /// The changes of a decision about something that waits.
     ///
     /// # Errors
     /// `NotFound` without such a review; `Refused` if it is decided already.
-    pub fn review(&self, id: ItemId, decision: &Decision, name: SayTo<'_>) -> Result<Vec<Change>, Refusal> {
+    pub fn review(&self, id: ItemId, decision: &Decision, name: NewItemId<'_>) -> Result<Vec<Change>, Refusal> {
         let missing = || Refusal::not_found(format!("nothing called {id} waits for a decision"));
         let review = self.memory.items().review(id).ok_or_else(missing)?;
         if let Some((_, seq)) = &review.decided {
             return Err(Refusal::refused(format!("{id} was decided by event {seq}; undo that first")));
         }
         self.still_waits(review)?;
-        let mut work = Ink::new(self);
+        let mut work = DecisionBuilder::new(self);
         match review.kind {
             ReviewKind::SchemaPromotion => return self.proposed_category(review, decision),
             ReviewKind::Tenet => work.tenet(review, decision),
@@ -62,7 +62,7 @@ impl Desk<'_> {
             ReviewKind::Conflict => work.conflict(review, decision, name)?,
             ReviewKind::Edit => work.edit(review, decision, name)?,
         }
-        work.drawn.push(Drawn::ReviewDecided { review: id, decision: decision.clone() });
+        work.drawn.push(DerivedChange::ReviewDecided { review: id, decision: decision.clone() });
         Ok(work.finish())
     }
 
@@ -90,8 +90,9 @@ impl Desk<'_> {
         if items.is_hidden(item) || items.fact(item).is_some_and(|fact| fact.status == FactStatus::Retracted) {
             return Err(Refusal::refused(format!("{item} was taken back before")));
         }
-        let mut work = Ink::new(self);
-        let declined = |review: &Review| Drawn::ReviewDecided { review: review.id, decision: Decision::Declined };
+        let mut work = DecisionBuilder::new(self);
+        let declined =
+            |review: &Review| DerivedChange::ReviewDecided { review: review.id, decision: Decision::Declined };
         work.drawn.extend(items.waiting_about(item).map(declined));
         work.take_back(item, reason);
         Ok(work.finish())
@@ -110,11 +111,11 @@ impl Desk<'_> {
         if !matches!(held.status, FactStatus::Active | FactStatus::Superseded) {
             return Err(Refusal::refused(format!("{fact} does not hold, so it cannot end")));
         }
-        let mut work = Ink::new(self);
+        let mut work = DecisionBuilder::new(self);
         if held.is_active() && valid_to > self.now {
             // It holds until then.
             let change = FactChange { valid_to: Some(valid_to), ..FactChange::of(fact) };
-            work.drawn.push(Drawn::FactChanged(change));
+            work.drawn.push(DerivedChange::FactChanged(change));
             return Ok(work.finish());
         }
         work.core.take(self.predicates, held);
@@ -126,11 +127,11 @@ impl Desk<'_> {
     /// it, those that count and are not in it come in. None if it is level.
     pub fn level(&self, before: &Memory) -> Vec<Change> {
         let schema = self.memory.schema();
-        let mut work = Ink::new(self);
+        let mut work = DecisionBuilder::new(self);
         work.drawn.extend(self.said_twice(before));
         let (items, known) = (self.memory.items(), before.items());
         let again = self.holds_again();
-        work.drawn.extend(again.iter().map(|fact| Drawn::FactRestored { fact: fact.id }));
+        work.drawn.extend(again.iter().map(|fact| DerivedChange::FactRestored { fact: fact.id }));
         // Of a relation that holds one value, the last.
         let gives_way = |fact: &Fact| {
             let last = again.iter().rfind(|other| fact.single && other.slot == fact.slot);
@@ -180,14 +181,14 @@ impl Desk<'_> {
 }
 
 /// A decision being written down.
-pub(in crate::reconcile) struct Ink<'a> {
-    pub(in crate::reconcile) desk: &'a Desk<'a>,
+pub(in crate::reconcile) struct DecisionBuilder<'a> {
+    pub(in crate::reconcile) desk: &'a DecisionContext<'a>,
     pub(in crate::reconcile) core: Draft<'a>,
-    pub(in crate::reconcile) drawn: Vec<Drawn>,
+    pub(in crate::reconcile) drawn: Vec<DerivedChange>,
 }
 
-impl<'a> Ink<'a> {
-    pub(in crate::reconcile) fn new(desk: &'a Desk<'a>) -> Self {
+impl<'a> DecisionBuilder<'a> {
+    pub(in crate::reconcile) fn new(desk: &'a DecisionContext<'a>) -> Self {
         Self { desk, core: Draft::of(desk.memory.core(), desk.memory.schema()), drawn: Vec::new() }
     }
 
@@ -199,11 +200,15 @@ impl<'a> Ink<'a> {
     }
 
     pub(in crate::reconcile) fn set(&mut self, fact: ItemId, status: FactStatus, valid_to: Option<Timestamp>) {
-        self.drawn.push(Drawn::FactChanged(FactChange { status: Some(status), valid_to, ..FactChange::of(fact) }));
+        self.drawn.push(DerivedChange::FactChanged(FactChange {
+            status: Some(status),
+            valid_to,
+            ..FactChange::of(fact)
+        }));
     }
 
     fn reject(&mut self, fact: &Fact) {
-        self.drawn.push(Drawn::ValueRejected(RejectedValue {
+        self.drawn.push(DerivedChange::ValueRejected(RejectedValue {
             subject: normal(&fact.subject),
             predicate: fact.predicate.clone(),
             value: normal(&fact.object),
@@ -216,7 +221,7 @@ impl<'a> Ink<'a> {
             Decision::Edited { text } => (TenetStatus::Confirmed, Some(text.clone())),
             Decision::Declined => (TenetStatus::Outdated, None),
         };
-        self.drawn.push(Drawn::TenetChanged(TenetChange { tenet: review.about, status: Some(status), text }));
+        self.drawn.push(DerivedChange::TenetChanged(TenetChange { tenet: review.about, status: Some(status), text }));
     }
 
     fn about(&self, id: ItemId) -> Result<&'a Fact, Refusal> {
@@ -224,7 +229,7 @@ impl<'a> Ink<'a> {
         found.ok_or_else(|| Refusal::not_found(format!("the fact {id} that waits is gone")))
     }
 
-    fn fact(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+    fn fact(&mut self, review: &Review, decision: &Decision, name: NewItemId<'_>) -> Result<(), Refusal> {
         let fact = self.about(review.about)?;
         match decision {
             Decision::Approved => self.accept(fact),
@@ -240,7 +245,7 @@ impl<'a> Ink<'a> {
         Ok(())
     }
 
-    fn conflict(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+    fn conflict(&mut self, review: &Review, decision: &Decision, name: NewItemId<'_>) -> Result<(), Refusal> {
         let fact = self.about(review.about)?;
         let rival = review.against.and_then(|id| self.desk.memory.items().fact(id));
         match (decision, rival) {
@@ -283,11 +288,11 @@ impl<'a> Ink<'a> {
             self.core.take(self.desk.predicates, fact);
             self.reject(fact);
         }
-        self.drawn.push(Drawn::ItemRetracted { item, reason: reason.to_owned() });
+        self.drawn.push(DerivedChange::ItemRetracted { item, reason: reason.to_owned() });
     }
 
     /// What an edit that was proposed, or made by hand on a page, asks for.
-    fn edit(&mut self, review: &Review, decision: &Decision, name: SayTo<'_>) -> Result<(), Refusal> {
+    fn edit(&mut self, review: &Review, decision: &Decision, name: NewItemId<'_>) -> Result<(), Refusal> {
         let (Some(proposed), false) = (&review.proposed, *decision == Decision::Declined) else { return Ok(()) };
         let edited = match decision {
             Decision::Edited { text } => Some(text.as_str()),
@@ -303,7 +308,7 @@ impl<'a> Ink<'a> {
                 let wrong = || Refusal::invalid("a score goes from 0 to 10");
                 let score = given.filter(|score| *score <= 10).ok_or_else(wrong)?;
                 let fact = FactChange { user_fact_score: Some(score), ..FactChange::of(review.about) };
-                self.drawn.push(Drawn::FactChanged(fact));
+                self.drawn.push(DerivedChange::FactChanged(fact));
             }
             Proposed::Gone => self.take_back(review.about, &review.reason),
             // The words themselves are recorded and read by whoever asked.
@@ -322,19 +327,24 @@ impl<'a> Ink<'a> {
     /// A waiting fact counts from now on, and stands in the core document; one that tells of the past goes into history.
     pub(in crate::reconcile) fn accept(&mut self, fact: &Fact) {
         if let Some(held) = self.said_already(&fact.slot, &fact.object, fact.id) {
-            self.drawn.push(Drawn::ItemsMerged { from: vec![fact.id], into: held.id });
+            self.drawn.push(DerivedChange::ItemsMerged { from: vec![fact.id], into: held.id });
             return;
         }
         if !fact.is_active() && fact.valid_to.is_some_and(|to| to <= self.desk.now) {
             let (status, trust) = (Some(FactStatus::Superseded), Some(Trust::User));
-            self.drawn.push(Drawn::FactChanged(FactChange { status, trust, ..FactChange::of(fact.id) }));
+            self.drawn.push(DerivedChange::FactChanged(FactChange { status, trust, ..FactChange::of(fact.id) }));
             return;
         }
         self.make_way(fact);
         self.core.put(self.desk.predicates, self.desk.registry, fact);
         let (status, trust) = (Some(FactStatus::Active), Some(Trust::User));
         let confidence_base = Some(fact.confidence_base.max(BY_HAND));
-        self.drawn.push(Drawn::FactChanged(FactChange { status, trust, confidence_base, ..FactChange::of(fact.id) }));
+        self.drawn.push(DerivedChange::FactChanged(FactChange {
+            status,
+            trust,
+            confidence_base,
+            ..FactChange::of(fact.id)
+        }));
     }
 
     /// The active fact that says the same, if there is another one.
@@ -352,7 +362,7 @@ impl<'a> Ink<'a> {
     }
 
     /// A fact like another one, with the value a person gave; what was active in its place was wrong, and what it ends too.
-    pub(in crate::reconcile) fn enter(&mut self, like: &Fact, object: &str, ends: Vec<ItemId>, name: SayTo<'_>) {
+    pub(in crate::reconcile) fn enter(&mut self, like: &Fact, object: &str, ends: Vec<ItemId>, name: NewItemId<'_>) {
         let candidate = FactCandidate {
             subject: like.subject.clone(),
             predicate: like.predicate.clone(),
@@ -372,10 +382,10 @@ impl<'a> Ink<'a> {
         }
         self.make_way(&fact);
         self.core.put(self.desk.predicates, self.desk.registry, &fact);
-        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects: true });
+        self.drawn.push(DerivedChange::FactAsserted { fact: Box::new(fact), ends, corrects: true });
     }
 
-    pub(in crate::reconcile) fn by_hand(&self, candidate: &FactCandidate, name: SayTo<'_>) -> Fact {
+    pub(in crate::reconcile) fn by_hand(&self, candidate: &FactCandidate, name: NewItemId<'_>) -> Fact {
         let predicates = self.desk.predicates;
         let predicate = predicates.get(&candidate.predicate);
         let FactCandidate { subject, object, qualifiers, .. } = candidate;

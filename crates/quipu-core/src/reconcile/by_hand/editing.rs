@@ -5,14 +5,14 @@ use serde_json::Value;
 use crate::core_document::{self, Container, Patch};
 use crate::event::Change;
 use crate::extract::{FactCandidate, Stance, USER};
-use crate::item::{Drawn, Fact, FactStatus};
-use crate::reconcile::by_hand::decisions::{BY_HAND, Desk, Ink, SayTo};
+use crate::item::{DerivedChange, Fact, FactStatus};
+use crate::reconcile::by_hand::decisions::{BY_HAND, DecisionBuilder, DecisionContext, NewItemId};
 use crate::reconcile::core_map::{self, Draft};
 use crate::reconcile::same::same_value;
-use crate::reconcile::stood::{Stood, has, values};
+use crate::reconcile::stood::{CoreFieldFact, has, values};
 use crate::refusal::Refusal;
 
-impl Desk<'_> {
+impl DecisionContext<'_> {
     /// The changes of an edit of the core document by hand, with what it means for the facts: values that came are facts,
     /// values that went hold no longer, a value that was replaced was wrong.
     ///
@@ -21,14 +21,14 @@ impl Desk<'_> {
     ///
     /// # Errors
     /// As [`core_document::check`].
-    pub fn edit(&self, within: Vec<Container>, patch: &Patch, name: SayTo<'_>) -> Result<Vec<Change>, Refusal> {
+    pub fn edit(&self, within: Vec<Container>, patch: &Patch, name: NewItemId<'_>) -> Result<Vec<Change>, Refusal> {
         let within = self.lasting(within);
         let document = core_document::with_containers(self.memory.core(), &within);
         let (patch, after) = core_document::check(self.categories(), &document, patch)?;
         let mut work = self.edited(&after, name);
         if *work.core.document() != after || after == *self.memory.core() {
             work.core = Draft::of(self.memory.core(), self.memory.schema());
-            work.drawn.push(Drawn::CoreEdited { within, patch });
+            work.drawn.push(DerivedChange::CoreEdited { within, patch });
         }
         Ok(work.finish())
     }
@@ -43,8 +43,8 @@ impl Desk<'_> {
         within
     }
 
-    fn edited<'d>(&'d self, after: &Value, name: SayTo<'_>) -> Ink<'d> {
-        let mut work = Ink::new(self);
+    fn edited<'d>(&'d self, after: &Value, name: NewItemId<'_>) -> DecisionBuilder<'d> {
+        let mut work = DecisionBuilder::new(self);
         let (schema, predicates) = (self.memory.schema(), self.predicates);
         let before = values(predicates, schema, self.memory.core());
         let now = values(predicates, schema, after);
@@ -70,9 +70,9 @@ impl Desk<'_> {
     }
 }
 
-impl<'a> Ink<'a> {
+impl<'a> DecisionBuilder<'a> {
     /// A value that came into the core document.
-    fn came(&mut self, place: &str, value: &Stood, name: SayTo<'_>) {
+    fn came(&mut self, place: &str, value: &CoreFieldFact, name: NewItemId<'_>) {
         if !value.sole || self.facts_at(place, value).iter().any(|fact| same_value(&fact.object, &value.object)) {
             return;
         }
@@ -89,11 +89,11 @@ impl<'a> Ink<'a> {
         };
         let fact = self.by_hand(&candidate, name);
         self.core.put(self.desk.predicates, self.desk.registry, &fact);
-        self.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
+        self.drawn.push(DerivedChange::FactAsserted { fact: Box::new(fact), ends: Vec::new(), corrects: true });
     }
 
     /// The active facts that stand at a place with this value.
-    fn facts_at(&self, place: &str, value: &Stood) -> Vec<&'a Fact> {
+    fn facts_at(&self, place: &str, value: &CoreFieldFact) -> Vec<&'a Fact> {
         let there = |fact: &&Fact| {
             fact.is_active()
                 && fact.subject == USER

@@ -2,16 +2,16 @@
 
 use crate::event::Change;
 use crate::id::ItemId;
-use crate::item::{Drawn, Fact, FactType};
+use crate::item::{DerivedChange, Fact, FactType};
 use crate::predicate::normal;
-use crate::reconcile::by_hand::decisions::{Desk, Ink};
+use crate::reconcile::by_hand::decisions::{DecisionBuilder, DecisionContext};
 use crate::reconcile::same::same_value;
 use crate::refusal::Refusal;
 
 /// The domain of relations whose values are people and animals, by name.
 const RELATIONSHIPS: &str = "relationships";
 
-impl Desk<'_> {
+impl DecisionContext<'_> {
     /// The changes of merging items of one kind into one.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Desk<'_> {
             }
             from.iter().filter_map(|id| items.fact(*id)).try_for_each(|fact| mergeable(fact, kept))?;
         }
-        let mut work = Ink::new(self);
+        let mut work = DecisionBuilder::new(self);
         for fact in from.iter().filter_map(|id| items.fact(*id)).filter(|fact| fact.is_active()) {
             work.core.take(self.predicates, fact);
         }
@@ -44,7 +44,7 @@ impl Desk<'_> {
         if let Some(kept) = items.fact(into).filter(|fact| fact.is_active()) {
             work.core.put(self.predicates, self.registry, kept);
         }
-        work.drawn.push(Drawn::ItemsMerged { from: from.to_vec(), into });
+        work.drawn.push(DerivedChange::ItemsMerged { from: from.to_vec(), into });
         Ok(work.finish())
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::core_document::Categories;
 use crate::event::Change;
-use crate::evolve::{self, Asked, Plan};
-use crate::item::{Decision, Drawn, Review, ReviewKind};
-use crate::reconcile::by_hand::decisions::Desk;
+use crate::evolve::{self, Plan, PromotionRequest};
+use crate::item::{Decision, DerivedChange, Review, ReviewKind};
+use crate::reconcile::by_hand::decisions::DecisionContext;
 use crate::refusal::Refusal;
 
-impl Desk<'_> {
+impl DecisionContext<'_> {
     /// The categories of this memory.
     pub fn categories(&self) -> Categories<'_> {
         Categories::of(self.registry, self.memory.schema())
@@ -18,7 +18,7 @@ impl Desk<'_> {
     ///
     /// # Errors
     /// As [`evolve::plan`].
-    pub fn promote(&self, candidate: &str, asked: Asked<'_>) -> Result<(Vec<Change>, Plan), Refusal> {
+    pub fn promote(&self, candidate: &str, asked: PromotionRequest<'_>) -> Result<(Vec<Change>, Plan), Refusal> {
         let plan = evolve::plan(self.memory, self.categories(), candidate, asked)?;
         let promoted = &plan.promotion;
         let mut changes = plan.clone().changes();
@@ -29,7 +29,7 @@ impl Desk<'_> {
         for review in self.memory.items().waiting().filter(about) {
             let asked = review.promotion.as_ref().is_some_and(|asked| asked.name == promoted.name);
             let decision = if asked { Decision::Approved } else { Decision::Edited { text: promoted.name.clone() } };
-            changes.push(Change::Drawn(Drawn::ReviewDecided { review: review.id, decision }));
+            changes.push(Change::Drawn(DerivedChange::ReviewDecided { review: review.id, decision }));
         }
         Ok((changes, plan))
     }
@@ -46,14 +46,18 @@ impl Desk<'_> {
             Decision::Approved => asked.name.as_str(),
             Decision::Edited { text } => text.trim(),
             Decision::Declined => {
-                let declined = Drawn::ReviewDecided { review: review.id, decision: Decision::Declined };
+                let declined = DerivedChange::ReviewDecided { review: review.id, decision: Decision::Declined };
                 return Ok(vec![Change::Drawn(declined)]);
             }
         };
         // Whoever gives it another name means something else by it than was proposed.
         let description = (name == asked.name).then_some(asked.description.as_str());
-        let says =
-            Asked { name: Some(name), description, rationale: Some(&asked.rationale), fields: Some(&asked.fields) };
+        let says = PromotionRequest {
+            name: Some(name),
+            description,
+            rationale: Some(&asked.rationale),
+            fields: Some(&asked.fields),
+        };
         let planned = evolve::plan(self.memory, self.categories(), &asked.candidate, says);
         let mut changes = match planned {
             Err(Refusal::NotFound(_)) => {
@@ -62,7 +66,7 @@ impl Desk<'_> {
             }
             planned => planned?.changes(),
         };
-        changes.push(Change::Drawn(Drawn::ReviewDecided { review: review.id, decision: decision.clone() }));
+        changes.push(Change::Drawn(DerivedChange::ReviewDecided { review: review.id, decision: decision.clone() }));
         Ok(changes)
     }
 }

@@ -4,7 +4,7 @@ use crate::artifact::{clipped, reworded};
 use crate::event::Actor;
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Proposed, Review, ReviewKind};
-use crate::reconcile::Desk;
+use crate::reconcile::DecisionContext;
 use crate::refusal::Refusal;
 
 /// What somebody who may not do it would have done to an item.
@@ -16,7 +16,7 @@ pub enum Wanted {
     Reworded(String),
 }
 
-impl Desk<'_> {
+impl DecisionContext<'_> {
     /// What waits for a person because an agent asked for it. The same question is asked once: then it is the one that waits.
     ///
     /// # Errors

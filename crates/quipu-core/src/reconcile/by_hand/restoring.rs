@@ -11,9 +11,9 @@ use serde_json::Value;
 use crate::core_document::{containers, replay_within};
 use crate::event::{Actor, Change, Event};
 use crate::id::{ItemId, Seq};
-use crate::item::{Drawn, Evidence, Fact, FactStatus, TaskChange};
+use crate::item::{DerivedChange, Evidence, Fact, FactStatus, TaskChange};
 use crate::memory::Memory;
-use crate::reconcile::by_hand::decisions::{Desk, Ink};
+use crate::reconcile::by_hand::decisions::{DecisionBuilder, DecisionContext};
 use crate::reconcile::same::same_value;
 
 /// An event that no longer applies, and what is known of it from before.
@@ -27,13 +27,19 @@ pub struct Skipped<'a> {
     pub originals: &'a BTreeMap<ItemId, Fact>,
 }
 
-impl Desk<'_> {
+impl DecisionContext<'_> {
     /// The changes that record again what an event said that no longer applies; none if nothing of it can stand.
     ///
     /// Facts keep their ids. One that was heard again stands on the words that are left. One that a later event ended stays
     /// ended. An edit of the core document by hand is made again where it fits.
     pub fn restored(&self, skipped: &Skipped<'_>) -> Vec<Change> {
-        let mut work = Restoring { ink: Ink::new(self), skipped, facts: BTreeMap::new(), made: Vec::new(), fits: true };
+        let mut work = Restoring {
+            ink: DecisionBuilder::new(self),
+            skipped,
+            facts: BTreeMap::new(),
+            made: Vec::new(),
+            fits: true,
+        };
         let edit = work.edit();
         for change in skipped.event.changes.iter().flatten() {
             if let Change::Drawn(drawn) = change {
@@ -41,7 +47,7 @@ impl Desk<'_> {
             }
         }
         work.ink.drawn.extend(edit);
-        if !work.fits || work.ink.drawn.iter().all(|drawn| matches!(drawn, Drawn::CandidatesRefused { .. })) {
+        if !work.fits || work.ink.drawn.iter().all(|drawn| matches!(drawn, DerivedChange::CandidatesRefused { .. })) {
             return Vec::new();
         }
         let changes = work.ink.finish();
@@ -63,7 +69,7 @@ impl Desk<'_> {
     }
 
     /// Facts that count twice since an event that stood between them counts no longer: the later one is part of the earlier.
-    pub(in crate::reconcile) fn said_twice(&self, before: &Memory) -> Vec<Drawn> {
+    pub(in crate::reconcile) fn said_twice(&self, before: &Memory) -> Vec<DerivedChange> {
         let items = self.memory.items();
         let counts = |fact: &&Fact| fact.is_active() && !items.is_hidden(fact.id);
         let counted = |fact: &Fact| {
@@ -81,12 +87,12 @@ impl Desk<'_> {
                 merged.entry(first.id).or_default().push(fact.id);
             }
         }
-        merged.into_iter().map(|(into, from)| Drawn::ItemsMerged { from, into }).collect()
+        merged.into_iter().map(|(into, from)| DerivedChange::ItemsMerged { from, into }).collect()
     }
 }
 
 struct Restoring<'a> {
-    ink: Ink<'a>,
+    ink: DecisionBuilder<'a>,
     skipped: &'a Skipped<'a>,
     /// Facts that are recorded again.
     facts: BTreeMap<ItemId, Fact>,
@@ -107,7 +113,7 @@ impl Restoring<'_> {
     /// An edit of the core document by hand that only added what still stood there before the revert, if that is missing now.
     ///
     /// Edits are recorded as `core_edited` today, which makes its containers; this is for patches of before.
-    fn edit(&self) -> Option<Drawn> {
+    fn edit(&self) -> Option<DerivedChange> {
         let (event, memory, before) = (self.skipped.event, self.memory(), self.skipped.before.core());
         let patches = event.changes.iter().flatten().filter_map(|change| match change {
             Change::CorePatched(patch) => Some(patch),
@@ -130,22 +136,22 @@ impl Restoring<'_> {
         let (within, patch) = (self.ink.desk.lasting(containers(before, patch)), patch.clone());
         let after = replay_within(memory.core(), &within, &patch).ok()?;
         let valid = self.ink.desk.categories().validate(&after).is_ok();
-        (valid && after != *memory.core()).then_some(Drawn::CoreEdited { within, patch })
+        (valid && after != *memory.core()).then_some(DerivedChange::CoreEdited { within, patch })
     }
 
-    fn take(&mut self, drawn: &Drawn, is_edit: bool) {
+    fn take(&mut self, drawn: &DerivedChange, is_edit: bool) {
         match drawn {
-            Drawn::FactAsserted { fact, ends, corrects } => {
+            DerivedChange::FactAsserted { fact, ends, corrects } => {
                 let ends = ends.iter().copied().filter(|id| self.has(*id)).collect();
                 self.assert((**fact).clone(), ends, *corrects, is_edit);
             }
-            Drawn::FactSeen { fact, evidence, at } if !self.has(*fact) => {
+            DerivedChange::FactSeen { fact, evidence, at } if !self.has(*fact) => {
                 let Some(original) = self.skipped.originals.get(fact) else { return };
                 let (first_seen, last_seen) = (*at, *at);
                 let again = Fact { evidence: vec![*evidence], first_seen, last_seen, ..original.clone() };
                 self.assert(again, Vec::new(), false, is_edit);
             }
-            Drawn::FactChanged(change) if self.has(change.fact) => {
+            DerivedChange::FactChanged(change) if self.has(change.fact) => {
                 let mut change = change.clone();
                 change.evidence = change.evidence.filter(|at| self.is_said(at));
                 // What a later event made of the fact since stays.
@@ -163,35 +169,35 @@ impl Restoring<'_> {
                     (Some(fact), Some(_)) => self.ink.core.take(self.ink.desk.predicates, &fact),
                     _ => {}
                 }
-                self.ink.drawn.push(Drawn::FactChanged(change));
+                self.ink.drawn.push(DerivedChange::FactChanged(change));
             }
-            Drawn::ItemRetracted { item, .. } if self.has(*item) => {
+            DerivedChange::ItemRetracted { item, .. } if self.has(*item) => {
                 if let Some(fact) = self.memory().items().fact(*item).cloned() {
                     self.ink.core.take(self.ink.desk.predicates, &fact);
                 }
                 self.ink.drawn.push(drawn.clone());
             }
-            Drawn::TaskChanged(change) if self.has(change.task) => {
+            DerivedChange::TaskChanged(change) if self.has(change.task) => {
                 let lasted = self.skipped.before.items().task(change.task).map(|task| task.status);
                 let status = change.status.filter(|status| Some(*status) == lasted);
-                let again = Drawn::TaskChanged(TaskChange { status, ..change.clone() });
+                let again = DerivedChange::TaskChanged(TaskChange { status, ..change.clone() });
                 if again.needs().into_iter().all(|item| self.has(item)) {
                     self.ink.drawn.push(again);
                 }
             }
             // Stories and sessions are told again by themselves; a promotion is decided again.
-            Drawn::EpisodeRecorded(_)
-            | Drawn::TurnSummarized(_)
-            | Drawn::BaseTruthAdded(_)
-            | Drawn::BaseTruthRemoved { .. }
-            | Drawn::BaseTruthMerged(_)
-            | Drawn::BaseTruthKept { .. }
-            | Drawn::SessionEnded { .. }
-            | Drawn::SchemaPromoted(_)
-            | Drawn::HitsCounted { .. }
-            | Drawn::ItemsDemoted { .. }
-            | Drawn::CoreFieldsChanged { .. }
-            | Drawn::CoreEdited { .. } => {}
+            DerivedChange::EpisodeRecorded(_)
+            | DerivedChange::TurnSummarized(_)
+            | DerivedChange::BaseTruthAdded(_)
+            | DerivedChange::BaseTruthRemoved { .. }
+            | DerivedChange::BaseTruthMerged(_)
+            | DerivedChange::BaseTruthKept { .. }
+            | DerivedChange::SessionEnded { .. }
+            | DerivedChange::SchemaPromoted(_)
+            | DerivedChange::HitsCounted { .. }
+            | DerivedChange::ItemsDemoted { .. }
+            | DerivedChange::CoreFieldsChanged { .. }
+            | DerivedChange::CoreEdited { .. } => {}
             other => {
                 let is_new = other.makes().is_none_or(|made| !self.has(made));
                 if is_new && other.needs().into_iter().all(|item| self.has(item)) {
@@ -219,7 +225,7 @@ impl Restoring<'_> {
         self.put(&fact, is_edit);
         self.made.push(fact.id);
         self.facts.insert(fact.id, fact.clone());
-        self.ink.drawn.push(Drawn::FactAsserted { fact: Box::new(fact), ends, corrects });
+        self.ink.drawn.push(DerivedChange::FactAsserted { fact: Box::new(fact), ends, corrects });
     }
 
     /// Writes an active fact into the core document, unless the edit by hand does.

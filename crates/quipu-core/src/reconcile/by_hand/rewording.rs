@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use crate::artifact;
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Drawn, Evidence, Fact, Note, NoteOrigin, Task, TenetChange, TenetStatus};
-use crate::reconcile::by_hand::decisions::{BY_HAND, Desk, Ink, SayTo};
+use crate::item::{DerivedChange, Evidence, Fact, Note, NoteOrigin, Task, TenetChange, TenetStatus};
+use crate::reconcile::by_hand::decisions::{BY_HAND, DecisionBuilder, DecisionContext, NewItemId};
 use crate::refusal::Refusal;
 
 /// What an edit of an item comes to.
@@ -19,14 +19,14 @@ pub enum Reworded {
     Said(Vec<Change>),
 }
 
-impl Desk<'_> {
+impl DecisionContext<'_> {
     /// What a person's edit of an item means. A statement whose value was changed is entered with the other value; other
     /// words in the place of a statement are the user's own.
     ///
     /// # Errors
     /// `NotFound` without such an item; `Refused` for one that does not count, or is told by the engine; `Invalid` for a text
     /// that is empty or says what the item says.
-    pub fn reword(&self, item: ItemId, text: &str, name: SayTo<'_>) -> Result<Reworded, Refusal> {
+    pub fn reword(&self, item: ItemId, text: &str, name: NewItemId<'_>) -> Result<Reworded, Refusal> {
         let (items, text) = (self.memory.items(), text.trim());
         if text.is_empty() {
             return Err(Refusal::invalid("the new text is empty"));
@@ -40,7 +40,7 @@ impl Desk<'_> {
         if items.text(item).is_some_and(|is| is == text) {
             return Err(Refusal::invalid(format!("{item} says this already")));
         }
-        let mut work = Ink::new(self);
+        let mut work = DecisionBuilder::new(self);
         match item.kind {
             ItemKind::Fact => {
                 let missing = || Refusal::not_found(format!("there is no fact {item}"));
@@ -48,21 +48,21 @@ impl Desk<'_> {
             }
             ItemKind::Tenet => {
                 let (status, text) = (Some(TenetStatus::Confirmed), Some(text.to_owned()));
-                work.drawn.push(Drawn::TenetChanged(TenetChange { tenet: item, status, text }));
+                work.drawn.push(DerivedChange::TenetChanged(TenetChange { tenet: item, status, text }));
             }
             ItemKind::Note => {
                 let held = items.note(item).ok_or_else(|| Refusal::not_found(format!("there is no note {item}")))?;
                 let (id, origin, text) = (name(ItemKind::Note), NoteOrigin::HumanFeedback, text.to_owned());
                 let note = Note { id, text, origin, confidence_base: BY_HAND, ..held.clone() };
-                work.drawn.push(Drawn::NoteRecorded(Box::new(note)));
-                work.drawn.push(Drawn::ItemsMerged { from: vec![item], into: id });
+                work.drawn.push(DerivedChange::NoteRecorded(Box::new(note)));
+                work.drawn.push(DerivedChange::ItemsMerged { from: vec![item], into: id });
             }
             ItemKind::Task => {
                 let held = items.task(item).ok_or_else(|| Refusal::not_found(format!("there is no task {item}")))?;
                 let id = name(ItemKind::Task);
                 let task = Task { id, title: text.to_owned(), updated_at: Some(self.now), ..held.clone() };
-                work.drawn.push(Drawn::TaskOpened(Box::new(task)));
-                work.drawn.push(Drawn::ItemsMerged { from: vec![item], into: id });
+                work.drawn.push(DerivedChange::TaskOpened(Box::new(task)));
+                work.drawn.push(DerivedChange::ItemsMerged { from: vec![item], into: id });
             }
             kind if kind.is_source() => {
                 let said = self.memory.get(item).is_some_and(|held| held.source.text.trim() == text);
@@ -72,7 +72,7 @@ impl Desk<'_> {
                 return Ok(Reworded::Said(self.put_away(&BTreeSet::from([item]), "said in other words")));
             }
             kind => {
-                let word = kind.word();
+                let word = kind.as_str();
                 return Err(Refusal::refused(format!(
                     "{item}: {word} items are told by Quipu; edit what they rest on"
                 )));
@@ -81,13 +81,13 @@ impl Desk<'_> {
         Ok(Reworded::Changed(work.finish()))
     }
 
-    fn reworded_fact(&self, fact: &Fact, text: &str, name: SayTo<'_>) -> Result<Reworded, Refusal> {
+    fn reworded_fact(&self, fact: &Fact, text: &str, name: NewItemId<'_>) -> Result<Reworded, Refusal> {
         if !fact.is_active() {
             let instead = fact.superseded_by.map(|by| format!("; {by} took its place")).unwrap_or_default();
             let standing = self.memory.items().standing(fact.id);
             return Err(Refusal::refused(format!("{} does not count ({standing}){instead}", fact.id)));
         }
-        let mut work = Ink::new(self);
+        let mut work = DecisionBuilder::new(self);
         let Some(object) = artifact::new_value(fact, text) else {
             work.wrong(fact);
             return Ok(Reworded::Said(work.finish()));
@@ -103,7 +103,7 @@ impl Desk<'_> {
         let counts = |id: ItemId| !items.is_hidden(id);
         let rests =
             |evidence: &[Evidence]| !evidence.is_empty() && evidence.iter().all(|at| sources.contains(&at.source));
-        let mut work = Ink::new(self);
+        let mut work = DecisionBuilder::new(self);
         let mut gone: Vec<ItemId> = Vec::new();
         for fact in items.facts().filter(|fact| fact.is_active() && counts(fact.id) && rests(&fact.evidence)) {
             work.core.take(self.predicates, fact);
@@ -114,7 +114,7 @@ impl Desk<'_> {
         let tells = |told: &[ItemId]| told.iter().any(|id| sources.contains(id));
         gone.extend(items.episodes().filter(|one| counts(one.id) && tells(&one.sources)).map(|one| one.id));
         gone.extend(sources.iter().copied().filter(|id| self.memory.find(*id).is_some() && counts(*id)));
-        let taken = |item| Drawn::ItemRetracted { item, reason: reason.to_owned() };
+        let taken = |item| DerivedChange::ItemRetracted { item, reason: reason.to_owned() };
         work.drawn.extend(gone.into_iter().map(taken));
         work.finish()
     }

@@ -7,7 +7,7 @@ use crate::core_document;
 use crate::event::{Actor, Change, SourceKind};
 use crate::extract::{Extraction, FactCandidate, Stance, TenetCandidate};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Decision, Drawn, FactStatus, Proposed};
+use crate::item::{Decision, DerivedChange, FactStatus, Proposed};
 use crate::reconcile::Wanted;
 
 fn imported(world: &mut World, candidate: FactCandidate) {
@@ -257,7 +257,7 @@ fn asked(world: &mut World, wanted: &Wanted, bits: u64) -> crate::item::Review {
     let id = ItemId { kind: ItemKind::Review, bits };
     let review = world.desk(|desk, _| desk.propose(fact, wanted, "it is wrong", id)).unwrap();
     if review.id == id {
-        let opened = Change::Drawn(Drawn::ReviewOpened(Box::new(review.clone())));
+        let opened = Change::Drawn(DerivedChange::ReviewOpened(Box::new(review.clone())));
         world.record(SourceKind::AssistantSaid, vec![opened]);
     }
     review

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::super::{Case, Desk, Policy, Standing, Understanding, decide};
+use super::super::{Case, DecisionContext, OutcomeKind, Policy, Understanding, decide};
 use crate::core_document::Registry;
 use crate::event::{Actor, Change, SourceKind};
 use crate::extract::{Extraction, FactCandidate, Reading, Stance, TaskCandidate, USER};
@@ -103,7 +103,7 @@ impl World {
                 policy: &self.policy,
                 source: id,
                 reading: Reading { text, speaker: USER, addressee: None, said_at, known: &[] },
-                standing: Standing { kind, trust: kind.trust() },
+                standing: OutcomeKind { kind, trust: kind.trust() },
                 now: day("2026-01-01"),
                 shown: &|_| false,
                 nearest: &|_| None,
@@ -131,9 +131,12 @@ impl World {
         self.hears_text(when, SourceKind::UserSaid, &text, found)
     }
 
-    pub(super) fn desk<T>(&mut self, act: impl FnOnce(&Desk<'_>, &mut dyn FnMut(ItemKind) -> ItemId) -> T) -> T {
+    pub(super) fn desk<T>(
+        &mut self,
+        act: impl FnOnce(&DecisionContext<'_>, &mut dyn FnMut(ItemKind) -> ItemId) -> T,
+    ) -> T {
         let mut next = self.next;
-        let desk = Desk {
+        let desk = DecisionContext {
             memory: &self.memory,
             predicates: &self.predicates,
             registry: &self.registry,

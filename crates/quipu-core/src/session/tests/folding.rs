@@ -6,7 +6,7 @@ use super::super::{MergeProposed, SessionOptions, artifacts, exchanges, is_over,
 use super::world::{SESSION, World, texts, truths};
 use crate::event::{Change, SourceKind};
 use crate::id::ItemId;
-use crate::item::{Drawn, TruthKind};
+use crate::item::{DerivedChange, TruthKind};
 use crate::source::Role;
 
 fn turns(memory: &crate::Memory) -> Vec<(u32, bool, usize)> {
@@ -81,10 +81,10 @@ fn an_exchange_is_told_once() {
     world.exchange("Colour: red, size: two", "", json!({"add": ["Colour: red"]}));
     let again: Vec<Change> = world.events[2].changes.iter().flatten().cloned().collect();
     let other = again.into_iter().map(|change| match change {
-        Change::Drawn(Drawn::BaseTruthAdded(mut truth)) => {
+        Change::Drawn(DerivedChange::BaseTruthAdded(mut truth)) => {
             truth.id = ItemId { bits: 999, ..truth.id };
             truth.text = "size: two".to_owned();
-            Change::Drawn(Drawn::BaseTruthAdded(truth))
+            Change::Drawn(DerivedChange::BaseTruthAdded(truth))
         }
         other => other,
     });
@@ -138,7 +138,7 @@ fn forged_records_bind_nobody() {
         exchange: Some(world.memory.sources()[0].source.id),
         ..entry
     };
-    let change = |truth: &crate::item::Truth| Change::Drawn(Drawn::BaseTruthAdded(Box::new(truth.clone())));
+    let change = |truth: &crate::item::Truth| Change::Drawn(DerivedChange::BaseTruthAdded(Box::new(truth.clone())));
     let unfounded = crate::item::Truth { evidence: Vec::new(), ..forged.clone() };
     assert!(world.memory.check([change(&unfounded)].iter()).is_err());
     // It is told by another event already, so it says nothing at all; unreverted it is a mere fact.

@@ -8,7 +8,7 @@ use super::super::{
 use crate::Memory;
 use crate::event::{Actor, Change, Event, SourceKind};
 use crate::id::{ItemId, ItemKind, Seq, UserId};
-use crate::item::{Drawn, TruthKind};
+use crate::item::{DerivedChange, TruthKind};
 use crate::recorded::next_event;
 use crate::source::{Role, Source};
 
@@ -120,7 +120,7 @@ impl World {
     }
 
     pub(super) fn end(&mut self) -> Seq {
-        let change = Change::Drawn(Drawn::SessionEnded { session: SESSION.to_owned() });
+        let change = Change::Drawn(DerivedChange::SessionEnded { session: SESSION.to_owned() });
         self.record(SourceKind::UserEdited, vec![change])
     }
 }

@@ -90,7 +90,7 @@ impl Format {
     ];
 
     /// The format as one word, as `FromStr` reads it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Locomo => "locomo",
             Self::OpenAi => "openai",
@@ -111,7 +111,7 @@ impl Format {
 
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -121,8 +121,8 @@ impl FromStr for Format {
     /// # Errors
     /// `Invalid` lists the formats there are.
     fn from_str(text: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|format| format.word() == text).ok_or_else(|| {
-            let known = Self::ALL.map(Self::word).join(", ");
+        Self::ALL.into_iter().find(|format| format.as_str() == text).ok_or_else(|| {
+            let known = Self::ALL.map(Self::as_str).join(", ");
             Refusal::invalid(format!("{} is not an import format; there are {known}", name::quote(text)))
         })
     }

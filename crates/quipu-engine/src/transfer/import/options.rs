@@ -62,7 +62,7 @@ pub enum DateOrder {
 
 impl DateOrder {
     /// The order as one word, as `FromStr` reads it.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::DayFirst => "dmy",
             Self::MonthFirst => "mdy",
@@ -77,7 +77,7 @@ impl FromStr for DateOrder {
     /// `Invalid` lists the orders there are.
     fn from_str(text: &str) -> Result<Self, Refusal> {
         let orders = [Self::DayFirst, Self::MonthFirst];
-        orders.into_iter().find(|order| order.word() == text).ok_or_else(|| {
+        orders.into_iter().find(|order| order.as_str() == text).ok_or_else(|| {
             Refusal::invalid(format!("{} is no order of dates; there are dmy and mdy", name::quote(text)))
         })
     }

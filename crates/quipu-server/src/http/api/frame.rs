@@ -20,7 +20,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::super::caller::{Caller, Met};
+use super::super::caller::{Caller, RequestContext};
 use super::super::fault::Fault;
 use super::super::pass;
 use super::{live, sent};
@@ -361,7 +361,7 @@ pub(super) fn when(text: Option<&str>, param: &str) -> Result<When, Fault> {
 pub(super) async fn answer(
     State(app): State<Arc<App>>,
     Extension(route): Extension<Arc<Route>>,
-    Extension(met): Extension<Met>,
+    Extension(met): Extension<RequestContext>,
     params: RawPathParams,
     request: Request,
 ) -> Response {
@@ -382,7 +382,7 @@ pub(super) async fn answer(
 async fn run(
     app: &Arc<App>,
     route: &Arc<Route>,
-    met: &Met,
+    met: &RequestContext,
     path: BTreeMap<String, String>,
     request: Request,
 ) -> Result<Response, Fault> {

@@ -1,7 +1,7 @@
 //! How a memory grows: categories by what recurs (seed 0), compaction (seed 3).
 
 use quipu_engine::ports::Scope;
-use quipu_engine::{CompactReport, GrowOptions, PromoteReport, PromoteRequest, compact, promote};
+use quipu_engine::{CompactReport, ConsolidateOptions, PromoteReport, PromoteRequest, compact, promote};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -68,6 +68,6 @@ struct Compact {
 
 fn compacted(call: &Call<'_>, asked: Compact) -> Result<Shown<CompactReport>, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
-    let options = GrowOptions { dry_run: asked.dry_run, ..GrowOptions::default() };
+    let options = ConsolidateOptions { dry_run: asked.dry_run, ..ConsolidateOptions::default() };
     call.writing(&user, |memory| compact(call.engine, memory, &options)).map(Shown)
 }

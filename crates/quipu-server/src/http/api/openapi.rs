@@ -148,7 +148,7 @@ fn operation(route: &Route, generator: &mut SchemaGenerator) -> Value {
         "summary": route.about,
         "parameters": parameters,
         "responses": responses(route, &answer),
-        "x-scope": route.scope.word(),
+        "x-scope": route.scope.as_str(),
     });
     if let (Some(body), Some(members)) = (route.body, operation.as_object_mut()) {
         let schema = body(generator);

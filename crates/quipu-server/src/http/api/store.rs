@@ -7,7 +7,7 @@ use axum::http::Method;
 use quipu_core::guard;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::limit;
-use quipu_engine::agent_files::{Kept, Step, arrange, shelf};
+use quipu_engine::agent_files::{AgentFile, FileChange, arrange, shelf};
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, RecallOptions, recall};
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ struct Item {
 }
 
 impl Item {
-    fn of(kept: &Kept, score: Option<f32>) -> Result<Self, Fault> {
+    fn of(kept: &AgentFile, score: Option<f32>) -> Result<Self, Fault> {
         let broken = || Error::Corrupt(format!("{} holds no value of the store", kept.id));
         let (namespace, key) = place(&kept.name).ok_or_else(broken)?;
         let value = serde_json::from_str(&kept.text).map_err(|_| broken())?;
@@ -141,7 +141,7 @@ fn put(call: &Call<'_>, asked: Put) -> Result<Done, Fault> {
     }
     let topic = asked.namespace.join("/");
     let topic = (topic.len() <= limit::NAME_BYTES_MAX).then_some(topic);
-    let step = Step::Put { name: name.clone(), text, topic };
+    let step = FileChange::Put { name: name.clone(), text, topic };
     arrange(call.engine, &user, &name, &call.entry(INTERFACE), &mut |_| Ok(vec![step.clone()]))?;
     let unsearched = asked.index == Some(Value::Bool(false));
     Ok(Done { ignored: if unsearched { vec!["index"] } else { Vec::new() } })
@@ -175,7 +175,7 @@ struct Delete {
 fn delete(call: &Call<'_>, asked: Delete) -> Result<Done, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let name = name(&asked.namespace, &asked.key)?;
-    arrange(call.engine, &user, &name, &call.entry(INTERFACE), &mut |_| Ok(vec![Step::Take(name.clone())]))?;
+    arrange(call.engine, &user, &name, &call.entry(INTERFACE), &mut |_| Ok(vec![FileChange::Take(name.clone())]))?;
     Ok(Done { ignored: Vec::new() })
 }
 
@@ -210,11 +210,11 @@ fn searched(call: &Call<'_>, asked: Search) -> Result<Found, Fault> {
     let filter = asked.filter.unwrap_or_default();
     let kept = shelf(call.engine, &user, STORE)?;
     let end = limit.saturating_add(asked.offset);
-    let mut order: Vec<(Option<f32>, &Kept)> =
+    let mut order: Vec<(Option<f32>, &AgentFile)> =
         match asked.query.as_deref().map(str::trim).filter(|query| !query.is_empty()) {
             None => kept.values().map(|one| (None, one)).collect(),
             Some(query) => {
-                let by_id: BTreeMap<ItemId, &Kept> = kept.values().map(|one| (one.id, one)).collect();
+                let by_id: BTreeMap<ItemId, &AgentFile> = kept.values().map(|one| (one.id, one)).collect();
                 let scored = nearest(call, &user, query, end)?.into_iter();
                 scored.filter_map(|(id, score)| Some((Some(score), *by_id.get(&id)?))).collect()
             }

@@ -5,7 +5,7 @@ use quipu_core::recall::{Profile, Stretch, Thresholds, calibration_error};
 use quipu_engine::Error;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::plot;
 use super::super::shown;
 use crate::http::Fault;
@@ -82,7 +82,7 @@ fn measured(name: &str, profile: &Profile) -> Measured {
     }
 }
 
-fn calibration(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn calibration(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     desk.must_see_all()?;
     let profiles = desk.engine.profiles();
     let named = |name: &str| Ok(measured(name, profiles.named(name).map_err(Error::from)?));

@@ -4,7 +4,7 @@ use askama::Template;
 use quipu_engine::ports::Scope;
 use quipu_engine::{FactShown, conflicts};
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::shown;
 use super::item::{Quoted, quoted};
 use crate::http::Fault;
@@ -36,7 +36,7 @@ struct Conflicts {
     pairs: Vec<Pair>,
 }
 
-fn all(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn all(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Conflicts", "conflicts")?;
     let side = |one: &FactShown| Side {

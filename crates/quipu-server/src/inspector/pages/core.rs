@@ -10,7 +10,7 @@ use quipu_engine::{Edit, Error, PatchOptions, blame, diff, edit_core};
 use serde_json::{Value, json};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Desk, Frame, Page, base, page, parsed};
+use super::super::frame::{Answer, Frame, Page, PageContext, base, page, parsed};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -128,7 +128,7 @@ impl Tree<'_> {
     }
 }
 
-fn document(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn document(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Core document", "core")?;
     let (at, named) = desk.at()?;
@@ -201,7 +201,7 @@ fn document(desk: &Desk<'_>) -> Result<Answer, Fault> {
 }
 
 /// Writes a value at a place, or takes it out.
-fn edit(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn edit(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let path = desk.needs("path", "the place is missing")?.to_owned();
     let options = PatchOptions { rationale: desk.sent.get("rationale").map(str::to_owned), ..PatchOptions::default() };

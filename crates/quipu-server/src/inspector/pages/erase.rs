@@ -5,7 +5,7 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::ports::Scope;
 use quipu_engine::{Announced, ErasureReceipt, MemoryRef, announce_erasure, erase, preview_erase};
 
-use super::super::frame::{Answer, Desk, Frame, Page, page, parsed};
+use super::super::frame::{Answer, Frame, Page, PageContext, page, parsed};
 use crate::http::Fault;
 use crate::word_caches::Gone;
 
@@ -28,7 +28,7 @@ struct Preview {
     confirm: String,
 }
 
-fn preview(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Erase", "privacy")?;
     let target = desk.asked.get("target").ok_or_else(|| Fault::invalid("what is to be erased?"))?.to_owned();
@@ -54,7 +54,7 @@ struct Erased {
     json: String,
 }
 
-fn erased(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn erased(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let target = desk.needs("target", "what is to be erased?")?;
     if desk.sent.get("sure") != Some("yes") {

@@ -6,7 +6,7 @@ use quipu_engine::log::{LogOptions, log};
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, users};
 
-use super::super::frame::{Answer, Desk, Frame, Page, base, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, base, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -47,7 +47,7 @@ struct Home {
     user: String,
 }
 
-fn row(desk: &Desk<'_>, user: UserId) -> Row {
+fn row(desk: &PageContext<'_>, user: UserId) -> Row {
     let look = || -> Result<(u64, Option<quipu_engine::log::Entry>, usize), Error> {
         let newest = log(desk.engine, &user, &LogOptions { before: None, limit: 1, reference: None })?.pop();
         let waiting = if desk.may(Scope::Review) { quipu_engine::reviews(desk.engine, &user, false)?.len() } else { 0 };
@@ -76,7 +76,7 @@ fn row(desk: &Desk<'_>, user: UserId) -> Row {
     }
 }
 
-fn home(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn home(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let (known, ready) = match users(desk.engine) {
         Ok(known) => (known, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
@@ -108,7 +108,7 @@ fn home(desk: &Desk<'_>) -> Result<Answer, Fault> {
 }
 
 /// Fills the memory of a user `demo` with a month of somebody's life.
-fn demo(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn demo(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     desk.must_see_all()?;
     let absent = || Fault::not_found("this server was started without demo data");
     let user = (desk.app.options.demo.ok_or_else(absent)?)(desk.engine)?;

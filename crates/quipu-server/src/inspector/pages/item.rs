@@ -17,7 +17,7 @@ use quipu_engine::{
 };
 use serde_json::Value;
 
-use super::super::frame::{Answer, Desk, Frame, Page, base, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, base, page};
 use super::super::plot::{self, Lane, Reading};
 use super::super::shown;
 use super::timeline::{Line, line};
@@ -76,7 +76,7 @@ struct ItemPage {
 }
 
 /// Words with a little of what stands around them.
-pub(super) fn quoted(desk: &Desk<'_>, user: &UserId, id: ItemId, words: &str) -> Quoted {
+pub(super) fn quoted(desk: &PageContext<'_>, user: &UserId, id: ItemId, words: &str) -> Quoted {
     const AROUND: usize = 120;
     let source = get(desk.engine, user, &id.to_string(), When::Now).ok();
     let (before, after) = source
@@ -130,7 +130,7 @@ fn fields_of_fact(fact: &Fact, base: &str) -> Vec<Field> {
 }
 
 /// Every value there was of the same relation, over time.
-fn succession(desk: &Desk<'_>, user: &UserId, fact: &Fact) -> Result<Option<String>, Fault> {
+fn succession(desk: &PageContext<'_>, user: &UserId, fact: &Fact) -> Result<Option<String>, Fault> {
     let options = FactOptions {
         all: true,
         subject: Some(fact.subject.clone()),
@@ -209,7 +209,7 @@ fn own_fields(kind: ItemKind, item: &Value) -> Vec<Field> {
     all.into_iter().filter(|one| !one.value.is_empty()).collect()
 }
 
-fn item(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn item(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let (at, _) = desk.at()?;
     let found: Look = look(desk.engine, &user, desk.part("item_id")?, at)?;
@@ -280,7 +280,7 @@ fn done(user: &UserId, id: &str, seq: u64) -> Answer {
     Answer::See(format!("{}/items/{id}?done={seq}", base(user)))
 }
 
-fn marked(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn marked(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?);
     let wrong = |_| Fault::invalid("that is no number");
     if let Some(score) = desk.sent.get("score") {
@@ -304,7 +304,7 @@ fn morning(day: &str) -> Result<Timestamp, Fault> {
 }
 
 /// Another value: because the world changed, or because it was never so. The two are told apart everywhere.
-fn edited(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn edited(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?.to_owned());
     let object = desk.needs("object", "the new value is missing")?;
     if desk.sent.get("how") == Some("never") {
@@ -335,7 +335,7 @@ fn edited(desk: &Desk<'_>) -> Result<Answer, Fault> {
     }
 }
 
-fn retracted(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn retracted(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?);
     let receipt = retract(desk.engine, &user, id, desk.sent.get("reason").unwrap_or("taken back"))?;
     Ok(done(&user, id, receipt.seq))

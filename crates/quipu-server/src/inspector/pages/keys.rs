@@ -5,7 +5,7 @@ use quipu_core::id::UserId;
 use quipu_engine::keys::{KeyShown, NewKey};
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -36,7 +36,7 @@ struct Keys {
 
 fn row(key: KeyShown) -> Row {
     Row {
-        scopes: key.scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(", "),
+        scopes: key.scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(", "),
         user: key.user_id.map_or_else(|| "all users".to_owned(), |user| user.to_string()),
         made: shown::day(key.created_at),
         revoked: key.revoked_at.map(shown::day),
@@ -45,22 +45,22 @@ fn row(key: KeyShown) -> Row {
     }
 }
 
-fn shown_keys(desk: &Desk<'_>, made: Option<NewKey>) -> Result<Answer, Fault> {
+fn shown_keys(desk: &PageContext<'_>, made: Option<NewKey>) -> Result<Answer, Fault> {
     desk.must_see_all()?;
     let rows = desk.app.keys.list()?.into_iter().rev().map(row).collect();
     page(&Keys { f: desk.frame("Keys", "keys"), rows, made: made.map(|made| made.key) })
 }
 
-fn keys(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn keys(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     shown_keys(desk, None)
 }
 
-fn create(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn create(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     desk.must_see_all()?;
     let named: Vec<&str> = desk.sent.all("scope").collect();
     let scopes: Vec<Scope> = [Scope::Read, Scope::Write, Scope::Review, Scope::Admin]
         .into_iter()
-        .filter(|scope| named.contains(&scope.word()))
+        .filter(|scope| named.contains(&scope.as_str()))
         .collect();
     let user: Option<UserId> =
         desk.sent.get("user").map(UserId::parse).transpose().map_err(|refusal| Fault::invalid(refusal.to_string()))?;
@@ -68,7 +68,7 @@ fn create(desk: &Desk<'_>) -> Result<Answer, Fault> {
     shown_keys(desk, Some(made))
 }
 
-fn revoke(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn revoke(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     desk.must_see_all()?;
     desk.app.keys.revoke(desk.part("key_id")?)?;
     Ok(Answer::See("/ui/server/keys".to_owned()))

@@ -13,7 +13,7 @@ use quipu_engine::versions::When;
 use quipu_engine::{FactOptions, FactShown, ListOptions, episodes, facts, list, notes, tasks, tenets};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -129,7 +129,7 @@ fn row(id: String, text: &str, kind: impl Into<String>, standing: String, meta: 
 }
 
 /// All rows of a kind but facts and what was said.
-fn drawn(desk: &Desk<'_>, user: &UserId, kind: &str, at: When) -> Result<Vec<Row>, Fault> {
+fn drawn(desk: &PageContext<'_>, user: &UserId, kind: &str, at: When) -> Result<Vec<Row>, Fault> {
     let (engine, at) = (desk.engine, Some(at));
     Ok(match kind {
         "tasks" => tasks(engine, user, at, true)?
@@ -167,7 +167,7 @@ fn drawn(desk: &Desk<'_>, user: &UserId, kind: &str, at: When) -> Result<Vec<Row
 }
 
 /// A page of what was said, newest first.
-fn said(desk: &Desk<'_>, user: &UserId, at: When, from: usize) -> Result<(Vec<Row>, usize), Fault> {
+fn said(desk: &PageContext<'_>, user: &UserId, at: When, from: usize) -> Result<(Vec<Row>, usize), Fault> {
     let of = |offset, limit| ListOptions { at, session: None, kind: None, offset, limit };
     let total = list(desk.engine, user, &of(0, 0))?.total;
     let until = total.saturating_sub(from);
@@ -213,7 +213,7 @@ fn chosen(asked: &Asked<'_>, all: &[FactShown]) -> (Vec<Row>, Vec<Choice>, Vec<C
     (all.iter().filter(wanted).map(of_fact).collect(), of_state, of_topic.collect())
 }
 
-fn memories(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn memories(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     const KINDS: [(&str, &str); 6] = [
         ("facts", "Facts"),
         ("episodes", "Episodes"),
@@ -294,7 +294,7 @@ fn asked_again<'a>(asked: &Asked<'a>) -> Asked<'a> {
 }
 
 /// When a version was the newest; nothing for now.
-pub(super) fn known_at(desk: &Desk<'_>, user: &UserId, at: When) -> Result<String, Fault> {
+pub(super) fn known_at(desk: &PageContext<'_>, user: &UserId, at: When) -> Result<String, Fault> {
     match at {
         When::Now => Ok(String::new()),
         When::Time(time) => Ok(shown::moment(time)),

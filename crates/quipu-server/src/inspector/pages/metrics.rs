@@ -6,7 +6,7 @@ use askama::Template;
 use quipu_engine::Error;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::plot::{self, Reach};
 use super::super::shown;
 use crate::http::Fault;
@@ -155,9 +155,9 @@ fn drawn(requests: &[(Done, Timed)]) -> Option<String> {
     (!rows.is_empty()).then(|| plot::reaches(&rows, "How long requests took, route by route"))
 }
 
-fn metrics(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn metrics(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     desk.must_see_all()?;
-    let standing = quipu_engine::standing(desk.engine);
+    let standing = quipu_engine::gauges(desk.engine);
     desk.app.metrics.stands(&standing);
     let text = desk.app.metrics.page().map_err(|error| Error::Bug(error.to_string()))?;
     let counters = text.lines().filter_map(read).filter(|(name, _, value)| name.ends_with("_total") && *value > 0.0);

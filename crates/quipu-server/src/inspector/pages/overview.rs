@@ -7,7 +7,7 @@ use quipu_engine::log::{LogOptions, growth, log};
 use quipu_engine::ports::Scope;
 use quipu_engine::{FactOptions, ListOptions, Status, facts, list, status, versions::When};
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::plot;
 use super::super::shown;
 use crate::http::Fault;
@@ -57,7 +57,13 @@ struct Overview {
     is_empty: bool,
 }
 
-fn figures(desk: &Desk<'_>, user: &UserId, base: &str, held: usize, status: &Status) -> Result<Vec<Figure>, Fault> {
+fn figures(
+    desk: &PageContext<'_>,
+    user: &UserId,
+    base: &str,
+    held: usize,
+    status: &Status,
+) -> Result<Vec<Figure>, Fault> {
     let engine = desk.engine;
     let now = Some(When::Now);
     let of = |number: usize, what: &'static str, path: &str| Figure {
@@ -78,7 +84,7 @@ fn figures(desk: &Desk<'_>, user: &UserId, base: &str, held: usize, status: &Sta
     ])
 }
 
-fn overview(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn overview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Overview", "overview")?;
     let status = status(desk.engine, &user)?;

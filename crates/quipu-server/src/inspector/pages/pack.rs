@@ -7,7 +7,7 @@ use quipu_engine::{
     ContextOptions, JudgedContext, SessionContextOptions, judged_context, session_context, sessions, versions::When,
 };
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::plot::{self, Part};
 use super::search::intent;
 use crate::http::Fault;
@@ -93,7 +93,7 @@ fn sections(all: &[quipu_core::pack::Packed], budget: usize) -> (String, Vec<(St
 fn made(found: JudgedContext, budget: usize) -> Made {
     let JudgedContext { pack, decision, degraded, .. } = found;
     let (bar, sections) = sections(&pack.sections, budget);
-    let verdict = decision.verdict.word();
+    let verdict = decision.verdict.as_str();
     Made {
         bar,
         sections,
@@ -112,7 +112,7 @@ fn made(found: JudgedContext, budget: usize) -> Made {
     }
 }
 
-fn preview(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Pack preview", "pack")?;
     let (at, named) = desk.at()?;

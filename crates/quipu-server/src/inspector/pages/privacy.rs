@@ -8,7 +8,7 @@ use quipu_engine::log::erasures;
 use quipu_engine::ports::Scope;
 use quipu_engine::{Announced, Announcement, MemoryRef, announce_deletion};
 
-use super::super::frame::{Answer, Desk, Frame, Page, page, parsed};
+use super::super::frame::{Answer, Frame, Page, PageContext, page, parsed};
 use super::super::shown;
 use super::timeline::{Line, line};
 use crate::http::Fault;
@@ -38,7 +38,7 @@ struct Privacy {
     next: Option<Seq>,
 }
 
-fn privacy(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn privacy(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Privacy", "privacy")?;
     let status = quipu_engine::status(desk.engine, &user)?;
@@ -63,7 +63,7 @@ fn besides(announcement: &Announcement) -> String {
     format!("{} and {}", counted(announcement.files, "plain file"), counted(announcement.keys, "key"))
 }
 
-fn exported(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn exported(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let (format, end, kind) = match desk.part("format")? {
         "json" => (ExportFormat::Json, "json", "application/json"),
@@ -86,7 +86,7 @@ struct Deleted {
     json: String,
 }
 
-fn deleted(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn deleted(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     if desk.sent.get("name") != Some(user.as_str()) {
         return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));

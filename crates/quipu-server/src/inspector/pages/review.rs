@@ -7,7 +7,7 @@ use quipu_engine::ports::Scope;
 use quipu_engine::{ReviewsAsked, Waiting, decide_review, review_page, undo_review};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Desk, Frame, Page, base, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, base, page};
 use super::super::shown;
 use super::item::{Quoted, quoted};
 use crate::http::Fault;
@@ -62,7 +62,7 @@ fn kind(kind: ReviewKind) -> &'static str {
     }
 }
 
-fn card(desk: &Desk<'_>, user: &quipu_core::id::UserId, one: &Waiting) -> Card {
+fn card(desk: &PageContext<'_>, user: &quipu_core::id::UserId, one: &Waiting) -> Card {
     let review = &one.review;
     let look = quipu_engine::look(desk.engine, user, &review.about.to_string(), quipu_engine::versions::When::Now);
     let object = look.ok().and_then(|found| found.item.get("object")?.as_str().map(str::to_owned));
@@ -108,7 +108,7 @@ fn text(value: &serde_json::Value, name: &str) -> String {
     shown::maybe_value(value.get(name))
 }
 
-fn review(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn review(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Review", "review")?;
     let decided = desk.asked.get("decided").is_some();
@@ -119,7 +119,7 @@ fn review(desk: &Desk<'_>) -> Result<Answer, Fault> {
     page(&Review { f, cards, after: after.unwrap_or_default(), next: found.next, total: found.total, decided })
 }
 
-fn decide(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn decide(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let (user, id) = (desk.user()?, desk.part("review_id")?);
     // Whoever decides goes on where they were.
     let back = |seq: u64, review: &str| {

@@ -6,7 +6,7 @@ use quipu_core::recall::{Contributions, Intent, Trace};
 use quipu_engine::ports::Scope;
 use quipu_engine::{Answer as Hit, LeftOut, RecallOptions, RecallReport, recall};
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::plot::{self, Part};
 use super::super::shown;
 use crate::http::Fault;
@@ -229,7 +229,7 @@ fn report(found_: RecallReport) -> Report {
     let sum = |made_of: &Contributions| parts(made_of).iter().map(|part| part.value.max(0.0)).sum::<f64>();
     let longest = found_.hits.iter().map(|hit| sum(&hit.contributions)).fold(0.0, f64::max);
     let decision = &found_.decision;
-    let verdict = decision.verdict.word();
+    let verdict = decision.verdict.as_str();
     let signals = [
         ("words", decision.signals.n),
         ("words of the session", decision.signals.n_sess),
@@ -286,7 +286,7 @@ pub(super) fn intent(word: Option<&str>) -> (Option<Intent>, &'static str) {
     }
 }
 
-fn search(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn search(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let mut f = desk.frame_of(&user, "Search debugger", "search")?;
     let (at, named) = desk.at()?;

@@ -5,7 +5,7 @@ use quipu_engine::ports::Scope;
 use quipu_engine::{SessionShown, SessionState, session, sessions, versions::When};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -39,7 +39,7 @@ struct Sessions {
     next: Option<usize>,
 }
 
-fn all(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn all(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Sessions", "sessions")?;
     let mut found: Vec<SessionShown> = sessions(desk.engine, &user, When::Now)?;
@@ -68,7 +68,7 @@ struct Truth {
     is_hard: bool,
 }
 
-struct Told {
+struct SessionRow {
     turn: u32,
     when: String,
     user: String,
@@ -99,21 +99,21 @@ struct SessionPage {
     name: String,
     is_over: bool,
     truths: Vec<Truth>,
-    log: Vec<Told>,
+    log: Vec<SessionRow>,
     window: Vec<Said>,
     artifacts: Vec<Artifact>,
     untold: usize,
     snapshots: usize,
 }
 
-fn one(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn one(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let name = desk.asked.get("id").ok_or_else(|| Fault::invalid("which session?"))?.to_owned();
     let f = desk.frame_of(&user, &name, "sessions")?;
     let found: SessionState = session(desk.engine, &user, &name, When::Now)?;
     let truth = |one: &quipu_engine::TruthShown| Truth {
         id: one.id.to_string(),
-        kind: one.kind.word().replace('_', " "),
+        kind: one.kind.as_str().replace('_', " "),
         text: one.text.clone(),
         from: match one.turn {
             Some(turn) => format!("turn {turn}"),
@@ -122,7 +122,7 @@ fn one(desk: &Desk<'_>) -> Result<Answer, Fault> {
         },
         is_hard: one.kind == quipu_core::item::TruthKind::Exception,
     };
-    let told = |one: &quipu_engine::TurnShown| Told {
+    let told = |one: &quipu_engine::TurnShown| SessionRow {
         turn: one.turn,
         when: one.said_at.map(shown::moment).unwrap_or_default(),
         user: shown::start(&one.user_summary, 400),

@@ -3,14 +3,14 @@
 use askama::Template;
 use quipu_core::difference::{Difference, ItemChange};
 use quipu_core::id::{ItemId, Seq, UserId};
-use quipu_engine::log::{Entry, LogOptions, Standing, log};
+use quipu_engine::log::{Entry, EventStatus, LogOptions, log};
 use quipu_engine::ports::Scope;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{diff, preview_revert, revert, show};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Desk, Frame, Page, base, page, parsed};
+use super::super::frame::{Answer, Frame, Page, PageContext, base, page, parsed};
 use super::super::shown;
 use super::core::{Change, change};
 use crate::http::Fault;
@@ -45,7 +45,7 @@ pub(super) struct Line {
 }
 
 pub(super) fn line(entry: &Entry) -> Line {
-    let counts = entry.standing == Standing::Counts;
+    let counts = entry.standing == EventStatus::Counts;
     Line {
         seq: entry.seq,
         summary: entry.summary.clone(),
@@ -56,10 +56,10 @@ pub(super) fn line(entry: &Entry) -> Line {
         rationale: entry.rationale.clone().unwrap_or_default(),
         reference: came_with(entry).unwrap_or_default().to_owned(),
         state: match entry.standing {
-            Standing::Counts if entry.erased > 0 => "erased",
-            Standing::Counts => "",
-            Standing::Reverted => "taken back",
-            Standing::Orphaned => "no longer applies",
+            EventStatus::Counts if entry.erased > 0 => "erased",
+            EventStatus::Counts => "",
+            EventStatus::Reverted => "taken back",
+            EventStatus::Orphaned => "no longer applies",
         },
         look: match entry.actor {
             _ if !counts => "off-now",
@@ -90,7 +90,7 @@ struct Timeline {
     is_newest: bool,
 }
 
-fn timeline(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn timeline(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Timeline", "timeline")?;
     let before = desk.asked.get("before").map(parsed::<Seq>).transpose()?;
@@ -159,7 +159,7 @@ struct EventPage {
     after: Option<Seq>,
 }
 
-fn event(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn event(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let seq: Seq = parsed(desk.part("seq")?)?;
     let f = desk.frame_of(&user, &format!("Event {seq}"), "timeline")?;
@@ -170,9 +170,9 @@ fn event(desk: &Desk<'_>) -> Result<Answer, Fault> {
     let header = &found.header;
     let changes = found.changes.iter().enumerate().map(|(place, change)| match change {
         None => (place, "erased", String::new()),
-        Some(change) => (place, change.word(), format!("{change:#?}")),
+        Some(change) => (place, change.as_str(), format!("{change:#?}")),
     });
-    let is_fixed = found.changes.iter().flatten().any(|change| matches!(change.word(), "erased" | "forked"));
+    let is_fixed = found.changes.iter().flatten().any(|change| matches!(change.as_str(), "erased" | "forked"));
     page(&EventPage {
         line: line(entry),
         hash: entry.hash.clone(),
@@ -183,7 +183,7 @@ fn event(desk: &Desk<'_>) -> Result<Answer, Fault> {
         causes: header.caused_by.iter().map(ToString::to_string).collect(),
         changes: changes.collect(),
         d: shown_difference(&difference),
-        can_revert: f.may.write && !is_fixed && entry.standing == Standing::Counts,
+        can_revert: f.may.write && !is_fixed && entry.standing == EventStatus::Counts,
         before: (seq > 1).then(|| seq - 1),
         after: (seq < f.version).then(|| seq + 1),
         f,
@@ -225,7 +225,7 @@ fn selection(found: &super::super::fields::Fields) -> Result<(Selection, Hidden)
     Ok((Selection::Events(events), vec![("events", named.join(","))]))
 }
 
-fn preview(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Take back", "timeline")?;
     let (selection, fields) = selection(&desk.asked)?;
@@ -246,7 +246,7 @@ fn preview(desk: &Desk<'_>) -> Result<Answer, Fault> {
     })
 }
 
-fn reverted(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn reverted(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user: UserId = desk.user()?;
     let (selection, _) = selection(&desk.sent)?;
     let options = RevertOptions { rationale: desk.sent.get("rationale").map(str::to_owned), probes: Vec::new() };

@@ -5,7 +5,7 @@ use quipu_core::artifact::TopicMemory;
 use quipu_engine::files::glance;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -63,7 +63,7 @@ fn topic(one: &TopicMemory) -> Topic {
     }
 }
 
-fn topics(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn topics(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Topics", "topics")?;
     let found = glance(desk.engine, &user)?;

@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 
 use askama::Template;
 use quipu_engine::ports::Scope;
-use quipu_engine::{Origin, StepReport, TendOptions, TendReport, TendStep, due, maintained_at, origins, tend};
+use quipu_engine::{
+    MaintainOptions, MaintenanceReport, MaintenanceStep, Origin, StepReport, due, maintain, maintained_at, origins,
+};
 
-use super::super::frame::{Answer, Desk, Frame, Page, page};
+use super::super::frame::{Answer, Frame, Page, PageContext, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -43,29 +45,29 @@ struct Upkeep {
     more: usize,
 }
 
-fn about(step: TendStep) -> &'static str {
+fn about(step: MaintenanceStep) -> &'static str {
     match step {
-        TendStep::Read => "Rules read what was recorded and not read",
-        TendStep::Study => "A language model reads what it has not read",
-        TendStep::Summarize => "Exchanges of sessions are told",
-        TendStep::Episodes => "Sessions that are over become episodes",
-        TendStep::Hits => "What was shown is written down",
-        TendStep::Evolve => "What recurs is proposed as a category",
-        TendStep::Reflect => "Notes are taken, lines of the self-model proposed",
-        TendStep::Compact => "Duplicates are folded, what is cold is put aside",
-        TendStep::Files => "Plain files are brought level with the ledger",
+        MaintenanceStep::Read => "Rules read what was recorded and not read",
+        MaintenanceStep::Study => "A language model reads what it has not read",
+        MaintenanceStep::Summarize => "Exchanges of sessions are told",
+        MaintenanceStep::Episodes => "Sessions that are over become episodes",
+        MaintenanceStep::Hits => "What was shown is written down",
+        MaintenanceStep::Evolve => "What recurs is proposed as a category",
+        MaintenanceStep::Reflect => "Notes are taken, lines of the self-model proposed",
+        MaintenanceStep::Compact => "Duplicates are folded, what is cold is put aside",
+        MaintenanceStep::Files => "Plain files are brought level with the ledger",
     }
 }
 
-fn all(desk: &Desk<'_>, done: Option<TendReport>) -> Result<Answer, Fault> {
+fn all(desk: &PageContext<'_>, done: Option<MaintenanceReport>) -> Result<Answer, Fault> {
     let user = desk.user()?;
     let was_done = done.is_some();
-    let TendReport { steps: reports, fault, .. } = done.unwrap_or_default();
+    let MaintenanceReport { steps: reports, fault, .. } = done.unwrap_or_default();
     let maintained = maintained_at(desk.engine, &user)?.map(shown::moment);
     let f = desk.frame_of(&user, "Upkeep and imports", "upkeep")?;
     let waiting = due(desk.engine, &user)?;
     let number = |step| waiting.iter().find(|due| due.step == step).map_or(0, |due| due.count);
-    let steps = TendStep::ALL.into_iter().map(|step| (step.word(), about(step), number(step))).collect();
+    let steps = MaintenanceStep::ALL.into_iter().map(|step| (step.as_str(), about(step), number(step))).collect();
     let mut imports = origins(desk.engine, &user)?;
     imports.sort_by_key(|one| Reverse(one.last_recorded_at));
     let more = imports.len().saturating_sub(IMPORTS);
@@ -82,12 +84,12 @@ fn import(one: Origin) -> Import {
     }
 }
 
-fn upkeep(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn upkeep(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     all(desk, None)
 }
 
-fn done(desk: &Desk<'_>) -> Result<Answer, Fault> {
+fn done(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let user = desk.user()?;
-    let report = tend(desk.engine, &user, &TendOptions::default())?;
+    let report = maintain(desk.engine, &user, &MaintainOptions::default())?;
     all(desk, Some(report))
 }

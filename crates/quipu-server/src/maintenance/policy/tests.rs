@@ -32,22 +32,22 @@ fn open(versions: &[(&str, Seq)]) -> Vec<(UserId, Seq)> {
     versions.iter().map(|(name, version)| (user(name), *version)).collect()
 }
 
-fn step(step: TendStep, due: usize, left: usize, fault: Option<&str>) -> StepReport {
+fn step(step: MaintenanceStep, due: usize, left: usize, fault: Option<&str>) -> StepReport {
     StepReport { step, due, left, reference: None, fault: fault.map(str::to_owned) }
 }
 
-fn report(steps: Vec<StepReport>) -> TendReport {
-    TendReport { steps, ..TendReport::default() }
+fn report(steps: Vec<StepReport>) -> MaintenanceReport {
+    MaintenanceReport { steps, ..MaintenanceReport::default() }
 }
 
 /// Runs the next job with a report of these steps; says whose it was and which steps were wanted.
-fn run(policy: &mut Policy, now: u64, steps: Vec<StepReport>, version: Option<Seq>) -> (String, Vec<TendStep>) {
+fn run(policy: &mut Policy, now: u64, steps: Vec<StepReport>, version: Option<Seq>) -> (String, Vec<MaintenanceStep>) {
     let job = policy.next(seconds(now)).unwrap();
     policy.finished(&job, Outcome::Ran(&report(steps)), version, seconds(now));
     (job.user.to_string(), job.steps)
 }
 
-fn quiet_steps() -> Vec<TendStep> {
+fn quiet_steps() -> Vec<MaintenanceStep> {
     Stage::Quiet.steps().collect()
 }
 
@@ -59,12 +59,12 @@ fn a_user_who_talks_is_left_alone_until_the_pause_and_told_to_the_end_after_the_
     let (whose, steps) = run(&mut policy, 10, Vec::new(), Some(3));
     assert_eq!((whose.as_str(), steps), ("ada", quiet_steps()));
     assert_eq!(policy.next(seconds(11)), None, "nothing was due");
-    let (_, steps) = run(&mut policy, 100, vec![step(TendStep::Episodes, 1, 0, None)], Some(4));
-    assert_eq!(steps, TendStep::ALL);
+    let (_, steps) = run(&mut policy, 100, vec![step(MaintenanceStep::Episodes, 1, 0, None)], Some(4));
+    assert_eq!(steps, MaintenanceStep::ALL);
     policy.observe(open(&[("ada", 4)]), seconds(101));
     let (_, steps) = run(&mut policy, 101, Vec::new(), Some(4));
-    assert!(steps.contains(&TendStep::Episodes), "what was told is looked at once more");
-    assert!(!steps.contains(&TendStep::Reflect), "a silence is reflected on once");
+    assert!(steps.contains(&MaintenanceStep::Episodes), "what was told is looked at once more");
+    assert!(!steps.contains(&MaintenanceStep::Reflect), "a silence is reflected on once");
     assert_eq!(policy.next(seconds(500)), None);
     policy.observe(open(&[("ada", 5)]), seconds(500));
     assert_eq!(policy.next(seconds(505)), None, "new words begin a new silence");
@@ -75,7 +75,7 @@ fn a_user_who_talks_is_left_alone_until_the_pause_and_told_to_the_end_after_the_
 fn of_several_users_the_one_whose_last_run_is_longest_ago_is_next() {
     let mut policy = Policy::new(options());
     policy.observe(open(&[("ada", 1), ("bob", 1), ("eve", 1)]), seconds(0));
-    let more = || vec![step(TendStep::Study, 9, 5, None)];
+    let more = || vec![step(MaintenanceStep::Study, 9, 5, None)];
     let order: Vec<String> = (10..16).map(|now| run(&mut policy, now, more(), Some(1)).0).collect();
     assert_eq!(order, ["ada", "bob", "eve", "ada", "bob", "eve"]);
 }
@@ -84,20 +84,20 @@ fn of_several_users_the_one_whose_last_run_is_longest_ago_is_next() {
 fn a_step_that_fails_is_asked_again_later_and_later_and_holds_up_no_other() {
     let mut policy = Policy::new(options());
     policy.observe(open(&[("ada", 1)]), seconds(0));
-    let failed = || vec![step(TendStep::Summarize, 2, 2, Some("it took more than 8 s"))];
-    assert!(run(&mut policy, 10, failed(), Some(1)).1.contains(&TendStep::Summarize));
+    let failed = || vec![step(MaintenanceStep::Summarize, 2, 2, Some("it took more than 8 s"))];
+    assert!(run(&mut policy, 10, failed(), Some(1)).1.contains(&MaintenanceStep::Summarize));
     let (_, steps) = run(&mut policy, 11, Vec::new(), Some(1));
-    assert!(!steps.contains(&TendStep::Summarize) && steps.contains(&TendStep::Read), "{steps:?}");
+    assert!(!steps.contains(&MaintenanceStep::Summarize) && steps.contains(&MaintenanceStep::Read), "{steps:?}");
     assert_eq!(policy.tally().backing_off, 1);
     let mut retried = Vec::new();
     for now in 12..99 {
         if policy.next(seconds(now)).is_some() {
-            assert_eq!(run(&mut policy, now, failed(), Some(1)).1, [TendStep::Summarize]);
+            assert_eq!(run(&mut policy, now, failed(), Some(1)).1, [MaintenanceStep::Summarize]);
             retried.push(now);
         }
     }
     assert_eq!(retried, [30, 70], "after 20 s, then after 40");
-    assert_eq!(policy.tally().left[&TendStep::Summarize], 2);
+    assert_eq!(policy.tally().left[&MaintenanceStep::Summarize], 2);
 
     let mut pauses = Vec::new();
     let mut failure = None;
@@ -115,12 +115,12 @@ fn a_step_that_fails_is_asked_again_later_and_later_and_holds_up_no_other() {
 fn a_step_that_recovers_goes_on_until_nothing_is_left() {
     let mut policy = Policy::new(options());
     policy.observe(open(&[("ada", 1)]), seconds(0));
-    run(&mut policy, 10, vec![step(TendStep::Summarize, 9, 9, Some("down"))], Some(1));
+    run(&mut policy, 10, vec![step(MaintenanceStep::Summarize, 9, 9, Some("down"))], Some(1));
     run(&mut policy, 11, Vec::new(), Some(1));
-    let (_, steps) = run(&mut policy, 30, vec![step(TendStep::Summarize, 9, 4, None)], Some(6));
-    assert_eq!(steps, [TendStep::Summarize]);
+    let (_, steps) = run(&mut policy, 30, vec![step(MaintenanceStep::Summarize, 9, 4, None)], Some(6));
+    assert_eq!(steps, [MaintenanceStep::Summarize]);
     assert_eq!(policy.tally().backing_off, 0);
-    let (_, steps) = run(&mut policy, 31, vec![step(TendStep::Summarize, 4, 0, None)], Some(9));
+    let (_, steps) = run(&mut policy, 31, vec![step(MaintenanceStep::Summarize, 4, 0, None)], Some(9));
     assert_eq!(steps, quiet_steps(), "the rest needs no new words");
     run(&mut policy, 32, Vec::new(), Some(9));
     assert_eq!(policy.next(seconds(33)), None);
@@ -130,9 +130,9 @@ fn a_step_that_recovers_goes_on_until_nothing_is_left() {
 fn a_step_that_gets_no_further_without_a_fault_is_not_asked_at_each_round() {
     let mut policy = Policy::new(options());
     policy.observe(open(&[("ada", 1)]), seconds(0));
-    run(&mut policy, 10, vec![step(TendStep::Read, 3, 3, None)], Some(1));
+    run(&mut policy, 10, vec![step(MaintenanceStep::Read, 3, 3, None)], Some(1));
     let (_, steps) = run(&mut policy, 11, Vec::new(), Some(1));
-    assert!(!steps.contains(&TendStep::Read));
+    assert!(!steps.contains(&MaintenanceStep::Read));
     assert_eq!(policy.next(seconds(12)), None);
 }
 
@@ -141,7 +141,7 @@ fn a_run_that_was_stopped_counts_as_no_failure_and_goes_on_later() {
     let mut policy = Policy::new(options());
     policy.observe(open(&[("ada", 1)]), seconds(0));
     let job = policy.next(seconds(10)).unwrap();
-    let stopped = TendReport { stopped: true, ..report(vec![step(TendStep::Read, 3, 3, None)]) };
+    let stopped = MaintenanceReport { stopped: true, ..report(vec![step(MaintenanceStep::Read, 3, 3, None)]) };
     policy.finished(&job, Outcome::Ran(&stopped), Some(1), seconds(10));
     assert_eq!(policy.tally().backing_off, 0);
     assert_eq!(policy.next(seconds(11)), Some(job));
@@ -153,7 +153,10 @@ fn what_another_process_does_is_looked_at_again_after_a_pause() {
     policy.observe(open(&[("ada", 1)]), seconds(0));
     for now in [10, 30, 50] {
         let job = policy.next(seconds(now)).unwrap();
-        let held = TendReport { fault: Some("held".to_owned()), ..report(vec![step(TendStep::Read, 3, 3, None)]) };
+        let held = MaintenanceReport {
+            fault: Some("held".to_owned()),
+            ..report(vec![step(MaintenanceStep::Read, 3, 3, None)])
+        };
         policy.finished(&job, Outcome::Ran(&held), Some(1), seconds(now));
         assert_eq!(policy.next(seconds(now + 19)), None, "the pause does not grow");
     }
@@ -195,8 +198,8 @@ fn the_sweep_lets_go_of_a_memory_once_nothing_is_left_and_keeps_nothing_of_it() 
     let mut policy = Policy::new(options());
     policy.users(vec![user("ada")], seconds(0));
     let job = policy.next(seconds(0)).unwrap();
-    assert_eq!(job.steps, TendStep::ALL);
-    let told = report(vec![step(TendStep::Episodes, 1, 0, None)]);
+    assert_eq!(job.steps, MaintenanceStep::ALL);
+    let told = report(vec![step(MaintenanceStep::Episodes, 1, 0, None)]);
     assert!(!policy.finished(&job, Outcome::Ran(&told), Some(4), seconds(0)));
     policy.observe(open(&[("ada", 4)]), seconds(1));
     let job = policy.next(seconds(1)).unwrap();

@@ -247,7 +247,7 @@ struct Of {
 
 /// What happened to an item.
 #[derive(Serialize, JsonSchema)]
-struct Told {
+struct HistoryView {
     id: String,
     text: String,
     /// How it stands now.
@@ -289,12 +289,12 @@ impl From<quipu_engine::log::Entry> for Event {
     }
 }
 
-fn told(call: &Call<'_>, asked: Of) -> Result<Told> {
+fn told(call: &Call<'_>, asked: Of) -> Result<HistoryView> {
     if !users(call.engine)?.contains(call.user()) {
         return Err(Error::NotFound("nothing is remembered yet".to_owned()));
     }
     let story = history(call.engine, call.user(), &asked.id)?;
-    Ok(Told {
+    Ok(HistoryView {
         id: story.id.to_string(),
         text: story.text,
         standing: story.standing,

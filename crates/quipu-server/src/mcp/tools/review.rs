@@ -101,7 +101,7 @@ impl From<Waiting> for One {
         let quotes = waiting.quotes.into_iter();
         Self {
             id: review.id.to_string(),
-            kind: review.kind.word().to_owned(),
+            kind: review.kind.as_str().to_owned(),
             about: review.about.to_string(),
             text: waiting.text,
             question: review.question,

@@ -10,14 +10,14 @@ use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 
 use super::rig;
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
 fn token(answer: &Answer) -> String {
     answer.json()["error"]["confirm"].as_str().unwrap_or_else(|| panic!("no token in {}", answer.json())).to_owned()
 }
 
 /// How many events a user's memory has.
-async fn events(rig: &Rig, user: &str) -> u64 {
+async fn events(rig: &TestServer, user: &str) -> u64 {
     rig.get(&format!("/memory/{user}/verify")).await.ok()["head_seq"].as_u64().unwrap()
 }
 
@@ -85,9 +85,9 @@ async fn a_conditional_deletion_takes_nothing_its_caller_has_not_seen() {
         extractor: None,
         summarizer: None,
         rules: Rules::default(),
-        aids: OptionalParts::default(),
+        optional: OptionalParts::default(),
     }));
-    let rig = Arc::new(Rig::over(engine, Script::saying("hello"), |_| {}).await);
+    let rig = Arc::new(TestServer::over(engine, Script::saying("hello"), |_| {}).await);
     rig.told("ines", "The lamp hums.").await;
     let old = rig.ask("DELETE", "/memory/ines", &[], None).await;
     rig.told("ines", "The lamp hums again.").await;
@@ -145,13 +145,13 @@ async fn a_conditional_deletion_takes_nothing_its_caller_has_not_seen() {
     assert_eq!(deleted + left, told, "every turn that was acknowledged is there, or was counted in a receipt");
 }
 
-async fn added(rig: &Rig, headers: &[(&str, &str)], user: &str, text: &str) -> String {
+async fn added(rig: &TestServer, headers: &[(&str, &str)], user: &str, text: &str) -> String {
     let body = json!({"messages": text, "user_id": user, "infer": false});
     let added = rig.ask("POST", "/v3/memories/add/", headers, Some(&body)).await.ok();
     added["results"][0]["id"].as_str().unwrap().to_owned()
 }
 
-async fn entities(rig: &Rig, headers: &[(&str, &str)]) -> Vec<String> {
+async fn entities(rig: &TestServer, headers: &[(&str, &str)]) -> Vec<String> {
     let page = rig.ask("GET", "/v1/entities/", headers, None).await.ok();
     page["results"].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
 }

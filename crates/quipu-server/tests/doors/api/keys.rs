@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 use super::rig;
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
-impl Rig {
+impl TestServer {
     /// A key with these scopes, of one user or of all.
     pub(crate) fn key(&self, scopes: &[Scope], user: Option<&str>) -> String {
         let user = user.map(|user| UserId::parse(user).unwrap());
@@ -19,8 +19,8 @@ impl Rig {
 }
 
 /// A server that asks everybody for a key.
-async fn guarded() -> Rig {
-    Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await
+async fn guarded() -> TestServer {
+    TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,7 +126,7 @@ async fn whom_a_key_is_bound_to_comes_before_what_a_request_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_may_ask_so_often_and_others_go_on() {
-    let rig = Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.bounds.requests_per_second = 1;
         options.bounds.requests_at_once = 3;
     })
@@ -152,7 +152,7 @@ async fn a_key_may_ask_so_often_and_others_go_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_of_a_deleted_user_open_nothing_ever_after() {
-    type Delete = fn(&Rig, &str) -> (&'static str, String);
+    type Delete = fn(&TestServer, &str) -> (&'static str, String);
     let doors: [Delete; 2] =
         [|_, user| ("DELETE", format!("/memory/{user}")), |_, user| ("DELETE", format!("/v2/entities/user/{user}/"))];
     for door in doors {

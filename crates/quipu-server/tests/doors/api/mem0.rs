@@ -8,23 +8,23 @@ use quipu_models::fake::Script;
 use serde_json::{Value, json};
 
 use super::rig;
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 /// Adds what a user says, and gives the names of what came of it.
-async fn added(rig: &Rig, user: &str, words: &str) -> Vec<String> {
+async fn added(rig: &TestServer, user: &str, words: &str) -> Vec<String> {
     let body = json!({"messages": [{"role": "user", "content": words}], "user_id": user});
     let added = rig.send("/v3/memories/add/", body).await.ok();
     let results = added["results"].as_array().unwrap();
     results.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
 }
 
-async fn listed(rig: &Rig, filters: Value) -> Vec<Value> {
+async fn listed(rig: &TestServer, filters: Value) -> Vec<Value> {
     let page = rig.send("/v3/memories/?page=1&page_size=50", json!({"filters": filters})).await.ok();
     assert_eq!(page["count"], page["results"].as_array().unwrap().len(), "{page}");
     page["results"].as_array().unwrap().clone()
 }
 
-async fn searched(rig: &Rig, query: &str, filters: Value) -> Vec<Value> {
+async fn searched(rig: &TestServer, query: &str, filters: Value) -> Vec<Value> {
     let found = rig.send("/v3/memories/search/", json!({"query": query, "filters": filters})).await.ok();
     found["results"].as_array().unwrap().clone()
 }
@@ -33,7 +33,8 @@ async fn searched(rig: &Rig, query: &str, filters: Value) -> Vec<Value> {
 async fn another_programs_key_is_as_good_as_none() {
     let open = rig().await;
     let closed =
-        Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await;
+        TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
+            .await;
     for (rig, path, key, status) in [
         (&open, "/v1/ping/", "Token m0-made-up", 200),
         (&open, "/v1/ping/", "Token qp_made_up", 401),
@@ -108,7 +109,7 @@ async fn what_is_added_is_searched_listed_and_read() {
     assert_eq!(listed(&rig, json!({"agent_id": "ops"})).await.len(), 0);
 }
 
-async fn added_as_is(rig: &Rig) -> Value {
+async fn added_as_is(rig: &TestServer) -> Value {
     let body = json!({
         "messages": [{"role": "assistant", "content": "The pipeline runs nightly at two."}], "agent_id": "ops", "infer": false,
     });

@@ -4,10 +4,10 @@ use quipu_engine::ports::Scope;
 use serde_json::{Value, json};
 
 use super::rig;
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 /// Runs a command; what it says, and whether it says that it could not.
-async fn run(rig: &Rig, command: Value) -> (String, bool) {
+async fn run(rig: &TestServer, command: Value) -> (String, bool) {
     let ran = rig.send("/v1/memory-tool", command).await.ok();
     (ran["content"].as_str().unwrap().to_owned(), ran["is_error"].as_bool().unwrap())
 }

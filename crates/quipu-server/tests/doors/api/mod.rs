@@ -13,14 +13,14 @@ mod tenants;
 use quipu_models::fake::Script;
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
 /// A server over an empty memory.
-async fn rig() -> Rig {
-    Rig::new(Script::saying("hello")).await
+async fn rig() -> TestServer {
+    TestServer::new(Script::saying("hello")).await
 }
 
-impl Rig {
+impl TestServer {
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], None).await
     }

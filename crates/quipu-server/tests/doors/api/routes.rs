@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::rig;
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn seed_0_the_core_document() {
@@ -147,7 +147,7 @@ async fn a_pack_is_made_and_made_again() {
 }
 
 /// Three facts, a task and a note of a user.
-async fn life(rig: &Rig) {
+async fn life(rig: &TestServer) {
     let write = json!({
         "user_id": "ines", "actor": "user",
         "facts": [{"p": "lives_in", "o": "Porto"}, {"p": "likes", "o": "oysters"}, {"p": "likes", "o": "fado"}],

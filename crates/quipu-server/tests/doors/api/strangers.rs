@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::rig;
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
 /// Nobody must read this name in an answer about somebody else.
 const ANOTHER: &str = "zelda";
@@ -93,7 +93,7 @@ fn body(route: &str) -> Option<Value> {
     })
 }
 
-async fn asked(rig: &Rig, route: &str) -> Answer {
+async fn asked(rig: &TestServer, route: &str) -> Answer {
     let (method, path) = route.split_once(' ').unwrap();
     let path = PARTS.iter().fold(path.to_owned(), |path, (part, name)| path.replace(part, name));
     let query = QUERIES.iter().find(|(of, _)| *of == route).map(|(_, query)| format!("?{query}")).unwrap_or_default();
@@ -101,7 +101,7 @@ async fn asked(rig: &Rig, route: &str) -> Answer {
 }
 
 /// Every route of ours that is about a user, with its scope.
-async fn routes(rig: &Rig) -> Vec<(String, String)> {
+async fn routes(rig: &TestServer) -> Vec<(String, String)> {
     let page = rig.get("/openapi.json").await.ok();
     let mut all = Vec::new();
     for (path, methods) in page["paths"].as_object().unwrap() {

@@ -7,11 +7,11 @@ use quipu_models::HashedNgrams;
 use quipu_models::fake::Script;
 
 use super::{OWN, rig};
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 /// A server that asks everybody for a key.
-async fn guarded() -> Rig {
-    Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await
+async fn guarded() -> TestServer {
+    TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

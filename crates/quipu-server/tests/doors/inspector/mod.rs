@@ -5,16 +5,16 @@ pub(crate) mod pages;
 
 use quipu_models::fake::Script;
 
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
-async fn rig() -> Rig {
-    Rig::new(Script::saying("hello")).await
+async fn rig() -> TestServer {
+    TestServer::new(Script::saying("hello")).await
 }
 
 /// What a browser says of a form on a page of this server.
 const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
 
-impl Rig {
+impl TestServer {
     /// Sends a form as a browser does, without going where it is sent on to.
     async fn form(&self, path: &str, headers: &[(&str, &str)], fields: &[(&str, &str)]) -> Answer {
         let client = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();

@@ -5,7 +5,7 @@ use quipu_core::id::UserId;
 use quipu_engine::{FactOptions, WriteRequest, facts, reviews, write};
 
 use super::{OWN, rig};
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 /// Every page about a user, as it is asked for without knowing more than the user.
 pub(crate) const OF_A_USER: [&str; 20] = [
@@ -49,7 +49,7 @@ fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
 }
 
-impl Rig {
+impl TestServer {
     /// A fact an agent wrote of a user.
     fn claims(&self, name: &str, json: &str, kind: SourceKind) {
         let request: WriteRequest = serde_json::from_str(json).unwrap();

@@ -8,12 +8,13 @@ use quipu_models::fake::Script;
 use serde_json::json;
 
 use super::{Client, rig};
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_key_that_is_needed_nothing_is_said() {
     let rig =
-        Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await;
+        TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
+            .await;
     let client = Client::of(&rig);
     for path in ["/mcp", "/mcp/ines"] {
         let refused = Client::of(&rig).at(path).ask("tools/list", json!({})).await;

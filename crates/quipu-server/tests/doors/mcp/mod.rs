@@ -12,25 +12,25 @@ use quipu_engine::ports::Scope;
 use quipu_models::fake::Script;
 use serde_json::{Value, json};
 
-use crate::rig::{Answer, Rig};
+use crate::rig::{Answer, TestServer};
 
 const NEWEST: &str = "2026-07-28";
 
 /// A server over an empty memory.
-async fn rig() -> Rig {
-    Rig::new(Script::saying("hello")).await
+async fn rig() -> TestServer {
+    TestServer::new(Script::saying("hello")).await
 }
 
 /// Who asks, where.
 struct Client<'a> {
-    rig: &'a Rig,
+    rig: &'a TestServer,
     path: String,
     key: Option<String>,
 }
 
 impl<'a> Client<'a> {
     /// Somebody without a key.
-    fn of(rig: &'a Rig) -> Self {
+    fn of(rig: &'a TestServer) -> Self {
         Self { rig, path: "/mcp".to_owned(), key: None }
     }
 

@@ -8,7 +8,7 @@ use quipu_models::fake::Script;
 use serde_json::{Value, json};
 
 use super::{Client, rig};
-use crate::rig::Rig;
+use crate::rig::TestServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_listed_says_what_it_does() {
@@ -76,9 +76,10 @@ async fn what_the_user_said_is_the_users_and_what_a_model_says_is_an_agents() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_in_the_users_mouth_can_be_switched_off() {
-    let rig =
-        Rig::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.mcp.user_words = false)
-            .await;
+    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+        options.mcp.user_words = false
+    })
+    .await;
     let client = Client::of(&rig);
     let said = client.fails("add_memory", json!({"user_said": "I live in Porto."})).await;
     assert!(said.contains("give it as text"), "{said}");

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change};
-use quipu_core::evolve::{Standing, Thresholds};
+use quipu_core::evolve::{DueStatus, Thresholds};
 use quipu_core::id::UserId;
-use quipu_core::item::{Decision, Drawn, ReviewKind};
+use quipu_core::item::{Decision, DerivedChange, ReviewKind};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::ports::Reflector;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, Error, Evolution, EvolveOptions, FactOptions, PatchOptions, PromoteRequest, RememberOptions,
-    TendOptions, TendStep, Utterance, chosen, core_at, decide_review, edit_core, erase, evolve, facts, pick, promote,
-    rebuild, remember, retract, revert, reviews, schema, show, status, tend, undo_review, verify,
+    Edit, Engine, Error, Evolution, EvolveOptions, FactOptions, MaintainOptions, MaintenanceStep, PatchOptions,
+    PromoteRequest, RememberOptions, Utterance, chosen, core_at, decide_review, edit_core, erase, evolve, facts,
+    maintain, pick, promote, rebuild, remember, retract, revert, reviews, schema, show, status, undo_review, verify,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::tale::check;
-use quipu_testkit::{MemoryStore, Rig};
+use quipu_testkit::{MemoryStore, TestEngine};
 use serde_json::{Value, json};
 
 use crate::me;
@@ -27,7 +27,7 @@ mod naming;
 
 /// A memory that lives from day to day.
 struct Life {
-    rig: Rig,
+    rig: TestEngine,
     store: MemoryStore,
     engine: Engine,
 }
@@ -38,7 +38,7 @@ impl Life {
     }
 
     fn with(reflector: Option<Arc<dyn Reflector>>) -> Self {
-        let rig = Rig { extractor: Some(Arc::new(RuleExtractor::english())), reflector, ..Rig::new(1) };
+        let rig = TestEngine { extractor: Some(Arc::new(RuleExtractor::english())), reflector, ..TestEngine::new(1) };
         let store = MemoryStore::new();
         let engine = rig.engine(Box::new(store.clone()));
         Self { rig, store, engine }
@@ -128,17 +128,17 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     let version = life.version();
     let dry = life.evolves(4, &EvolveOptions { dry_run: true, ..EvolveOptions::default() });
     let stress = dry.patterns.iter().find(|one| one.survey.candidate.key == "stressManagement").unwrap();
-    assert_eq!(stress.survey.standing, Standing::Due);
+    assert_eq!(stress.survey.standing, DueStatus::Due);
     assert_eq!((stress.survey.candidate.support.instances, stress.survey.candidate.support.days), (3, 3));
     assert_eq!(stress.preview.as_ref().unwrap().moves[0].to, "/stressManagement");
     assert_eq!(life.version(), version);
     let due = status(&life.engine, &me()).unwrap().due;
-    assert!(due.iter().any(|one| one.step == TendStep::Evolve), "{due:?}");
+    assert!(due.iter().any(|one| one.step == MaintenanceStep::Evolve), "{due:?}");
     // then it waits once, and only once
     life.day(4);
-    let steps = vec![TendStep::Evolve];
-    let tended = tend(&life.engine, &me(), &TendOptions { steps, ..TendOptions::default() }).unwrap();
-    assert_eq!(tended.steps.iter().map(|one| (one.step, one.left)).collect::<Vec<_>>(), [(TendStep::Evolve, 0)]);
+    let steps = vec![MaintenanceStep::Evolve];
+    let tended = maintain(&life.engine, &me(), &MaintainOptions { steps, ..MaintainOptions::default() }).unwrap();
+    assert_eq!(tended.steps.iter().map(|one| (one.step, one.left)).collect::<Vec<_>>(), [(MaintenanceStep::Evolve, 0)]);
     let after = life.version();
     assert!(after > version);
     let again = life.evolves(5, &EvolveOptions::default());
@@ -161,7 +161,7 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     let decided = decide_review(&life.engine, &me(), &id, &Decision::Approved, Actor::User, None).unwrap();
     // then one event holds the decision, the promotion and its patches
     let event = show(&life.engine, &me(), EventRef::Seq(decided.seq)).unwrap();
-    let words: Vec<&str> = event.changes.iter().flatten().map(Change::word).collect();
+    let words: Vec<&str> = event.changes.iter().flatten().map(Change::as_str).collect();
     assert_eq!(words.first(), Some(&"SCHEMA_PROMOTION"));
     assert!(words.contains(&"core_patched") && words.contains(&"review_decided"), "{words:?}");
     assert_eq!(life.core().pointer(AT), Some(&json!(["yoga", "long walks", "breathing exercises"])));
@@ -249,7 +249,7 @@ fn an_erasure_of_a_note_takes_its_name_along() {
     life.promotes("sleep");
     erase(&life.engine, &me(), &[EraseTarget::Event(first)], "asked to", &mut |_| {}).unwrap();
     assert!(!life.holds("boris") && !life.holds("trouble"));
-    let sleep = json!({"impact": "Higher BG after poor sleep", "aids": ["Started using sleep mask"]});
+    let sleep = json!({"impact": "Higher BG after poor sleep", "optional": ["Started using sleep mask"]});
     assert_eq!(life.core(), json!({"sleepHealth": sleep, "uncategorized": {"zebra": 1}}));
     life.is_sound();
 }
@@ -285,7 +285,7 @@ fn no_is_remembered_until_twice_as_much_speaks_for_it() {
     assert!(life.core().get("sleepHealth").is_none());
     life.sets(4, "/uncategorized/sleep_note_4", json!("Bad night"));
     let again = life.evolves(4, &EvolveOptions::default());
-    assert!(matches!(again.patterns[0].survey.standing, Standing::Declined { again_at: 6, .. }), "{again:?}");
+    assert!(matches!(again.patterns[0].survey.standing, DueStatus::Declined { again_at: 6, .. }), "{again:?}");
     assert!(reviews(&life.engine, &me(), false).unwrap().is_empty());
     life.sets(5, "/uncategorized/sleep_note_5", json!("Bad night"));
     life.sets(6, "/uncategorized/sleep_note_6", json!("Bad night"));
@@ -332,7 +332,7 @@ fn what_was_promoted_and_taken_back_is_left_until_twice_as_much_speaks_for_it() 
     revert(&life.engine, &me(), &selection, &RevertOptions::default(), &mut |_| {}).unwrap();
     for options in [EvolveOptions::default(), apply] {
         let again = life.evolves(3, &options);
-        assert_eq!(again.patterns[0].survey.standing, Standing::TakenBack { again_at: 6 }, "{again:?}");
+        assert_eq!(again.patterns[0].survey.standing, DueStatus::TakenBack { again_at: 6 }, "{again:?}");
         assert_eq!((again.patterns[0].event_seq, again.patterns[0].review), (None, None));
     }
     assert!(reviews(&life.engine, &me(), false).unwrap().is_empty());
@@ -387,7 +387,7 @@ fn a_promotion_asked_for_answers_who_waits_and_is_done_once() {
     let seq = first.receipt.unwrap().seq;
     let event = show(&life.engine, &me(), EventRef::Seq(seq)).unwrap();
     let decided = event.changes.iter().flatten().find_map(|change| match change {
-        Change::Drawn(Drawn::ReviewDecided { decision, .. }) => Some(decision.clone()),
+        Change::Drawn(DerivedChange::ReviewDecided { decision, .. }) => Some(decision.clone()),
         _ => None,
     });
     assert_eq!(decided, Some(Decision::Edited { text: "nights".to_owned() }));

@@ -122,11 +122,11 @@ fn a_model_places_what_is_put_to_a_person_where_the_words_bear_it_out() {
         (
             "fields the rules know, and a word of the sentence",
             &[(0, "challenges"), (1, "Aids"), (2, "window")][..],
-            json!({"challenges": "Awake at 3:40", "aids": ["A mask does it"], "window": "Eight hours with the window open"}),
+            json!({"challenges": "Awake at 3:40", "optional": ["A mask does it"], "window": "Eight hours with the window open"}),
         ),
         (
             "a length of time where none is said, words nobody said, a line that was not shown",
-            &[(0, "duration"), (1, "insomnia"), (7, "aids"), (2, "sleep")],
+            &[(0, "duration"), (1, "insomnia"), (7, "optional"), (2, "sleep")],
             json!({"notes": ["Awake at 3:40", "A mask does it", "Eight hours with the window open"]}),
         ),
     ] {
@@ -145,19 +145,19 @@ fn a_model_places_what_is_put_to_a_person_where_the_words_bear_it_out() {
 
 #[test]
 fn under_another_name_everything_goes_where_it_was_proposed() {
-    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(1, "aids")]);
+    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(1, "optional")]);
     let life = Life::with(Some(namer));
     sleeps_oddly(&life);
     life.evolves(3, &EvolveOptions::default());
     let waiting = reviews(&life.engine, &me(), false).unwrap().remove(0).review;
     let edited = Decision::Edited { text: "nights".to_owned() };
     decide_review(&life.engine, &me(), &waiting.id.to_string(), &edited, Actor::User, None).unwrap();
-    assert_eq!(life.core()["nights"]["aids"], json!(["A mask does it"]));
+    assert_eq!(life.core()["nights"]["optional"], json!(["A mask does it"]));
 }
 
 #[test]
 fn who_erases_what_was_placed_erases_where_it_was_named_and_leaves_the_rest() {
-    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(0, "challenges"), (1, "aids")]);
+    let namer = Namer::placing("sleepHealth", "How the user sleeps", &[(0, "challenges"), (1, "optional")]);
     let mut life = Life::with(Some(namer));
     sleeps_oddly(&life);
     life.evolves(3, &EvolveOptions::default());

@@ -1,12 +1,17 @@
 //! Which questions are asked if not all are: spread evenly over conversations and groups, and a few of many are among more.
 
 use super::super::bootstrap;
-use super::super::corpus::{Asked, Told};
-use super::super::worlds::Dice;
+use super::super::corpus::{EvalQuestion, EvalSample};
+use super::super::worlds::WorldRng;
 
 /// The first `most` questions in an order that follows from the seed. Places of the conversation and of the question.
-pub(super) fn chosen(told: &[Told], is_wanted: impl Fn(&Asked) -> bool, seed: u64, most: usize) -> Vec<(usize, usize)> {
-    let mut dice = Dice::new(seed);
+pub(super) fn chosen(
+    told: &[EvalSample],
+    is_wanted: impl Fn(&EvalQuestion) -> bool,
+    seed: u64,
+    most: usize,
+) -> Vec<(usize, usize)> {
+    let mut dice = WorldRng::new(seed);
     let mut groups: Vec<&str> =
         told.iter().flat_map(|one| &one.asked).filter(|one| is_wanted(one)).map(|one| one.group.as_str()).collect();
     groups.sort_unstable();
@@ -42,13 +47,14 @@ pub(super) const SEED: u64 = bootstrap::SEED;
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::super::corpus::Told;
+    use super::super::super::corpus::EvalSample;
     use super::*;
 
     #[test]
     fn a_few_are_spread_and_are_among_more() {
         let groups = ["x", "y", "z"];
-        let told: Vec<Told> = ["a", "b", "c", "d"].iter().filter_map(|name| Told::asking(name, &groups, 5)).collect();
+        let told: Vec<EvalSample> =
+            ["a", "b", "c", "d"].iter().filter_map(|name| EvalSample::asking(name, &groups, 5)).collect();
         let all = chosen(&told, |_| true, SEED, usize::MAX);
         assert_eq!(all.len(), 4 * 3 * 5);
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());

@@ -13,9 +13,9 @@ use std::time::Duration;
 
 use quipu_engine::ports::{LanguageModel, ModelError, Request};
 use quipu_engine::{Engine, Error, Result};
-use quipu_models::language::{Book, RemoteModel};
+use quipu_models::language::{ModelUsage, RemoteModel};
 
-use super::corpus::{Asked, Corpus, Kind, Subject};
+use super::corpus::{Corpus, EvalQuestion, Kind, Subject};
 use super::{heard, packed};
 use crate::app;
 use crate::output::Printer;
@@ -45,7 +45,7 @@ pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &Wanted<'_
     if kind == Kind::Assistant {
         return Err(Error::Invalid("answers are judged by the rules of LoCoMo and BEAM only".to_owned()));
     }
-    let is_wanted = |asked: &Asked| match kind {
+    let is_wanted = |asked: &EvalQuestion| match kind {
         Kind::Beam => !asked.rubric.is_empty(),
         _ => asked.answer.is_some(),
     };
@@ -53,7 +53,7 @@ pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &Wanted<'_
     let ids: BTreeSet<String> = chosen.iter().map(|&(at, place)| corpus.told[at].asked[place].id.clone()).collect();
     let corpus = corpus.of_questions(|asked| ids.contains(&asked.id));
     let book = app::book(&settings.data_dir, settings);
-    let judge = wanted.judge.or_else(|| has(settings, ModelRole::Judge).then(|| ModelRole::Judge.word()));
+    let judge = wanted.judge.or_else(|| has(settings, ModelRole::Judge).then(|| ModelRole::Judge.as_str()));
     let models = Models {
         model: model(settings, &book, wanted.model, ModelRole::Chat)?,
         judge: match judge {
@@ -62,7 +62,7 @@ pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &Wanted<'_
         },
     };
     let kept = Kept::open(wanted.out, &run_is(&corpus, wanted, &models)?)?;
-    let is_open = |asked: &Asked| Step::ALL.iter().any(|step| kept.get(&asked.id, *step).is_none());
+    let is_open = |asked: &EvalQuestion| Step::ALL.iter().any(|step| kept.get(&asked.id, *step).is_none());
     let open = corpus.of_questions(is_open);
     if !open.told.is_empty() {
         let (_folder, engine) = super::scratch(settings)?;
@@ -70,7 +70,7 @@ pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &Wanted<'_
         Run { kind, engine: &engine, models: &models, kept: &kept, tokens: wanted.tokens, printer }
             .ask_all(&subjects, wanted.parallel)?;
     }
-    let asked: Vec<&Asked> = corpus.told.iter().flat_map(|told| &told.asked).collect();
+    let asked: Vec<&EvalQuestion> = corpus.told.iter().flat_map(|told| &told.asked).collect();
     let about = report::About {
         kind,
         memory: heard::reading(wanted.words_only),
@@ -88,7 +88,7 @@ fn run_is(corpus: &Corpus, wanted: &Wanted<'_>, models: &Models) -> Result<RunIs
         .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", wanted.file.display())))?;
     let (answer, judge) = prompts::instructions(corpus.kind);
     Ok(RunIs {
-        kind: corpus.kind.word().to_owned(),
+        kind: corpus.kind.as_str().to_owned(),
         file: blake3::hash(&bytes).to_hex().to_string(),
         memory: heard::reading(wanted.words_only).to_owned(),
         model: models.model.id().to_owned(),
@@ -108,9 +108,9 @@ fn has(settings: &Settings, role: ModelRole) -> bool {
 }
 
 /// The model of a role's table, or one of another name at the endpoint of the usual role, or else of `[models.chat]`.
-fn model(settings: &Settings, book: &Arc<Book>, name: &str, usual: ModelRole) -> Result<Arc<RemoteModel>> {
+fn model(settings: &Settings, book: &Arc<ModelUsage>, name: &str, usual: ModelRole) -> Result<Arc<RemoteModel>> {
     let of_role = |role: ModelRole| settings.models.iter().find(|set| set.role == role);
-    if let Some(set) = settings.models.iter().find(|set| set.role.word() == name) {
+    if let Some(set) = settings.models.iter().find(|set| set.role.as_str() == name) {
         let own = app::model(settings, book, set.role)?;
         return own.ok_or_else(|| Error::Bug(format!("the settings have no {name}")));
     }
@@ -120,7 +120,7 @@ fn model(settings: &Settings, book: &Arc<Book>, name: &str, usual: ModelRole) ->
     };
     let mut endpoint = set.endpoint.clone();
     endpoint.model = name.to_owned();
-    let made = RemoteModel::new(set.role.word(), endpoint, book.clone(), Arc::new(SystemEntropy));
+    let made = RemoteModel::new(set.role.as_str(), endpoint, book.clone(), Arc::new(SystemEntropy));
     Ok(Arc::new(made.map_err(|error| Error::Invalid(format!("the model {name:?}: {error}")))?))
 }
 
@@ -136,7 +136,7 @@ struct Run<'a> {
 impl Run<'_> {
     /// Asks all questions, several at a time. The first fault that asking again may mend ends it; what was answered is kept.
     fn ask_all(&self, subjects: &[Subject<'_>], parallel: usize) -> Result<()> {
-        let all: Vec<(&Subject<'_>, &Asked)> =
+        let all: Vec<(&Subject<'_>, &EvalQuestion)> =
             subjects.iter().flat_map(|subject| subject.told.asked.iter().map(move |asked| (subject, asked))).collect();
         let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
@@ -167,7 +167,7 @@ impl Run<'_> {
         Err(error)
     }
 
-    fn ask(&self, subject: &Subject<'_>, asked: &Asked) -> Result<()> {
+    fn ask(&self, subject: &Subject<'_>, asked: &EvalQuestion) -> Result<()> {
         let answer = match self.kept.get(&asked.id, Step::Answer) {
             Some(answer) => answer,
             None => {

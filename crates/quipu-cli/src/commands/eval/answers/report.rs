@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::super::render;
 use super::super::bootstrap;
-use super::super::corpus::{Asked, Kind};
+use super::super::corpus::{EvalQuestion, Kind};
 use super::super::lines::{Line, Out};
 use super::super::metrics::{Figures, Scores};
 use super::kept::{Kept, Step};
@@ -58,7 +58,7 @@ struct Detail<'a> {
 }
 
 impl Report {
-    pub(super) fn of(about: About, asked: &[&Asked], kept: &Kept) -> Result<Self> {
+    pub(super) fn of(about: About, asked: &[&EvalQuestion], kept: &Kept) -> Result<Self> {
         let mut out = Out::to(Some(&kept.folder().join("details.jsonl")))?;
         let (mut lines, mut packs) = (Vec::new(), Vec::new());
         let (mut input_tokens, mut output_tokens, mut not_answered, mut not_judged) = (0, 0, 0, 0);
@@ -82,7 +82,7 @@ impl Report {
             };
             let line = Line {
                 id: one.id.clone(),
-                eval: format!("answers {}", about.kind.word()),
+                eval: format!("answers {}", about.kind.as_str()),
                 group: one.group.clone(),
                 question: one.question.clone(),
                 metrics: [(SCORE.to_owned(), score)].into_iter().collect(),
@@ -124,7 +124,7 @@ pub(super) fn in_words(report: &Report) -> String {
          usable judgement do not count\n\
          Packs of at most {} tokens, mean {:.0}; tokens of all prompts {}, of all replies {}\n\
          Answered by {}, judged by {}\nMemory: {}\n",
-        render::table(&[about.kind.word(), "questions", figure], &rows),
+        render::table(&[about.kind.as_str(), "questions", figure], &rows),
         bootstrap::RESAMPLES,
         report.not_answered,
         report.not_judged,

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::super::super::render;
 use super::super::certainty::Stated;
-use super::super::corpus::{Asked, Request, Subject};
+use super::super::corpus::{EvalQuestion, Request, Subject};
 use super::super::heard;
 use super::super::lines::Line;
 use super::super::metrics::{self, Scores};
@@ -41,7 +41,7 @@ pub(super) enum First {
 impl First {
     pub(super) const ALL: [Self; 4] = [Self::Statement, Self::Turn, Self::Episode, Self::Wrong];
 
-    pub(super) fn word(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Statement => "statement",
             Self::Turn => "turn",
@@ -53,7 +53,7 @@ impl First {
 
 /// A question that was asked.
 pub(super) struct Answered {
-    pub(super) asked: Asked,
+    pub(super) asked: EvalQuestion,
     /// Its figures; those in which less is better, too.
     pub(super) scores: Scores,
     pub(super) shares_a_word: bool,
@@ -100,8 +100,8 @@ impl Detail<'_> {
             self.line.id.clone(),
             self.line.group.clone(),
             found,
-            self.verdict.word().to_owned(),
-            self.first.word().to_owned(),
+            self.verdict.as_str().to_owned(),
+            self.first.as_str().to_owned(),
             render::excerpt(&self.line.question, EXCERPT_CHARS),
             first.unwrap_or_default(),
         ]
@@ -166,7 +166,7 @@ impl<'a> Asking<'a> {
         Ok(Self { engine, subject, read_from: heard::read_from(engine, &subject.told.user)? })
     }
 
-    pub(super) fn ask(&self, asked: &Asked) -> Result<Answered> {
+    pub(super) fn ask(&self, asked: &EvalQuestion) -> Result<Answered> {
         let (user, heard) = (&self.subject.told.user, &self.subject.heard);
         let usual = quipu_engine::recall(self.engine, user, &self.subject.usual(&asked.question))?;
         let best = usual.hits.first();
@@ -185,7 +185,7 @@ impl<'a> Asking<'a> {
                 scores.insert(format!("turn.recall.{depth}"), share_of(&turns, &gold, depth));
             }
             for kind in First::ALL {
-                scores.insert(format!("first.{}", kind.word()), share(kind == first));
+                scores.insert(format!("first.{}", kind.as_str()), share(kind == first));
             }
             if !asked.outdated.is_empty() {
                 scores.insert("outdated_first".to_owned(), share(self.outdated_first(&deep.hits, asked)));
@@ -218,7 +218,7 @@ impl<'a> Asking<'a> {
         })
     }
 
-    fn kind_of(&self, hit: &Answer, asked: &Asked) -> First {
+    fn kind_of(&self, hit: &Answer, asked: &EvalQuestion) -> First {
         let is_gold = |turn: &&str| asked.gold.iter().any(|gold| gold == turn);
         let from_gold = |turns: Vec<&str>| turns.iter().any(is_gold);
         match hit.id.kind {
@@ -245,7 +245,7 @@ impl<'a> Asking<'a> {
     }
 
     /// Whether an outdated turn, or what was read from such turns only, stands before the first that answers.
-    fn outdated_first(&self, hits: &[Answer], asked: &Asked) -> bool {
+    fn outdated_first(&self, hits: &[Answer], asked: &EvalQuestion) -> bool {
         let is_in = |turns: &[&str], wanted: &[String]| wanted.iter().any(|turn| turns.contains(&turn.as_str()));
         let decided = hits.iter().find_map(|hit| {
             let turns = self.subject.heard.turns_of(hit);

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::corpus::{chat, message};
-use super::super::worlds::Dice;
+use super::super::worlds::WorldRng;
 
 const WORDS: &str = include_str!("noise.toml");
 
@@ -35,7 +35,7 @@ struct Speaker {
 /// same seed gives the same turns.
 pub(super) fn chats(seed: u64, turns: usize, until: Timestamp) -> Result<Vec<Value>> {
     let words: Words = toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of the noise: {error}")))?;
-    let mut dice = Dice::new(seed);
+    let mut dice = WorldRng::new(seed);
     let sessions = turns.div_ceil(SESSION);
     let step = YEAR / i32::try_from(sessions + 1).unwrap_or(i32::MAX);
     let mut chats = Vec::with_capacity(sessions);
@@ -55,7 +55,7 @@ pub(super) fn chats(seed: u64, turns: usize, until: Timestamp) -> Result<Vec<Val
 }
 
 /// A line with its places filled in.
-fn sentence(lists: &BTreeMap<String, Vec<String>>, lines: &[String], dice: &mut Dice) -> Result<String> {
+fn sentence(lists: &BTreeMap<String, Vec<String>>, lines: &[String], dice: &mut WorldRng) -> Result<String> {
     let mut text = dice.pick(lines).cloned().unwrap_or_default();
     // What is filled in may have a place of its own.
     while let Some((before, rest)) = text.split_once('{') {
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn every_line_can_be_filled() {
         let words: Words = toml::from_str(WORDS).unwrap();
-        let mut dice = Dice::new(1);
+        let mut dice = WorldRng::new(1);
         let lines = words.user.lines.iter().chain(&words.assistant.lines).chain(words.lists.values().flatten());
         for line in lines {
             sentence(&words.lists, std::slice::from_ref(line), &mut dice).unwrap();

@@ -59,7 +59,7 @@ fn in_words(report: &Report) -> String {
     format!(
         "{} questions of {}, {} of them answerable; the calibration as it ships\n\n{}\n{}\n{}",
         report.questions,
-        report.kind.word(),
+        report.kind.as_str(),
         report.answerable,
         render::table(&["", "AUROC", "ECE", "Brier"], &[report.certainty.row("shipped")]),
         render::table(&["verdict", "answerable", "not"], &certainty::verdict_rows(&report.verdicts)),

@@ -8,7 +8,7 @@ use quipu_core::id::UserId;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
-use super::{Asked, Request, Told, chat, json_of, message};
+use super::{EvalQuestion, EvalSample, Request, chat, json_of, message};
 
 /// Questions the chats do not answer.
 const UNANSWERABLE: &str = "unanswerable";
@@ -57,7 +57,7 @@ struct Wanted {
 }
 
 /// A file, or every `.json` file of a folder, in the order of their names.
-pub(super) fn read(place: &Path) -> Result<Vec<Told>> {
+pub(super) fn read(place: &Path) -> Result<Vec<EvalSample>> {
     let mut files = vec![place.to_owned()];
     if place.is_dir() {
         let cannot = |error: std::io::Error| Error::NotFound(format!("cannot read {}: {error}", place.display()));
@@ -70,7 +70,7 @@ pub(super) fn read(place: &Path) -> Result<Vec<Told>> {
     files.iter().map(|file| told(file, json_of(file)?)).collect()
 }
 
-fn told(file: &Path, person: Person) -> Result<Told> {
+fn told(file: &Path, person: Person) -> Result<EvalSample> {
     let wrong = |why: String| Error::Invalid(format!("{}: {why}", file.display()));
     let mut there = BTreeSet::new();
     for turn in person.sessions.iter().flat_map(|session| &session.turns) {
@@ -92,7 +92,7 @@ fn told(file: &Path, person: Person) -> Result<Told> {
         let messages = turns.map(|(place, turn)| message(&turn.id, &turn.role, at(place), &turn.content));
         chat(&format!("{}:{}", person.id, session.id), messages)
     };
-    let of_question = |(number, one): (usize, &Question)| Asked {
+    let of_question = |(number, one): (usize, &Question)| EvalQuestion {
         number,
         id: format!("{}:{}", person.id, one.id),
         group: one.kind.clone(),
@@ -103,7 +103,7 @@ fn told(file: &Path, person: Person) -> Result<Told> {
         outdated: one.outdated.clone(),
         answerable: one.kind != UNANSWERABLE,
     };
-    Ok(Told {
+    Ok(EvalSample {
         user: UserId::parse(&person.id)?,
         chats: person.sessions.iter().map(of_session).collect(),
         asked: person.questions.iter().enumerate().map(of_question).collect(),

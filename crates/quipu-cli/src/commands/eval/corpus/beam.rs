@@ -11,7 +11,7 @@ use quipu_engine::{Error, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Asked, Skipped, Told, chat, json_of, message};
+use super::{EvalQuestion, EvalSample, Skipped, chat, json_of, message};
 
 /// Questions the chat does not answer.
 pub(in super::super) const ABSTENTION: &str = "abstention";
@@ -44,13 +44,13 @@ struct Question {
     source_chat_ids: Value,
 }
 
-pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<Told>> {
+pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<EvalSample>> {
     let chats: Vec<Chat> = json_of(file)?;
     let wrong = |id: &str, why: &str| Error::Invalid(format!("{}: {id}: {why}", file.display()));
     chats
         .into_iter()
         .map(|one| {
-            let mut told = Told {
+            let mut told = EvalSample {
                 user: UserId::parse(&one.id)?,
                 chats: Vec::new(),
                 asked: Vec::new(),
@@ -76,7 +76,7 @@ pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<Told>> {
                 let named = gold.len();
                 gold.retain(|id| there.contains(id));
                 skipped.gold_unknown += named - gold.len();
-                told.asked.push(Asked {
+                told.asked.push(EvalQuestion {
                     id: format!("{}:{}", one.id, place + 1),
                     number: place,
                     answerable: question.ability != ABSTENTION,

@@ -7,12 +7,12 @@ use quipu_core::id::UserId;
 use quipu_engine::Result;
 
 use super::super::locomo::{category_name, questions};
-use super::{Asked, Skipped, Told};
+use super::{EvalQuestion, EvalSample, Skipped};
 
 /// Questions made to mislead have no evidence that answers them.
 const MISLEADING: u8 = 5;
 
-pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<Told>> {
+pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<EvalSample>> {
     let mut told = Vec::new();
     for set in questions(file)? {
         let mut asked = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<Told>> {
                 skipped.category_5 += 1;
                 continue;
             }
-            asked.push(Asked {
+            asked.push(EvalQuestion {
                 id: format!("{}:{}", set.conversation, place + 1),
                 number: place,
                 group: category_name(question.category).to_owned(),
@@ -30,11 +30,11 @@ pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<Told>> {
                 answer: question.answer,
                 gold: question.evidence,
                 answerable: true,
-                ..Asked::default()
+                ..EvalQuestion::default()
             });
         }
         let user = UserId::parse(&set.conversation)?;
-        told.push(Told { user, chats: Vec::new(), asked, requests: Vec::new(), later: SignedDuration::ZERO });
+        told.push(EvalSample { user, chats: Vec::new(), asked, requests: Vec::new(), later: SignedDuration::ZERO });
     }
     Ok(told)
 }

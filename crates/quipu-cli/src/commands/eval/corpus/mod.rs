@@ -20,7 +20,7 @@ use crate::output::Printer;
 
 /// One question.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Asked {
+pub(super) struct EvalQuestion {
     /// The same for the same file, whatever is found.
     pub(super) id: String,
     /// Its place in its conversation's list.
@@ -49,11 +49,11 @@ pub(super) struct Request {
 
 /// One memory to be made, and what is asked of it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Told {
+pub(super) struct EvalSample {
     pub(super) user: UserId,
     /// Chats as `quipu import openai` reads them; none for LoCoMo, whose own import reads the file.
     chats: Vec<Value>,
-    pub(super) asked: Vec<Asked>,
+    pub(super) asked: Vec<EvalQuestion>,
     pub(super) requests: Vec<Request>,
     /// How long after the last turn it is asked.
     later: SignedDuration,
@@ -72,14 +72,14 @@ pub(super) struct Skipped {
 #[derive(Debug, Clone)]
 pub(super) struct Corpus {
     pub(super) kind: Kind,
-    pub(super) told: Vec<Told>,
+    pub(super) told: Vec<EvalSample>,
     pub(super) skipped: Skipped,
     file: PathBuf,
 }
 
 /// A memory that was made, ready to be asked.
 pub(super) struct Subject<'a> {
-    pub(super) told: &'a Told,
+    pub(super) told: &'a EvalSample,
     pub(super) heard: Heard,
     /// When it is asked: "two years ago" is counted from there.
     pub(super) now: Option<Timestamp>,
@@ -128,7 +128,7 @@ impl Corpus {
     }
 
     /// The same with these questions only, and with the conversations they are asked of.
-    pub(super) fn of_questions(&self, is_wanted: impl Fn(&Asked) -> bool) -> Self {
+    pub(super) fn of_questions(&self, is_wanted: impl Fn(&EvalQuestion) -> bool) -> Self {
         let mut part = self.clone();
         part.told.iter_mut().for_each(|told| told.asked.retain(&is_wanted));
         part.told.retain(|told| !told.asked.is_empty());
@@ -156,14 +156,14 @@ impl Corpus {
     }
 }
 
-impl Told {
+impl EvalSample {
     /// One that is asked so many questions of each group, for tests.
     #[cfg(test)]
     pub(super) fn asking(name: &str, groups: &[&str], each: usize) -> Option<Self> {
-        let question = |group: &&str, number: usize| Asked {
+        let question = |group: &&str, number: usize| EvalQuestion {
             id: format!("{name}:{group}{number}"),
             group: (*group).to_owned(),
-            ..Asked::default()
+            ..EvalQuestion::default()
         };
         let asked = groups.iter().flat_map(|group| (0..each).map(move |number| question(group, number))).collect();
         let (chats, requests, later) = (Vec::new(), Vec::new(), SignedDuration::ZERO);
@@ -191,7 +191,7 @@ pub(super) fn message(id: &str, role: &str, said_at: Timestamp, content: &str) -
     json!({"id": id, "role": role, "created_at": said_at.to_string(), "content": content})
 }
 
-fn import(engine: &Engine, told: &Told, words_only: bool, watch: quipu_engine::Watch<'_>) -> Result<()> {
+fn import(engine: &Engine, told: &EvalSample, words_only: bool, watch: quipu_engine::Watch<'_>) -> Result<()> {
     import_chats(engine, &told.user, &told.chats, words_only, watch)
 }
 

@@ -10,8 +10,8 @@ use quipu_core::predicate::normal;
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    ContextOptions, Engine, Error, FactOptions, GrowOptions, RecallOptions, RememberOptions, Result, TendOptions,
-    Utterance, WriteRequest,
+    ConsolidateOptions, ContextOptions, Engine, Error, FactOptions, MaintainOptions, RecallOptions, RememberOptions,
+    Result, Utterance, WriteRequest,
 };
 
 use super::super::updates::place::Place;
@@ -35,7 +35,7 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
     let mut verdicts = Year { engine: &apart.engine, ..year }.folding()?;
     place.put(at(life.today, EVENING));
     let before = year.found(When::Seq(quipu_engine::status(year.engine, &user)?.version))?;
-    let tended = quipu_engine::tend(year.engine, &user, &TendOptions::default())?;
+    let tended = quipu_engine::maintain(year.engine, &user, &MaintainOptions::default())?;
     if let Some(fault) = tended.steps.iter().find_map(|step| step.fault.clone()) {
         return Err(Error::Bug(fault));
     }
@@ -202,7 +202,7 @@ impl Year<'_> {
             Ok(facts.into_iter().map(|shown| shown.fact.object).collect())
         };
         let before = holding()?;
-        quipu_engine::compact(self.engine, &user, &GrowOptions::default())?;
+        quipu_engine::compact(self.engine, &user, &ConsolidateOptions::default())?;
         let after = holding()?;
         let both = |held: &[String], one: &String, other: &String| held.contains(one) && held.contains(other);
         let verdict = |(one, other, alike): &(String, String, bool)| {

@@ -21,7 +21,7 @@ use super::Verdict;
 const NOON: i32 = 12 * 60;
 
 /// Looks at a story that has been told.
-type Judge = fn(&Told<'_>) -> Result<Verdict>;
+type Judge = fn(&StoryMemory<'_>) -> Result<Verdict>;
 
 /// One question of every family but *temporal*.
 pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Result<Vec<Verdict>> {
@@ -34,7 +34,7 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
         let user = UserId::parse(&short.world.name)?;
         let heard = telling::tell(&place, &user, &short.world)?;
         place.put(at(short.today, NOON));
-        let verdict = judge(&Told { place: &place, user: &user, short: &short })?;
+        let verdict = judge(&StoryMemory { place: &place, user: &user, short: &short })?;
         let world = short.world.name.clone();
         Ok(Verdict { world, ..verdict }.aside(!heard.set_aside.is_empty()))
     };
@@ -42,13 +42,13 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
 }
 
 /// A story that has been told.
-struct Told<'a> {
+struct StoryMemory<'a> {
     place: &'a Place,
     user: &'a UserId,
     short: &'a Short,
 }
 
-impl Told<'_> {
+impl StoryMemory<'_> {
     fn engine(&self) -> &Engine {
         &self.place.engine
     }
@@ -85,7 +85,7 @@ fn texts<'a>(hits: impl IntoIterator<Item = &'a Answer>) -> Vec<String> {
 }
 
 /// Both sides are shown to who asks, a question is put, and what the user said stands meanwhile.
-fn contradicted(told: &Told<'_>) -> Result<Verdict> {
+fn contradicted(told: &StoryMemory<'_>) -> Result<Verdict> {
     let (slot, short) = (told.slot(), told.short);
     let report = told.recall()?;
     let all: String = report
@@ -115,7 +115,7 @@ fn contradicted(told: &Told<'_>) -> Result<Verdict> {
 }
 
 /// After erasing every word of it, nothing finds it and no file holds it.
-fn forgotten(told: &Told<'_>) -> Result<Verdict> {
+fn forgotten(told: &StoryMemory<'_>) -> Result<Verdict> {
     let value = &told.short.value;
     let options = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
     let page = quipu_engine::list(told.engine(), told.user, &options)?;
@@ -162,7 +162,7 @@ fn is_in(folder: &Path, bytes: &[u8]) -> Result<bool> {
 }
 
 /// Nothing was told of whom the question is about: what is told of others is not passed off as an answer.
-fn silent(told: &Told<'_>) -> Result<Verdict> {
+fn silent(told: &StoryMemory<'_>) -> Result<Verdict> {
     let slot = told.slot();
     let (report, pack) = (told.recall()?, told.pack()?);
     let facts = told.facts(true)?;
@@ -180,7 +180,7 @@ fn silent(told: &Told<'_>) -> Result<Verdict> {
 }
 
 /// Told once and asked at once.
-fn learnt(told: &Told<'_>) -> Result<Verdict> {
+fn learnt(told: &StoryMemory<'_>) -> Result<Verdict> {
     let value = &told.short.value;
     let report = told.recall()?;
     let parts = [

@@ -12,7 +12,7 @@ use quipu_engine::{Answer, Engine, FactOptions, FactShown, RecallOptions, Result
 
 use super::super::updates::place::Place;
 use super::super::updates::telling;
-use super::super::worlds::{Asking, Dice, FACTS_AT, Past, Slot, World, about_the_past, at};
+use super::super::worlds::{Asking, FACTS_AT, Past, Slot, World, WorldRng, about_the_past, at};
 use super::Verdict;
 
 /// Nothing in a story happens at noon.
@@ -32,7 +32,7 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, worlds: usize) -> Res
         let all = FactOptions { all: true, ..FactOptions::default() };
         let facts = quipu_engine::facts(&place.engine, &user, &all)?;
         let facts = facts.into_iter().map(|shown| (shown.fact.id, shown)).collect();
-        let mut dice = Dice::new(seed.wrapping_add(number as u64));
+        let mut dice = WorldRng::new(seed.wrapping_add(number as u64));
         for (count, past) in about_the_past(&world, &asking, &mut dice).iter().enumerate() {
             let verdict = judge(&place.engine, &user, (&world, &facts), past, count + 1)?;
             verdicts.push(verdict.aside(heard.set_aside.contains(&past.slot)));

@@ -10,7 +10,7 @@ use quipu_core::extract::{Reading, USER};
 use quipu_core::id::{ItemId, UserId};
 use quipu_core::memory::{Held, Memory};
 use quipu_core::predicate::Predicates;
-use quipu_core::reconcile::{self, Case, Policy, Standing};
+use quipu_core::reconcile::{self, Case, OutcomeKind, Policy};
 use quipu_core::{ledger, source};
 use quipu_engine::ports::Extractor;
 use quipu_engine::{Error, Result};
@@ -82,7 +82,7 @@ fn one(place: &Place, memory: &Memory, held: &Held, with: (&Predicates, &Registr
         policy: with.2,
         source: held.source.id,
         reading,
-        standing: Standing { kind: held.from, trust: held.trust },
+        standing: OutcomeKind { kind: held.from, trust: held.trust },
         now: said_at.unwrap_or_default(),
         shown: &|_| false,
         nearest: &|_| None,

@@ -10,7 +10,7 @@ use quipu_engine::{Engine, Error, OptionalParts, Parts, Result, Rules};
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 
-use super::super::worlds::Dice;
+use super::super::worlds::WorldRng;
 
 /// An engine whose ledgers follow from the seed alone.
 pub(in super::super) struct Place {
@@ -30,11 +30,11 @@ impl Place {
             store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::Options::default())?),
             embedder,
             clock: clock.clone(),
-            entropy: Arc::new(StoryDice(Mutex::new(Dice::new(seed)))),
+            entropy: Arc::new(StoryDice(Mutex::new(WorldRng::new(seed)))),
             extractor: Some(extractor.clone()),
             summarizer: None,
             rules: Rules::default(),
-            aids: OptionalParts::default(),
+            optional: OptionalParts::default(),
         });
         Ok(Self { folder, engine, extractor, clock })
     }
@@ -61,7 +61,7 @@ impl Clock for StoryClock {
     }
 }
 
-struct StoryDice(Mutex<Dice>);
+struct StoryDice(Mutex<WorldRng>);
 
 impl Entropy for StoryDice {
     fn fill(&self, bytes: &mut [u8]) {

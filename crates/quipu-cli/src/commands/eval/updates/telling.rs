@@ -10,7 +10,7 @@ use quipu_engine::import::{Format, ReadOptions};
 use quipu_engine::ports::Extractor;
 use quipu_engine::{Error, FactOptions, IngestOptions, RememberOptions, Result, Utterance};
 
-use super::super::worlds::{Slot, Telling, Told, Voice, World, at};
+use super::super::worlds::{ExpectedReading, Slot, Telling, Voice, World, at};
 use super::place::Place;
 
 /// What came of telling a world.
@@ -127,11 +127,11 @@ fn is_read(place: &Place, slot: &Slot, telling: &Telling) -> Result<bool> {
     })
 }
 
-fn fits(told: Told, stance: &Stance) -> bool {
+fn fits(told: ExpectedReading, stance: &Stance) -> bool {
     match told {
-        Told::New => matches!(stance, Stance::Holds | Stance::Changed),
-        Told::Held => *stance == Stance::Held,
-        Told::Ended => *stance == Stance::Ended,
-        Told::Corrects => matches!(stance, Stance::Corrects { not: Some(_) }),
+        ExpectedReading::New => matches!(stance, Stance::Holds | Stance::Changed),
+        ExpectedReading::Held => *stance == Stance::Held,
+        ExpectedReading::Ended => *stance == Stance::Ended,
+        ExpectedReading::Corrects => matches!(stance, Stance::Corrects { not: Some(_) }),
     }
 }

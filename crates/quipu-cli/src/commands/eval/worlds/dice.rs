@@ -2,9 +2,9 @@
 
 /// SplitMix64: small, the same everywhere. Not for secrets.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Dice(u64);
+pub(in super::super) struct WorldRng(u64);
 
-impl Dice {
+impl WorldRng {
     pub(in super::super) fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -5,7 +5,7 @@ use quipu_core::source::Role;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
-use super::{Day, Dice};
+use super::{Day, WorldRng};
 
 const WORDS: &str = include_str!("life.toml");
 /// Days told of.
@@ -71,7 +71,7 @@ impl Life {
     pub(in super::super) fn make(seed: u64, number: usize) -> Result<Self> {
         let words: Words =
             toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of a life: {error}")))?;
-        let mut dice = Dice::new(seed.wrapping_mul(3_000_017).wrapping_add(number as u64));
+        let mut dice = WorldRng::new(seed.wrapping_mul(3_000_017).wrapping_add(number as u64));
         let mut said = Vec::new();
         let liked = likes(&words, &mut dice, &mut said);
         let (problem, approaches) = (one(&words.problems, &mut dice)?, two(&words.approaches, &mut dice)?);
@@ -103,11 +103,11 @@ impl Life {
     }
 }
 
-fn one(from: &[String], dice: &mut Dice) -> Result<String> {
+fn one(from: &[String], dice: &mut WorldRng) -> Result<String> {
     dice.pick(from).cloned().ok_or_else(|| Error::Bug("the words of a life have run out".to_owned()))
 }
 
-fn two(from: &[String], dice: &mut Dice) -> Result<(String, String)> {
+fn two(from: &[String], dice: &mut WorldRng) -> Result<(String, String)> {
     let mut all = from.to_vec();
     dice.shuffle(&mut all);
     match (all.pop(), all.pop()) {
@@ -117,7 +117,7 @@ fn two(from: &[String], dice: &mut Dice) -> Result<(String, String)> {
 }
 
 /// Half of the values come up on three or four days, the others on one or two, or thrice on one.
-fn likes(words: &Words, dice: &mut Dice, said: &mut Vec<Said>) -> Vec<(String, bool)> {
+fn likes(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Vec<(String, bool)> {
     let mut values = words.values.clone();
     dice.shuffle(&mut values);
     let mut liked = Vec::new();
@@ -140,7 +140,7 @@ fn likes(words: &Words, dice: &mut Dice, said: &mut Vec<Said>) -> Vec<(String, b
     liked
 }
 
-fn things(words: &Words, dice: &mut Dice, said: &mut Vec<Said>) -> Result<Vec<(String, String)>> {
+fn things(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Result<Vec<(String, String)>> {
     let (mut things, mut places) = (words.things.clone(), words.places.clone());
     dice.shuffle(&mut things);
     dice.shuffle(&mut places);
@@ -155,7 +155,7 @@ fn things(words: &Words, dice: &mut Dice, said: &mut Vec<Said>) -> Result<Vec<(S
     Ok(kept)
 }
 
-fn talk(words: &Words, dice: &mut Dice, said: &mut Vec<Said>) -> Result<()> {
+fn talk(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Result<()> {
     for day in (0..YEAR).step_by(BETWEEN as usize) {
         for _ in 0..EXCHANGES {
             said.push(Said { day, role: Role::User, text: one(&words.talk, dice)? });

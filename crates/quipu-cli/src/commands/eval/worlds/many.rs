@@ -2,7 +2,7 @@
 
 use super::day;
 use super::teller::{Named, Story};
-use super::{LAST, START, Told};
+use super::{ExpectedReading, LAST, START};
 
 impl Story<'_, '_> {
     pub(super) fn of_many(&mut self) {
@@ -13,7 +13,7 @@ impl Story<'_, '_> {
             if self.teller.dice.once_in(2)
                 && let Some(text) = self.word(&self.words.again, &value, "", &Named::default())
             {
-                self.say(text, &value, Told::New);
+                self.say(text, &value, ExpectedReading::New);
             }
             self.at = (self.at + self.teller.dice.days(40, 300)).min(LAST - 1);
             match self.teller.dice.below(4) {
@@ -42,7 +42,7 @@ impl Story<'_, '_> {
         let text = self.word(wordings, &value, "", &named)?;
         self.unsure(from, until);
         self.hold(&value, from_said, None);
-        self.say(text, &value, Told::New);
+        self.say(text, &value, ExpectedReading::New);
         if !words.corrected.is_empty() && self.teller.dice.once_in(3) {
             let right = self.fresh()?;
             self.at += self.teller.dice.days(1, 20);
@@ -54,7 +54,7 @@ impl Story<'_, '_> {
 
     fn give_up(&mut self, value: &str) {
         if let Some(text) = self.word(&self.words.ended, value, "", &Named::default()) {
-            self.say(text, value, Told::Ended);
+            self.say(text, value, ExpectedReading::Ended);
             self.close(value);
         }
     }
@@ -68,7 +68,7 @@ impl Story<'_, '_> {
         let at = self.at;
         self.unsure(at - 1, at);
         self.hold(value, at, None);
-        self.say(text, value, Told::New);
+        self.say(text, value, ExpectedReading::New);
         self.turn_to(own);
     }
 

@@ -18,7 +18,7 @@ use quipu_core::extract::USER;
 use quipu_engine::Result;
 
 pub(super) use day::{Day, at, date_of};
-pub(super) use dice::Dice;
+pub(super) use dice::WorldRng;
 pub(super) use life::Life;
 pub(super) use past::{Asking, FACTS_AT, Past, about as about_the_past};
 pub(super) use questions::{Ask, Question};
@@ -56,7 +56,7 @@ impl Voice {
 
 /// How a claim should be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ExpectedReading {
     /// It holds, or holds from now on.
     New,
     /// It held once.
@@ -79,7 +79,7 @@ pub(super) struct Telling {
     /// What it is about; `None` for chatter.
     pub(super) slot: Option<usize>,
     /// What should be read in it; `None` for nothing at all.
-    pub(super) claim: Option<(String, Told)>,
+    pub(super) claim: Option<(String, ExpectedReading)>,
 }
 
 /// A value and the days on which it held.
@@ -147,7 +147,7 @@ impl World {
     /// The world of a seed and a number: the same every time.
     pub(super) fn make(seed: u64, number: usize) -> Result<Self> {
         let language = Language::english()?;
-        let mut dice = Dice::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+        let mut dice = WorldRng::new(seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
         let mut people = language.people.clone();
         dice.shuffle(&mut people);
         people.truncate(2 + dice.below(2));

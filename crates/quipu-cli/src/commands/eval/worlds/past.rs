@@ -7,7 +7,7 @@ use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
 use super::day::{self, Day};
-use super::{Dice, LAST, Slot, Span, World};
+use super::{LAST, Slot, Span, World, WorldRng};
 
 const ASKING: &str = include_str!("asking.toml");
 
@@ -70,7 +70,7 @@ pub(in super::super) struct Past {
 }
 
 /// Two questions with the time in other words for every stretch of every value, where the telling decides the answer.
-pub(in super::super) fn about(world: &World, asking: &Asking, dice: &mut Dice) -> Vec<Past> {
+pub(in super::super) fn about(world: &World, asking: &Asking, dice: &mut WorldRng) -> Vec<Past> {
     let mut all = Vec::new();
     for (number, slot) in world.slots.iter().enumerate() {
         let Some(asks) = asking.about(&slot.predicate, &slot.subject) else { continue };
@@ -98,7 +98,7 @@ pub(in super::super) fn about(world: &World, asking: &Asking, dice: &mut Dice) -
 }
 
 /// A day the telling decides, and after which something else was told or could have been.
-fn inside(slot: &Slot, span: &Span, dice: &mut Dice) -> Option<Day> {
+fn inside(slot: &Slot, span: &Span, dice: &mut WorldRng) -> Option<Day> {
     let to = span.to.unwrap_or(LAST - 14).min(LAST - 14);
     let sure: Vec<Day> =
         (span.from..to).filter(|&day| slot.is_sure(day) && slot.on(day) == [span.value.as_str()]).collect();

@@ -1,7 +1,7 @@
 //! Questions about a world, with the answers that are right.
 
 use super::day::Day;
-use super::{Dice, LAST, Slot};
+use super::{LAST, Slot, WorldRng};
 
 /// Days asked about in one slot.
 const DAYS_ASKED: usize = 4;
@@ -26,7 +26,7 @@ pub(in super::super) struct Question {
     pub(in super::super) wanted: Vec<String>,
 }
 
-pub(super) fn about(slots: &[Slot], dice: &mut Dice) -> Vec<Question> {
+pub(super) fn about(slots: &[Slot], dice: &mut WorldRng) -> Vec<Question> {
     let mut all = Vec::new();
     for (slot, story) in slots.iter().enumerate().filter(|(_, story)| !story.said.is_empty()) {
         let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect();
@@ -49,7 +49,7 @@ pub(super) fn about(slots: &[Slot], dice: &mut Dice) -> Vec<Question> {
 }
 
 /// Days the telling decides: one inside every span as far as they go, and one before anything is known.
-fn days(story: &Slot, dice: &mut Dice) -> Vec<Day> {
+fn days(story: &Slot, dice: &mut WorldRng) -> Vec<Day> {
     let mut found = Vec::new();
     for span in &story.spans {
         let to = span.to.unwrap_or(LAST + 1);

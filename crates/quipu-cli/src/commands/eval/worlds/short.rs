@@ -5,7 +5,7 @@ use quipu_engine::{Error, Result};
 
 use super::language::Language;
 use super::past::{Asking, Asks};
-use super::{Day, Dice, Slot, Telling, Told, Voice, World};
+use super::{Day, ExpectedReading, Slot, Telling, Voice, World, WorldRng};
 
 /// When the value is told.
 const TOLD: Day = 200;
@@ -40,7 +40,7 @@ impl Short {
     /// The story of a seed and a number: the same every time.
     pub(in super::super) fn make(seed: u64, number: usize, plot: Plot) -> Result<Self> {
         let (language, asking) = (Language::english()?, Asking::english()?);
-        let mut dice = Dice::new(seed.wrapping_mul(2_000_003).wrapping_add(number as u64));
+        let mut dice = WorldRng::new(seed.wrapping_mul(2_000_003).wrapping_add(number as u64));
         let names = asking.relations();
         let name = dice.pick(&names).copied().unwrap_or_default();
         let missing = || Error::Bug(format!("the worlds do not tell {name:?} of everybody"));
@@ -103,7 +103,7 @@ impl Draft {
     }
 
     fn push(&mut self, slot: usize, voice: Voice, text: String, value: &str) {
-        let claim = Some((value.to_owned(), Told::New));
+        let claim = Some((value.to_owned(), ExpectedReading::New));
         self.world.tellings.push(Telling { day: self.day, said: self.day, voice, text, slot: Some(slot), claim });
         self.day += 20;
     }

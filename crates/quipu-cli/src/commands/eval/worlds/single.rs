@@ -2,7 +2,7 @@
 
 use super::day::{self, Day};
 use super::teller::{Named, Story};
-use super::{LAST, Told, Voice};
+use super::{ExpectedReading, LAST, Voice};
 
 /// How sure an undated "just" is.
 const JUST: Day = 10;
@@ -44,12 +44,12 @@ impl Story<'_, '_> {
         {
             self.unsure(month.0, month.1);
             self.hold(&value, month.0, None);
-            return self.say(text, &value, Told::New);
+            return self.say(text, &value, ExpectedReading::New);
         }
         let Some(text) = self.word(&words.first, &value, "", &Named::default()) else { return };
         self.unsure(self.at - JUST, self.at);
         self.hold(&value, self.at, None);
-        self.say(text, &value, Told::New);
+        self.say(text, &value, ExpectedReading::New);
     }
 
     /// Words of the user's from long ago, imported long after.
@@ -62,7 +62,7 @@ impl Story<'_, '_> {
         self.unsure(said - JUST, said);
         // Nobody said when it ended.
         self.unsure(said + 1, self.at);
-        self.push(Voice::Archive, arrives.min(LAST), said, text, Some((&value, Told::New)));
+        self.push(Voice::Archive, arrives.min(LAST), said, text, Some((&value, ExpectedReading::New)));
         true
     }
 
@@ -81,7 +81,7 @@ impl Story<'_, '_> {
     fn again(&mut self) {
         let Some(value) = self.current().map(|span| span.value.clone()) else { return };
         if let Some(text) = self.word(&self.words.again, &value, "", &Named::default()) {
-            self.say(text, &value, Told::New);
+            self.say(text, &value, ExpectedReading::New);
         }
     }
 
@@ -122,7 +122,7 @@ impl Story<'_, '_> {
         }
         self.unsure(open.0, open.1);
         self.hold(value, from, None);
-        self.say(text, value, Told::New);
+        self.say(text, value, ExpectedReading::New);
         true
     }
 
@@ -150,14 +150,14 @@ impl Story<'_, '_> {
             span.value = right.to_owned();
         }
         self.slot().corrected.push(wrong.to_owned());
-        self.say(text, right, Told::Corrects);
+        self.say(text, right, ExpectedReading::Corrects);
     }
 
     fn end(&mut self) {
         let at = self.at;
         let Some(value) = self.current().map(|span| span.value.clone()) else { return };
         let Some(text) = self.word(&self.words.ended, &value, "", &Named::default()) else { return };
-        self.say(text, &value, Told::Ended);
+        self.say(text, &value, ExpectedReading::Ended);
         self.unsure(at - JUST, at);
         if let Some(span) = self.current() {
             span.to = Some(at);
@@ -180,10 +180,10 @@ impl Story<'_, '_> {
             }
             self.unsure(month.0, month.1);
             self.hold(&value, month.0, Some(next.from));
-            self.say(text.clone(), &value, Told::New);
+            self.say(text.clone(), &value, ExpectedReading::New);
             if self.teller.dice.once_in(3) {
                 self.at += 5;
-                self.say(text, &value, Told::New);
+                self.say(text, &value, ExpectedReading::New);
             }
             return;
         }
@@ -200,7 +200,7 @@ impl Story<'_, '_> {
         self.unsure(from, day::year(first + 1));
         self.unsure(to, day::year(last + 1));
         self.hold(&value, from, Some(to));
-        self.say(text, &value, Told::Held);
+        self.say(text, &value, ExpectedReading::Held);
         true
     }
 }

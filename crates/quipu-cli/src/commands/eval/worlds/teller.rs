@@ -3,14 +3,14 @@
 use quipu_core::extract::USER;
 
 use super::day::{self, Day};
-use super::dice::Dice;
+use super::dice::WorldRng;
 use super::language::{Language, Relation, Wordings};
-use super::{LAST, START, Slot, Span, Telling, Told, Voice};
+use super::{ExpectedReading, LAST, START, Slot, Span, Telling, Voice};
 
 /// Tells a whole world, slot by slot.
 pub(super) struct Teller<'a> {
     language: &'a Language,
-    pub(super) dice: &'a mut Dice,
+    pub(super) dice: &'a mut WorldRng,
     slots: Vec<Slot>,
     tellings: Vec<Telling>,
 }
@@ -49,7 +49,7 @@ impl Named {
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(language: &'a Language, dice: &'a mut Dice) -> Self {
+    pub(super) fn new(language: &'a Language, dice: &'a mut WorldRng) -> Self {
         Self { language, dice, slots: Vec::new(), tellings: Vec::new() }
     }
 
@@ -161,7 +161,7 @@ impl Story<'_, '_> {
     }
 
     /// The user says it now.
-    pub(super) fn say(&mut self, sentence: String, value: &str, told: Told) {
+    pub(super) fn say(&mut self, sentence: String, value: &str, told: ExpectedReading) {
         let text = self.teller.among_others(sentence);
         self.push(Voice::User, self.at, self.at, text, Some((value, told)));
         self.touched = self.at;
@@ -171,7 +171,14 @@ impl Story<'_, '_> {
         }
     }
 
-    pub(super) fn push(&mut self, voice: Voice, day: Day, said: Day, text: String, claim: Option<(&str, Told)>) {
+    pub(super) fn push(
+        &mut self,
+        voice: Voice,
+        day: Day,
+        said: Day,
+        text: String,
+        claim: Option<(&str, ExpectedReading)>,
+    ) {
         let claim = claim.map(|(value, told)| (value.to_owned(), told));
         if let Some((value, _)) = &claim {
             let value = value.clone();
@@ -219,7 +226,7 @@ impl Story<'_, '_> {
         let weak = if self.is_users() { &self.relation.weak_user } else { &self.relation.weak_other };
         let Some(text) = self.word(weak, value, "", &Named::default()) else { return false };
         let author = self.stranger();
-        self.push(Voice::Import(author), day, day, text, Some((value, Told::New)));
+        self.push(Voice::Import(author), day, day, text, Some((value, ExpectedReading::New)));
         true
     }
 
@@ -234,7 +241,7 @@ impl Story<'_, '_> {
         let (wordings, value, told) = match self.teller.dice.below(4) {
             0 if !words.ended.is_empty() => (&words.ended[..], Some(span.value), None),
             _ if !self.relation.single && author.is_some() => (&words.opposite[..], Some(span.value), None),
-            _ => (weak, self.fresh(), Some(Told::New)),
+            _ => (weak, self.fresh(), Some(ExpectedReading::New)),
         };
         let Some(value) = value else { return };
         let Some(text) = self.word(wordings, &value, "", &Named::default()) else { return };

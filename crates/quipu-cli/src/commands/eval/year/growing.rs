@@ -8,7 +8,7 @@ use quipu_core::item::TimeSpan;
 use quipu_core::predicate::normal;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, Error, EvolveOptions, FactOptions, FactShown, GrowOptions, Result};
+use quipu_engine::{ConsolidateOptions, Engine, Error, EvolveOptions, FactOptions, FactShown, Result};
 
 use super::super::lines::written;
 use super::life;
@@ -41,8 +41,8 @@ pub(super) fn grow(engine: &Engine, user: &UserId) -> Result<Grown> {
             .collect();
     let (mut folded, mut folded_wrong, mut noted) = (0, Vec::new(), 0);
     for _ in 0..PASSES_MAX {
-        let reflected = quipu_engine::reflect(engine, user, &GrowOptions::default())?;
-        let compacted = quipu_engine::compact(engine, user, &GrowOptions::default())?;
+        let reflected = quipu_engine::reflect(engine, user, &ConsolidateOptions::default())?;
+        let compacted = quipu_engine::compact(engine, user, &ConsolidateOptions::default())?;
         noted += reflected.done.iter().filter(|one| one.what == Growth::Noted).count();
         for one in compacted.grown.done.iter().filter(|one| one.what == Growth::Folded) {
             folded += 1;

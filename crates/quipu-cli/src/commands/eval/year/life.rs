@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
-use super::super::worlds::{Day, Dice};
+use super::super::worlds::{Day, WorldRng};
 
 /// Conversations a day, and what is said in each before it is answered.
 const TALKS: i32 = 2;
@@ -119,7 +119,7 @@ impl Life {
     pub(super) fn make(seed: u64, days: Day) -> Result<Self> {
         let language: Language = toml::from_str(include_str!("english.toml"))
             .map_err(|error| Error::Bug(format!("the language of the year: {error}")))?;
-        let mut dice = Dice::new(seed);
+        let mut dice = WorldRng::new(seed);
         let told = vec![Vec::new(); usize::try_from(days).unwrap_or(0)];
         let mut teller = Teller { days, dice: &mut dice, told, patterns: BTreeSet::new(), holding: BTreeSet::new() };
         let questions = teller.details(&language);
@@ -136,7 +136,7 @@ impl Life {
 /// What is told of one person, so far.
 struct Teller<'a> {
     days: Day,
-    dice: &'a mut Dice,
+    dice: &'a mut WorldRng,
     told: Days,
     patterns: BTreeSet<Claim>,
     holding: BTreeSet<Claim>,
@@ -235,7 +235,7 @@ impl Teller<'_> {
 }
 
 /// So many different days between two, in order.
-fn some_days(dice: &mut Dice, count: usize, from: Day, to: Day) -> Vec<Day> {
+fn some_days(dice: &mut WorldRng, count: usize, from: Day, to: Day) -> Vec<Day> {
     let mut all: Vec<Day> = (from..to).collect();
     dice.shuffle(&mut all);
     all.truncate(count);
@@ -243,11 +243,11 @@ fn some_days(dice: &mut Dice, count: usize, from: Day, to: Day) -> Vec<Day> {
     all
 }
 
-fn wording(dice: &mut Dice, from: &[String], value: &str) -> String {
+fn wording(dice: &mut WorldRng, from: &[String], value: &str) -> String {
     dice.pick(from).map(|text| text.replace("{v}", value)).unwrap_or_default()
 }
 
-fn notes(language: &Language, dice: &mut Dice, days: Day) -> (Vec<Noted>, BTreeSet<String>) {
+fn notes(language: &Language, dice: &mut WorldRng, days: Day) -> (Vec<Noted>, BTreeSet<String>) {
     let (mut all, mut themes) = (Vec::new(), BTreeSet::new());
     for notes in &language.notes {
         let on = if notes.often {
@@ -267,7 +267,7 @@ fn notes(language: &Language, dice: &mut Dice, days: Day) -> (Vec<Noted>, BTreeS
 }
 
 /// Every day has its conversations, and what is left of them is idle talk.
-fn exchanges(language: &Language, dice: &mut Dice, told: Days) -> Result<Vec<Exchange>> {
+fn exchanges(language: &Language, dice: &mut WorldRng, told: Days) -> Result<Vec<Exchange>> {
     let mut all = Vec::new();
     for (day, mut sentences) in (0..).zip(told) {
         dice.shuffle(&mut sentences);

@@ -26,7 +26,7 @@ use crate::output::Printer;
 use crate::settings::Settings;
 use growing::Grown;
 use life::Life;
-use telling::{Month, Told};
+use telling::{Month, ToldYear};
 
 /// Whose memory it is.
 const USER: &str = "year";
@@ -174,7 +174,7 @@ fn spread(all: usize, wanted: usize) -> Vec<usize> {
 }
 
 /// For each question 1 if the turn that answers it is among the first answers, else 0.
-fn ask(engine: &Engine, user: &UserId, life: &Life, told: &Told, chosen: &[usize]) -> Result<Vec<f64>> {
+fn ask(engine: &Engine, user: &UserId, life: &Life, told: &ToldYear, chosen: &[usize]) -> Result<Vec<f64>> {
     let one = |&number: &usize| {
         let question = &life.questions[number];
         let Some(wanted) = told.answers.get(&number) else {

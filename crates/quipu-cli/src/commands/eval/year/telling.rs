@@ -29,7 +29,7 @@ pub(super) struct Month {
 }
 
 /// What came of telling.
-pub(super) struct Told {
+pub(super) struct ToldYear {
     /// The turn that answers a question, by its number.
     pub(super) answers: BTreeMap<usize, ItemId>,
     pub(super) months: Vec<Month>,
@@ -37,8 +37,8 @@ pub(super) struct Told {
     pub(super) end: Timestamp,
 }
 
-pub(super) fn tell(place: &Place, user: &UserId, life: &Life) -> Result<Told> {
-    let mut told = Told { answers: BTreeMap::new(), months: Vec::new(), end: Timestamp::default() };
+pub(super) fn tell(place: &Place, user: &UserId, life: &Life) -> Result<ToldYear> {
+    let mut told = ToldYear { answers: BTreeMap::new(), months: Vec::new(), end: Timestamp::default() };
     let mut notes = life.notes.iter().peekable();
     let mut turns = 0;
     for (number, exchange) in life.exchanges.iter().enumerate() {

@@ -128,7 +128,7 @@ impl<'t> Chat<'_, 't> {
         };
         let said_at = open.said_at.and_then(|local| self.clock.utc(local, sink.report));
         if said_at.is_none() {
-            let reason = format!("{} is no date with --date-order {}", open.stamp, self.order.word());
+            let reason = format!("{} is no date with --date-order {}", open.stamp, self.order.as_str());
             sink.report.notice(&place, format!("{reason}; the message was kept without a time"));
         }
         let called = open.said_at.map_or_else(|| open.stamp.to_string(), |local| local.to_string());

@@ -38,9 +38,9 @@ struct Ping {
 
 /// Anything may stand in the query.
 #[derive(Deserialize, JsonSchema)]
-struct Whatever {}
+struct IgnoredAddQuery {}
 
-fn ping(call: &Call<'_>, _: Whatever) -> Result<Ping, Fault> {
+fn ping(call: &Call<'_>, _: IgnoredAddQuery) -> Result<Ping, Fault> {
     let project_id = call.bound().map_or_else(|| "local".to_owned(), ToString::to_string);
     Ok(Ping { status: "ok", org_id: "quipu", project_id, user_email: None })
 }

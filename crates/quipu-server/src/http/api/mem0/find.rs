@@ -4,7 +4,7 @@ use axum::http::Method;
 use quipu_core::id::{ItemKind, UserId};
 use quipu_core::limit;
 use quipu_core::time::read as time;
-use quipu_engine::memories::{Told, memories, told_of};
+use quipu_engine::memories::{MemoryView, memories, told_of};
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, RecallOptions, recall};
 use schemars::JsonSchema;
@@ -94,7 +94,7 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    fn admits(&self, call: &Call<'_>, told: &Told, record: &Record) -> bool {
+    fn admits(&self, call: &Call<'_>, told: &MemoryView, record: &Record) -> bool {
         let named = [("agent_id", &self.ids.agent_id), ("app_id", &self.ids.app_id), ("run_id", &self.ids.run_id)];
         let is =
             |(field, wanted): (&str, &Option<String>)| wanted.as_ref().is_none_or(|wanted| record[field] == *wanted);

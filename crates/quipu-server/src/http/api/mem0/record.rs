@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::id::UserId;
 use quipu_core::time::read as time;
-use quipu_engine::memories::Told;
+use quipu_engine::memories::MemoryView;
 use serde_json::{Map, Value, json};
 
 use super::whose::{entity, wire};
@@ -12,7 +12,7 @@ use super::whose::{entity, wire};
 pub(super) type Record = Map<String, Value>;
 
 /// A memory of a user.
-pub(super) fn record(user: &UserId, told: &Told) -> Record {
+pub(super) fn record(user: &UserId, told: &MemoryView) -> Record {
     let (kind, name) = entity(user);
     let about = |field: &str| told.about.get(field).cloned().unwrap_or_default();
     let of = |which: &str| if kind == which { json!(name) } else { Value::Null };
@@ -29,21 +29,21 @@ pub(super) fn record(user: &UserId, told: &Told) -> Record {
         ("agent_id", or(of("agent"), about("agent_id"))),
         ("app_id", or(of("app"), about("app_id"))),
         ("run_id", or(of("run"), json!(told.session_id))),
-        ("role", json!(told.role.word())),
+        ("role", json!(told.role.as_str())),
         ("metadata", about("metadata")),
         ("categories", Value::Array(categories)),
         ("created_at", json!(time(told.created_at))),
         ("updated_at", json!(time(told.updated_at.or(told.created_at)))),
         ("expiration_date", about("expiration_date")),
         ("immutable", json!(about("immutable") == true)),
-        ("kind", json!(told.current.kind.word())),
+        ("kind", json!(told.current.kind.as_str())),
         ("trust", json!(told.trust)),
     ];
     members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// True once its sender's last day for it is over.
-pub(super) fn is_expired(told: &Told, now: Timestamp) -> bool {
+pub(super) fn is_expired(told: &MemoryView, now: Timestamp) -> bool {
     let last = told.about.get("expiration_date").and_then(Value::as_str).and_then(time);
     last.is_some_and(|last| last.checked_add(jiff::SignedDuration::from_hours(24)).is_ok_and(|end| end <= now))
 }

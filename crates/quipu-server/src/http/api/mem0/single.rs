@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// Anything may stand in the query.
 #[derive(Deserialize, JsonSchema)]
-struct Whatever {}
+struct IgnoredQuery {}
 
 /// What was done.
 #[derive(Serialize, JsonSchema)]
@@ -43,7 +43,7 @@ struct Done {
     message: String,
 }
 
-fn get(call: &Call<'_>, _: Whatever) -> Result<Record, Fault> {
+fn get(call: &Call<'_>, _: IgnoredQuery) -> Result<Record, Fault> {
     let (user, item) = named(call, call.part("memory_id")?, "memory_id")?;
     Ok(record(&user, &memory(call.engine, &user, &item)?))
 }
@@ -137,7 +137,7 @@ struct Happened {
     updated_at: String,
 }
 
-fn history(call: &Call<'_>, _: Whatever) -> Result<Vec<Happened>, Fault> {
+fn history(call: &Call<'_>, _: IgnoredQuery) -> Result<Vec<Happened>, Fault> {
     let id = call.part("memory_id")?;
     let (user, item) = named(call, id, "memory_id")?;
     let all = versions_of(call.engine, &user, &item)?;

@@ -3,7 +3,7 @@
 use quipu_engine::ports::{Message, Purpose, Request, Shape};
 use serde_json::{Value, json};
 
-use super::super::corpus::{Asked, Kind};
+use super::super::corpus::{EvalQuestion, Kind};
 
 const ANSWER_TOKENS: u32 = 1500;
 const JUDGE_TOKENS: u32 = 800;
@@ -23,7 +23,7 @@ pub(super) fn to_answer(kind: Kind, pack: &str, day: &str, question: &str) -> Re
 }
 
 /// To judge an answer by the benchmark's own rule.
-pub(super) fn to_judge(kind: Kind, asked: &Asked, reply: &str) -> Request {
+pub(super) fn to_judge(kind: Kind, asked: &EvalQuestion, reply: &str) -> Request {
     let (text, properties) = if kind == Kind::Beam {
         let lines: String =
             asked.rubric.iter().enumerate().map(|(place, line)| format!("{}. {line}\n", place + 1)).collect();
@@ -51,7 +51,7 @@ fn request(purpose: Purpose, system: &str, text: String, shape: Option<Shape>, o
 }
 
 /// The score a judgement gives, from 0 to 1; none if it does not fit the question.
-pub(super) fn score(asked: &Asked, judgement: &Value) -> Option<f64> {
+pub(super) fn score(asked: &EvalQuestion, judgement: &Value) -> Option<f64> {
     let Some(scores) = judgement.get("scores") else {
         return judgement.get("right")?.as_bool().map(|right| f64::from(u8::from(right)));
     };
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn a_judgement_counts_only_if_it_fits_the_rubric() {
-        let asked = Asked { rubric: vec!["a".to_owned(), "b".to_owned()], ..Asked::default() };
+        let asked = EvalQuestion { rubric: vec!["a".to_owned(), "b".to_owned()], ..EvalQuestion::default() };
         for (judgement, expected) in [
             (json!({"right": true}), Some(1.0)),
             (json!({"right": "yes"}), None),
@@ -83,11 +83,11 @@ mod tests {
 
     #[test]
     fn a_judge_sees_what_it_judges_by() {
-        let asked = Asked {
+        let asked = EvalQuestion {
             question: "Where?".to_owned(),
             answer: Some("Porto".to_owned()),
             rubric: vec!["says Porto".to_owned()],
-            ..Asked::default()
+            ..EvalQuestion::default()
         };
         let text = |kind: Kind| to_judge(kind, &asked, "in Porto").messages[0].text.clone();
         assert!(text(Kind::Locomo).contains("Right answer: Porto") && text(Kind::Locomo).contains("in Porto"));
