@@ -10,7 +10,7 @@ use quipu_core::predicate::Predicates;
 use quipu_core::reconcile::Policy;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, Extractor, LanguageModel, Reflector, Reranker, Summarizer, WindowReader};
-use quipu_engine::{Engine, Error, OptionalParts, Result, Rules};
+use quipu_engine::{Engine, EngineRules, Error, OptionalParts, Result};
 use quipu_models::language::{ModelUsage, RemoteModel};
 use quipu_models::{
     CrossEncoder, MiniLm, ModelFolder, ModelReader, ModelReflector, ModelSummarizer, RuleExtractor, RuleSummarizer,
@@ -41,10 +41,10 @@ pub(crate) fn open_with(folder: &Path, settings: &Settings, book: &Arc<ModelUsag
             entropy: Arc::new(SystemEntropy),
             extractor: Some(extractor(settings, embedder)),
             summarizer: Some(summarizer(settings, book)?),
-            rules: Rules {
+            rules: EngineRules {
                 policy: Policy { keep_sensitive: settings.keep_sensitive, ..Policy::default() },
                 sessions: settings.sessions.clone(),
-                ..Rules::default()
+                ..EngineRules::default()
             },
             optional: OptionalParts {
                 tokenizers: quipu_models::tokenizers(),

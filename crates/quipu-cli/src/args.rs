@@ -136,7 +136,7 @@ pub(crate) enum Command {
     /// Propose categories for what recurs in the core document
     Evolve(evolve::Evolve),
     /// Show the categories of the core document, or promote a pattern to one
-    Schema(evolve::Schema),
+    Schema(evolve::SchemaArgs),
     /// Topics: list, show
     Topic(vault::TopicCommand),
     /// Show the memory at a glance: what is not to be forgotten, and what is going on
@@ -208,7 +208,7 @@ pub(crate) enum Command {
     /// Enter Quipu in a client's settings: claude-desktop, claude-code, cursor, codex, vscode
     Install(clients::Install),
     /// Take Quipu out of a client's settings again
-    Uninstall(clients::Place),
+    Uninstall(clients::ClientLocation),
     /// Keys for those who ask a server: create, list, revoke
     Key(keys::KeyArgs),
     /// Memory for a coding agent, at its own events; never in its way

@@ -43,7 +43,7 @@ struct File {
     #[serde(default)]
     maintenance: maintenance::Maintenance,
     #[serde(default)]
-    upstream: Vec<serving::Place>,
+    upstream: Vec<serving::UpstreamSetting>,
 }
 
 /// What holds for this run.
@@ -77,7 +77,7 @@ pub(crate) struct Settings {
     /// What the server does by itself.
     pub(crate) maintenance: quipu_server::MaintenanceOptions,
     serve: serving::Serving,
-    upstream: Vec<serving::Place>,
+    upstream: Vec<serving::UpstreamSetting>,
 }
 
 /// The user when none is named.

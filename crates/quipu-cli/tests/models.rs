@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use quipu_models::fake::{FakeRequest, FakeServer, Fault, Script, Times};
+use quipu_models::fake::{FakeRequest, FakeScript, FakeServer, Fault, Repetition};
 use serde_json::json;
 
 /// A data folder and a settings file of its own, and the binary over them.
@@ -95,7 +95,7 @@ fn without_a_model_nothing_is_asked_and_the_way_to_one_is_shown() {
 
 #[test]
 fn a_chat_remembers_says_why_and_can_be_undone() {
-    let server = FakeServer::start(Script::making(model)).unwrap();
+    let server = FakeServer::start(FakeScript::making(model)).unwrap();
     let place = Place::with(&server, &["chat", "summarizer"]);
     // What the rules read of an earlier conversation is given and named with its words.
     place.check(&["add", "I am allergic to shrimp."], "", 0, &[]);
@@ -125,12 +125,12 @@ fn a_chat_remembers_says_why_and_can_be_undone() {
 
 #[test]
 fn what_was_said_outlives_a_model_that_fails() {
-    let server = FakeServer::start(Script::making(model).with(Fault::Loading503, Times::Always)).unwrap();
+    let server = FakeServer::start(FakeScript::making(model).with(Fault::Loading503, Repetition::Always)).unwrap();
     let place = Place::with(&server, &["chat", "summarizer", "extractor"]);
     place.check(&["chat", "--session", "s"], "I live in Porto.\n", 0, &["no answer", "What you said is kept"]);
     place.check(&["facts"], "", 0, &["Porto"]);
     place.check(&["status"], "", 0, &["1 message waits for the model that reads"]);
-    server.rescript(Script::making(model).with(Fault::NoEnd, Times::First(1)));
+    server.rescript(FakeScript::making(model).with(Fault::NoEnd, Repetition::First(1)));
     let long = "Tell me a long story about the river and the sea and the boats on it.\n";
     place.check(&["chat", "--session", "s"], long, 0, &["the answer broke off", "marked as a part"]);
     place.check(&["log"], "", 0, &["the answer broke off"]);
@@ -141,7 +141,7 @@ fn what_was_said_outlives_a_model_that_fails() {
 
 #[test]
 fn adding_waits_for_no_model_and_catching_up_asks_it() {
-    let server = FakeServer::start(Script::making(model)).unwrap();
+    let server = FakeServer::start(FakeScript::making(model)).unwrap();
     let place = Place::with(&server, &["extractor", "summarizer"]);
     place.check(&["add", "--session", "s", "I live in Porto. My weekends belong to kayaking."], "", 0, &[]);
     place.check(&["add", "--session", "s", "--role", "assistant", "How nice."], "", 0, &[]);
@@ -169,7 +169,7 @@ fn adding_waits_for_no_model_and_catching_up_asks_it() {
 
 #[test]
 fn two_servers_at_one_folder_ask_a_model_once() {
-    let server = FakeServer::start(Script::making(model)).unwrap();
+    let server = FakeServer::start(FakeScript::making(model)).unwrap();
     let place = Place::with(&server, &["extractor"]);
     place.check(&["add", "--session", "s", "I live in Porto. My weekends belong to kayaking."], "", 0, &[]);
     place.check(&["add", "--session", "s", "And what now?"], "", 0, &[]);
@@ -195,11 +195,12 @@ fn two_servers_at_one_folder_ask_a_model_once() {
 
 #[test]
 fn the_doctor_says_what_answers_and_rehearses_what_fails() {
-    let server = FakeServer::start(Script::making(model).with(Fault::RejectsSchema400, Times::Always)).unwrap();
+    let server =
+        FakeServer::start(FakeScript::making(model).with(Fault::RejectsSchema400, Repetition::Always)).unwrap();
     let place = Place::with(&server, &["chat", "judge"]);
     let said = ["ok   model chat: fake at http://127.0.0.1", "JSON by json_object", "model judge", "of 1000000 a user"];
     place.check(&["doctor"], "", 0, &said);
-    server.rescript(Script::making(model).with(Fault::Unauthorised401, Times::Always));
+    server.rescript(FakeScript::making(model).with(Fault::Unauthorised401, Repetition::Always));
     place.check(&["doctor"], "", 1, &["LOOK model chat", "does not accept the key"]);
     let line = place.check(&["doctor", "--self-test"], "", 0, &["faults of a model server", "0 came out wrong"]);
     assert_eq!(line.lines().count(), 1, "{line}");
@@ -221,7 +222,10 @@ fn knobs_of_sessions_stand_in_the_settings() {
 #[test]
 fn an_answer_that_is_interrupted_is_kept_as_a_part_and_the_chat_goes_on() {
     let tale = "Once upon a time there was a boat. ".repeat(40);
-    let slow = Script { drip: Duration::from_millis(2), ..Script::saying(&tale).with(Fault::Drips, Times::Always) };
+    let slow = FakeScript {
+        drip: Duration::from_millis(2),
+        ..FakeScript::saying(&tale).with(Fault::Drips, Repetition::Always)
+    };
     let server = FakeServer::start(slow).unwrap();
     let place = Place::with(&server, &["chat"]);
     let mut chat = place.start(&["chat", "--session", "s"]);

@@ -16,13 +16,13 @@ use serde_json::Value;
 
 use crate::core_document::{self, Patch};
 use crate::event::{Change, Event, Hash, ItemMark, NO_HASH, SourceKind, Trust};
-use crate::evolve::{self, Schema};
+use crate::evolve::{self, GrownSchema};
 use crate::id::{ItemId, Seq, UserId};
 use crate::item::{DerivedChange, Truth, TruthKind};
 use crate::items::Items;
 use crate::refusal::Refusal;
 
-pub use held::Held;
+pub use held::HeldSource;
 pub use snapshot::{SNAPSHOT_BYTES_MAX, SNAPSHOT_TAG};
 
 /// What people said about an item.
@@ -47,7 +47,7 @@ pub struct Orphan {
 
 /// One conversation: its sources in the order of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionSources {
     /// Its name.
     pub id: Arc<str>,
     /// Positions in [`Memory::sources`].
@@ -69,16 +69,16 @@ pub struct Memory {
     seq: Seq,
     head: Hash,
     skipped: BTreeSet<Seq>,
-    sources: Vec<Held>,
+    sources: Vec<HeldSource>,
     core: Value,
     core_seq: Seq,
     core_updated_at: Option<Timestamp>,
     marks: BTreeMap<ItemId, Marks>,
     items: Items,
-    schema: Schema,
+    schema: GrownSchema,
     orphans: Vec<Orphan>,
     by_id: FxHashMap<ItemId, u32>,
-    sessions: Vec<Session>,
+    sessions: Vec<SessionSources>,
     session_numbers: HashMap<Arc<str>, u32>,
     authors: HashMap<Arc<str>, ()>,
     signed: Option<Arc<str>>,
@@ -98,7 +98,7 @@ impl Memory {
             core_updated_at: None,
             marks: BTreeMap::new(),
             items: Items::default(),
-            schema: Schema::default(),
+            schema: GrownSchema::default(),
             orphans: Vec::new(),
             by_id: FxHashMap::default(),
             sessions: Vec::new(),
@@ -129,7 +129,7 @@ impl Memory {
     }
 
     /// Everything said and imported, in the order of the ledger.
-    pub fn sources(&self) -> &[Held] {
+    pub fn sources(&self) -> &[HeldSource] {
         &self.sources
     }
 
@@ -139,17 +139,17 @@ impl Memory {
     }
 
     /// An item by id.
-    pub fn get(&self, id: ItemId) -> Option<&Held> {
+    pub fn get(&self, id: ItemId) -> Option<&HeldSource> {
         self.find(id).and_then(|ordinal| self.sources.get(ordinal as usize))
     }
 
     /// Every session, in the order of its first source.
-    pub fn sessions(&self) -> &[Session] {
+    pub fn sessions(&self) -> &[SessionSources] {
         &self.sessions
     }
 
     /// One session.
-    pub fn session(&self, id: &str) -> Option<&Session> {
+    pub fn session(&self, id: &str) -> Option<&SessionSources> {
         self.session_numbers.get(id).and_then(|&number| self.sessions.get(number as usize))
     }
 
@@ -181,7 +181,7 @@ impl Memory {
     }
 
     /// The sources people pinned, in their order.
-    pub fn pinned_sources(&self) -> impl Iterator<Item = &Held> {
+    pub fn pinned_sources(&self) -> impl Iterator<Item = &HeldSource> {
         let pinned = self.marks.iter().filter(|(_, marks)| marks.pinned);
         let mut ordinals: Vec<u32> = pinned.filter_map(|(id, _)| self.find(*id)).collect();
         ordinals.sort_unstable();
@@ -199,7 +199,7 @@ impl Memory {
     }
 
     /// The categories the core document grew, and where places went.
-    pub fn schema(&self) -> &Schema {
+    pub fn schema(&self) -> &GrownSchema {
         &self.schema
     }
 
@@ -372,7 +372,7 @@ impl Memory {
             match change {
                 Some(Change::SourceRecorded(source)) => {
                     let trust = trust.min(source.role.trust_max());
-                    self.hold(Held { source, seq: self.seq, change: index as u32, trust, from });
+                    self.hold(HeldSource { source, seq: self.seq, change: index as u32, trust, from });
                 }
                 Some(Change::ItemMarked(mark)) => self.mark(&mark),
                 Some(Change::Drawn(DerivedChange::SchemaPromoted(promotion))) => {
@@ -419,7 +419,7 @@ impl Memory {
         }
     }
 
-    fn hold(&mut self, mut held: Held) {
+    fn hold(&mut self, mut held: HeldSource) {
         // A snapshot keeps microseconds; so does the memory, or the two would differ.
         held.source.said_at = held.source.said_at.map(crate::time::to_micros);
         let ordinal = self.sources.len() as u32;
@@ -429,7 +429,7 @@ impl Memory {
                 Some(&number) => number,
                 None => {
                     let number = self.sessions.len() as u32;
-                    self.sessions.push(Session { id: session.clone(), sources: Vec::new() });
+                    self.sessions.push(SessionSources { id: session.clone(), sources: Vec::new() });
                     self.session_numbers.insert(session.clone(), number);
                     number
                 }
@@ -460,7 +460,7 @@ impl Memory {
 
     /// Bytes in memory: texts and structures, estimated from their lengths.
     pub fn bytes(&self) -> usize {
-        let source = |held: &Held| {
+        let source = |held: &HeldSource| {
             let artifacts: usize = held.source.artifacts.iter().map(|a| a.text.len() + a.kind.len() + 96).sum();
             held.source.text.len() + held.source.native_id.as_ref().map_or(0, |id| id.len()) + artifacts
         };
@@ -468,7 +468,7 @@ impl Memory {
         texts
             + self.items.bytes()
             + self.schema.bytes()
-            + self.sources.len() * (size_of::<Held>() + 2 * size_of::<(ItemId, u32)>() + size_of::<u32>())
+            + self.sources.len() * (size_of::<HeldSource>() + 2 * size_of::<(ItemId, u32)>() + size_of::<u32>())
     }
 }
 

@@ -20,10 +20,10 @@ use crate::memory::{Catalog, Followed, MemoryRef, OpenLimits, OpenMemory, Shared
 use crate::ports::{
     Clock, Embedder, Entropy, Extractor, LedgerStore, Reflector, Reranker, Summarizer, Tokenizer, Vault, WindowReader,
 };
-use crate::process::deadline::Late;
+use crate::process::deadline::DeadlineWorkers;
 
 /// What an engine is made of.
-pub struct Parts {
+pub struct EngineParts {
     /// Where ledgers live.
     pub store: Box<dyn LedgerStore>,
     /// What turns text into vectors.
@@ -37,7 +37,7 @@ pub struct Parts {
     /// What tells the exchanges of a session; without one they stay unsummarised.
     pub summarizer: Option<Arc<dyn Summarizer>>,
     /// What may be recorded, and how it is judged.
-    pub rules: Rules,
+    pub rules: EngineRules,
     /// What it can do without.
     pub optional: OptionalParts,
 }
@@ -63,7 +63,7 @@ pub struct OptionalParts {
 
 /// What may be recorded, and how it is judged. The default is what comes with Quipu.
 #[derive(Debug, Default)]
-pub struct Rules {
+pub struct EngineRules {
     /// The categories of the core document.
     pub registry: Registry,
     /// What relations mean.
@@ -92,7 +92,7 @@ pub struct Engine {
     pub(crate) sessions: SessionOptions,
     pub(crate) growth: GrowthOptions,
     pub(crate) optional: OptionalParts,
-    pub(crate) late: Late,
+    pub(crate) late: DeadlineWorkers,
     /// Random id of this engine among those that share a store: who holds a lease.
     holder: OnceLock<u64>,
     profiles: RwLock<Arc<Profiles>>,
@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// Puts the parts together. Nothing is read before the first verb.
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: EngineParts) -> Self {
         Self {
             store: Arc::from(parts.store),
             embedder: parts.embedder,
@@ -125,7 +125,7 @@ impl Engine {
             sessions: parts.rules.sessions,
             growth: parts.rules.growth,
             optional: parts.optional,
-            late: Late::default(),
+            late: DeadlineWorkers::default(),
             holder: OnceLock::new(),
             profiles: RwLock::new(Rank::Detail, Arc::default()),
             memories: Catalog::new(parts.rules.open_limits),

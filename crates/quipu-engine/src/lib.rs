@@ -33,19 +33,20 @@ pub use context::block::{ContextOptions, JudgedContext, context, judged_context}
 pub use context::pack_id::{Reproduced, reproduce};
 pub use context::reply::{ReplyContext, ReplyContextOptions, reply_context};
 pub use context::session::{SessionContext, SessionContextOptions, session_context};
-pub use engine::{Engine, OptionalParts, Parts, Rules};
+pub use engine::{Engine, EngineParts, EngineRules, OptionalParts};
 pub use error::{Error, Result};
 pub use files::{VaultOptions, VaultReport};
 pub use growth::compact::{CompactReport, compact};
 pub use growth::consolidate::{ConsolidateOptions, ConsolidateReport, ConsolidationEvent};
 pub use growth::evolve::{
-    CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, evolve, promote, schema,
+    CategoryShown, Evolution, EvolveOptions, Pattern, PromoteReport, PromoteRequest, PromotionPreview, evolve, promote,
+    schema,
 };
 pub use growth::reflect::reflect;
 pub use history::announce::{Announced, Announcement, announce_deletion, announce_erasure};
-pub use history::blame::{Step, blame};
+pub use history::blame::{BlameStep, blame};
 pub use history::diff::diff;
-pub use history::erase::{ErasurePreview, ErasureReceipt, Going, erase, preview_erase};
+pub use history::erase::{ErasurePreview, ErasureReceipt, ErasureTarget, erase, preview_erase};
 pub use history::erasure_epoch::{ErasureEpoch, erasure_epoch, texts_kept};
 pub use history::fork::{chosen, fork, pick};
 pub use history::item_versions::{Version, versions_of};
@@ -63,16 +64,16 @@ pub use process::maintain::{
 };
 pub use process::pipeline::{Budget, Processed, Until, process};
 pub use process::understand::{Reread, reread};
-pub use read::answers::{Answer, LeftOut, Quote};
+pub use read::answers::{Answer, OmittedAnswer, Quote};
 pub use read::hits::{flush_hits, keep_hits};
-pub use read::items::{Item, ItemPage, ListOptions, Why, get, list, mark, why, words};
+pub use read::items::{Item, ItemPage, ItemReceipts, ListOptions, get, list, mark, why, words};
 pub use read::list::{
-    Conflict, FactOptions, FactShown, Look, Story, conflicts, episodes, episodes_about, facts, history, look, notes,
-    tasks, tenets,
+    Conflict, FactOptions, FactShown, ItemHistory, ItemView, conflicts, episodes, episodes_about, facts, history, look,
+    notes, tasks, tenets,
 };
-pub use read::recall::{Decision, RecallOptions, RecallReport, Timing, recall};
+pub use read::recall::{RecallDecision, RecallOptions, RecallReport, Timing, recall};
 pub use review::delegated::relay_decision;
-pub use review::propose::{Wanted, propose};
+pub use review::propose::{ProposedAction, propose};
 pub use review::queue::{Reviews, ReviewsAsked, Waiting, decide_review, review_page, reviews, undo_review, waiting};
 pub use sessions::base_truth::{Consolidated, SessionEnd, consolidate, end_session, set_base_truth, unset_base_truth};
 pub use sessions::episodes::tell_episodes;
@@ -81,10 +82,10 @@ pub use sessions::overview::{
 };
 pub use sessions::summarize::{SummarizeOptions, SummarizeReport, summarize};
 pub use transfer::migrate::{MigrateOptions, Migration, migrate};
-pub use write::core_document::{Edit, PatchOptions, edit_core};
-pub use write::entry_point::{Entered, EntryPoint, entered, first_foreign, users_entered};
-pub use write::ingest::{Given, IngestOptions, IngestReport, ingest, ingest_given};
-pub use write::origins::{Origin, origins};
+pub use write::core_document::{CoreEdit, PatchOptions, edit_core};
+pub use write::entry_point::{EnteredItems, EntryPoint, entered, first_foreign, users_entered};
+pub use write::ingest::{IngestOptions, IngestReport, NamedContent, ingest, ingest_given};
+pub use write::origins::{ImportOrigin, origins};
 pub use write::ready_made::{WriteReport, WriteRequest, write};
 pub use write::remember::{RememberOptions, Utterance, remember, remember_all};
 pub use write::retract::{close_fact, correct_fact, merge, retract, score_fact};

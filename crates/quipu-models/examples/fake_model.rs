@@ -8,12 +8,12 @@
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
 
-use quipu_models::fake::{FakeServer, Script};
+use quipu_models::fake::{FakeScript, FakeServer};
 use serde_json::json;
 
 fn main() -> std::io::Result<()> {
     let words = |text: &str| text.split_whitespace().count();
-    let server = FakeServer::start(Script::making(move |asked| {
+    let server = FakeServer::start(FakeScript::making(move |asked| {
         format!("I was told {} words, the last of them: {}", words(asked.last_user()), asked.last_user())
     }))?;
     let shown = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;

@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use quipu_engine::ports::{Completion, LanguageModel, ModelError, Request, Usage};
+use quipu_engine::ports::{Completion, CompletionRequest, LanguageModel, ModelError, Usage};
 use serde_json::Value;
 
 /// Answers always the same, and looks at what it is asked.
 pub(crate) struct Fixed {
     pub(crate) answer: Value,
-    pub(crate) check: fn(&Request),
+    pub(crate) check: fn(&CompletionRequest),
 }
 
 impl LanguageModel for Fixed {
@@ -17,7 +17,7 @@ impl LanguageModel for Fixed {
         "fixed/one"
     }
 
-    fn complete(&self, request: &Request, _: Duration) -> Result<Completion, ModelError> {
+    fn complete(&self, request: &CompletionRequest, _: Duration) -> Result<Completion, ModelError> {
         (self.check)(request);
         let usage = Usage::default();
         Ok(Completion { text: String::new(), json: Some(self.answer.clone()), cut: false, usage, attempts: 1 })
@@ -25,7 +25,7 @@ impl LanguageModel for Fixed {
 
     fn stream(
         &self,
-        _: &Request,
+        _: &CompletionRequest,
         _: Duration,
         _: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Completion, ModelError> {

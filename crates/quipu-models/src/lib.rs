@@ -63,7 +63,7 @@ pub use model_reader::ModelReader;
 pub use model_reflector::ModelReflector;
 pub use model_summarizer::ModelSummarizer;
 pub use prompt::{CHAT, Prompt};
-pub use remarks::{Piece, RemarkReader};
+pub use remarks::{RemarkPiece, RemarkReader};
 pub use rule_extractor::RuleExtractor;
 pub use rule_summarizer::RuleSummarizer;
 pub use rules::RULES_EN;

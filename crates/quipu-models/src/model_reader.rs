@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use quipu_core::extract::window::{Answer, Known, Speaker, Window, WindowView};
+use quipu_core::extract::window::{KnownItem, ModelReply, Speaker, Window, WindowView};
 use quipu_core::id::UserId;
 use quipu_core::predicate::{Predicates, Sensitivity};
-use quipu_engine::ports::{ExtractError, LanguageModel, Message, ModelError, Purpose, Request, Shape, WindowReader};
+use quipu_engine::ports::{
+    CompletionRequest, ExtractError, LanguageModel, Message, ModelError, Purpose, Shape, WindowReader,
+};
 use serde_json::{Value, json};
 
 use crate::prompt;
@@ -48,8 +50,8 @@ impl WindowReader for ModelReader {
         &self.id
     }
 
-    fn read(&self, user: &UserId, window: &Window) -> Result<Answer, ExtractError> {
-        let request = Request {
+    fn read(&self, user: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
+        let request = CompletionRequest {
             user: Some(user.clone()),
             purpose: Purpose::Extract,
             system: self.system.clone(),
@@ -60,7 +62,7 @@ impl WindowReader for ModelReader {
         };
         match self.model.complete(&request, Duration::MAX) {
             Ok(done) => match done.json {
-                None | Some(Value::Null) => Ok(Answer::default()),
+                None | Some(Value::Null) => Ok(ModelReply::default()),
                 Some(value) => serde_json::from_value(value).map_err(|error| ExtractError::Run(error.to_string())),
             },
             Err(error @ (ModelError::Malformed(_) | ModelError::Refused(_) | ModelError::Truncated { .. })) => {
@@ -95,7 +97,7 @@ fn message(shown: &WindowView) -> String {
     format!("{} {new} {day} {speaker}: {}", shown.mark, shown.text.trim())
 }
 
-fn item(known: &Known) -> String {
+fn item(known: &KnownItem) -> String {
     let read = known.read_in.as_ref().map(|mark| format!(" (read in {mark})")).unwrap_or_default();
     format!("{}: {}{read}", known.mark, known.text)
 }

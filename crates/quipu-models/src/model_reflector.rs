@@ -4,7 +4,8 @@ use std::time::Duration;
 use quipu_core::growth::NoteProposed;
 use quipu_core::limit;
 use quipu_engine::ports::{
-    LanguageModel, Looked, Message, ModelError, NameProposed, Purpose, ReflectError, Reflector, Request, Shape, Unnamed,
+    CompletionRequest, LanguageModel, Looked, Message, ModelError, NameProposed, Purpose, ReflectError, Reflector,
+    Shape, Unnamed,
 };
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -27,7 +28,7 @@ pub struct ModelReflector {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+struct ReflectionReply {
     notes: Vec<Noted>,
 }
 
@@ -51,7 +52,7 @@ impl Reflector for ModelReflector {
     }
 
     fn reflect(&self, looked: &Looked) -> Result<Vec<NoteProposed>, ReflectError> {
-        let request = Request {
+        let request = CompletionRequest {
             user: Some(looked.whose.clone()),
             purpose: Purpose::Reflect,
             system: prompt::REFLECTOR.text.to_owned(),
@@ -60,7 +61,7 @@ impl Reflector for ModelReflector {
             output_tokens_max: OUTPUT_TOKENS_MAX,
             temperature: 0.0,
         };
-        let Answer { notes } = answer(self.model.as_ref(), &request, looked.within)?;
+        let ReflectionReply { notes } = answer(self.model.as_ref(), &request, looked.within)?;
         // Whoever makes up one line may have made up the note.
         let named = |noted: &Noted| -> Option<Vec<_>> {
             let number =
@@ -80,7 +81,7 @@ impl Reflector for ModelReflector {
 /// Asks, and reads the answer.
 pub(crate) fn answer<T: DeserializeOwned>(
     model: &dyn LanguageModel,
-    request: &Request,
+    request: &CompletionRequest,
     within: Duration,
 ) -> Result<T, ReflectError> {
     let done = match model.complete(request, within) {
@@ -129,7 +130,7 @@ fn shape(notes_max: usize) -> Shape {
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use quipu_core::id::{ItemId, ItemKind, UserId};
-    use quipu_engine::ports::Said;
+    use quipu_engine::ports::ReflectionInput;
     use serde_json::Value;
 
     use super::*;
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_note_names_lines_that_were_shown_or_is_dropped() {
-        let said = |bits: u64, text: &str| Said {
+        let said = |bits: u64, text: &str| ReflectionInput {
             id: ItemId { kind: ItemKind::Turn, bits },
             speaker: "Ana".to_owned(),
             said_at: Some("2025-03-01T08:00:00Z".parse().unwrap()),
@@ -150,7 +151,7 @@ mod tests {
             notes_max: 3,
             within: Duration::from_secs(1),
         };
-        let check = |request: &Request| {
+        let check = |request: &CompletionRequest| {
             assert_eq!(request.purpose, Purpose::Reflect);
             let text = &request.messages[0].text;
             assert!(text.contains("[l1] Ana on 2025-03-01: \"One walk\""), "{text}");

@@ -6,9 +6,9 @@ use quipu_core::guard;
 use quipu_core::id::UserId;
 use quipu_core::item::Depth;
 use quipu_core::limit;
-use quipu_core::session::{Known, MergeProposed, Proposal, Proposed, RuleBook};
+use quipu_core::session::{KnownEntry, MergeProposed, ProposedEntry, RuleBook, SummaryProposal};
 use quipu_engine::ports::{
-    LanguageModel, Message, ModelError, Purpose, Request, Shape, SummarizeError, Summarizer, Telling,
+    CompletionRequest, LanguageModel, Message, ModelError, Purpose, Shape, SummarizeError, Summarizer, SummaryInput,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ impl ModelSummarizer {
         message: String,
         shape: Shape,
     ) -> Result<Value, SummarizeError> {
-        let request = Request {
+        let request = CompletionRequest {
             user: Some(user.clone()),
             purpose,
             system: prompt.text.to_owned(),
@@ -90,11 +90,11 @@ impl Summarizer for ModelSummarizer {
         true
     }
 
-    fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError> {
+    fn summarize(&self, telling: &SummaryInput) -> Result<SummaryProposal, SummarizeError> {
         let what = (Purpose::Summarize, prompt::SUMMARIZER);
         let answer = self.ask(&telling.whose, what, exchange(telling), proposal_shape())?;
         let strange = |why: &str| SummarizeError::Malformed(why.to_owned());
-        let mut told: Proposal =
+        let mut told: SummaryProposal =
             serde_json::from_value(answer).map_err(|error| SummarizeError::Malformed(error.to_string()))?;
         if told.user_summary.trim().is_empty() && told.assistant_summary.trim().is_empty() {
             return Err(strange("it summarises nothing"));
@@ -118,7 +118,7 @@ impl Summarizer for ModelSummarizer {
         Ok(told)
     }
 
-    fn consolidate(&self, user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(&self, user: &UserId, base_truth: &[KnownEntry]) -> Result<Vec<MergeProposed>, SummarizeError> {
         let lines: Vec<String> =
             base_truth.iter().enumerate().map(|(at, known)| format!("e{}: {:?}", at + 1, known.text)).collect();
         let what = (Purpose::Consolidate, prompt::CONSOLIDATOR);
@@ -143,12 +143,12 @@ impl Summarizer for ModelSummarizer {
 }
 
 /// The entry that was shown under a label.
-fn shown(label: &str, base_truth: &[Known]) -> Option<quipu_core::id::ItemId> {
+fn shown(label: &str, base_truth: &[KnownEntry]) -> Option<quipu_core::id::ItemId> {
     let number: usize = label.trim().strip_prefix('e')?.parse().ok()?;
     base_truth.get(number.checked_sub(1)?).map(|known| known.id)
 }
 
-fn exchange(telling: &Telling) -> String {
+fn exchange(telling: &SummaryInput) -> String {
     let known: String = telling.base_truth.iter().map(|known| format!("- {}\n", known.text)).collect();
     let known = if known.is_empty() { "nothing\n".to_owned() } else { known };
     let depth = match telling.depth {
@@ -249,14 +249,14 @@ fn opens_with_a_stranger(summary: &str, said: &str) -> bool {
 
 /// Adds what the rules propose and the model does not. Of two entries that say the same the rules' stays: they are the
 /// user's own words.
-fn merge(told: &mut Proposal, rules: Proposal) {
+fn merge(told: &mut SummaryProposal, rules: SummaryProposal) {
     let diff = &mut told.base_truth_diff;
     let own = rules.base_truth_diff;
     for (model, rules) in [(&mut diff.add, own.add), (&mut diff.update, own.update)] {
         model.retain(|one| !rules.iter().any(|other| says_the_same(one, other)));
         model.splice(0..0, rules);
     }
-    let updated: Vec<Proposed> = diff.update.clone();
+    let updated: Vec<ProposedEntry> = diff.update.clone();
     diff.add.retain(|one| !updated.iter().any(|other| says_the_same(one, other)));
     for text in own.remove {
         if !diff.remove.contains(&text) {
@@ -265,7 +265,7 @@ fn merge(told: &mut Proposal, rules: Proposal) {
     }
 }
 
-fn says_the_same(one: &Proposed, other: &Proposed) -> bool {
+fn says_the_same(one: &ProposedEntry, other: &ProposedEntry) -> bool {
     let words = |text: &str| -> BTreeSet<String> {
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
     };

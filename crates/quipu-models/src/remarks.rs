@@ -68,7 +68,7 @@ impl RemarkReader {
     ///
     /// # Errors
     /// What the embedder says.
-    pub fn pieces(embedder: &dyn Embedder, text: &str) -> Result<Vec<Piece>, EmbedError> {
+    pub fn pieces(embedder: &dyn Embedder, text: &str) -> Result<Vec<RemarkPiece>, EmbedError> {
         looked_at(embedder, text, pieces(text))
     }
 
@@ -88,7 +88,7 @@ impl RemarkReader {
 
 /// A piece of a text with what the judgement looks at.
 #[derive(Debug, Clone)]
-pub struct Piece {
+pub struct RemarkPiece {
     /// Where it stands, in bytes.
     pub range: Range<usize>,
     /// Its embedding.
@@ -97,7 +97,7 @@ pub struct Piece {
     pub form: Vec<f32>,
 }
 
-fn looked_at(embedder: &dyn Embedder, text: &str, ranges: Vec<Range<usize>>) -> Result<Vec<Piece>, EmbedError> {
+fn looked_at(embedder: &dyn Embedder, text: &str, ranges: Vec<Range<usize>>) -> Result<Vec<RemarkPiece>, EmbedError> {
     if ranges.is_empty() {
         return Ok(Vec::new());
     }
@@ -105,7 +105,7 @@ fn looked_at(embedder: &dyn Embedder, text: &str, ranges: Vec<Range<usize>>) -> 
     let vectors = embedder.embed(&texts)?;
     let forms: Vec<Vec<f32>> = texts.iter().map(|text| form(text)).collect();
     let pieces = ranges.into_iter().zip(vectors).zip(forms);
-    Ok(pieces.map(|((range, vector), form)| Piece { range, vector, form }).collect())
+    Ok(pieces.map(|((range, vector), form)| RemarkPiece { range, vector, form }).collect())
 }
 
 impl Extractor for RemarkReader {
@@ -128,7 +128,7 @@ impl Extractor for RemarkReader {
 }
 
 impl Weights {
-    fn probability(&self, piece: &Piece) -> f32 {
+    fn probability(&self, piece: &RemarkPiece) -> f32 {
         let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
         let sum = self.bias + EMBEDDING_SCALE * dot(&self.embedding, &piece.vector) + dot(&self.form, &piece.form);
         1.0 / (1.0 + (-sum).exp())

@@ -1,7 +1,7 @@
 use std::sync::OnceLock;
 
 use jiff::Timestamp;
-use quipu_core::extract::{Extraction, Reading, Rules, SpokenDate};
+use quipu_core::extract::{Extraction, LanguageRules, Reading, SpokenDate};
 use quipu_engine::ports::{ExtractError, Extractor};
 
 use crate::rules::RULES_EN;
@@ -12,7 +12,7 @@ use crate::rules::RULES_EN;
 pub struct RuleExtractor {
     id: String,
     text: String,
-    rules: OnceLock<Result<Rules, String>>,
+    rules: OnceLock<Result<LanguageRules, String>>,
 }
 
 impl RuleExtractor {
@@ -28,8 +28,8 @@ impl RuleExtractor {
         Self { id: id.to_owned(), text: rules.to_owned(), rules: OnceLock::new() }
     }
 
-    fn rules(&self) -> &Result<Rules, String> {
-        self.rules.get_or_init(|| Rules::parse(&self.text).map_err(|refusal| refusal.to_string()))
+    fn rules(&self) -> &Result<LanguageRules, String> {
+        self.rules.get_or_init(|| LanguageRules::parse(&self.text).map_err(|refusal| refusal.to_string()))
     }
 }
 

@@ -1,6 +1,6 @@
 use quipu_core::id::UserId;
-use quipu_core::session::{Known, MergeProposed, Proposal, RuleBook};
-use quipu_engine::ports::{SummarizeError, Summarizer, Telling};
+use quipu_core::session::{KnownEntry, MergeProposed, RuleBook, SummaryProposal};
+use quipu_engine::ports::{SummarizeError, Summarizer, SummaryInput};
 
 /// Tells exchanges by rules, offline and deterministic: it keeps original sentences and never fails.
 #[derive(Debug, Clone, Copy, Default)]
@@ -11,11 +11,11 @@ impl Summarizer for RuleSummarizer {
         "rules/en/v1"
     }
 
-    fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError> {
+    fn summarize(&self, telling: &SummaryInput) -> Result<SummaryProposal, SummarizeError> {
         Ok(RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth))
     }
 
-    fn consolidate(&self, _user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(&self, _user: &UserId, base_truth: &[KnownEntry]) -> Result<Vec<MergeProposed>, SummarizeError> {
         Ok(RuleBook::english().merges(base_truth))
     }
 }

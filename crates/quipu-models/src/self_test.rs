@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quipu_engine::ports::{Clock, Entropy, LanguageModel, Message, Purpose, Request, Shape};
+use quipu_engine::ports::{Clock, CompletionRequest, Entropy, LanguageModel, Message, Purpose, Shape};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::fake::{FakeServer, Fault, FaultKind, Script, Times};
+use crate::fake::{FakeScript, FakeServer, Fault, FaultKind, Repetition};
 use crate::language::{Endpoint, Limits, ModelUsage, Provider, RemoteModel};
 
 /// What a server says that does its work.
@@ -62,10 +62,10 @@ pub fn rehearse(seeds: u64, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) ->
     let mut done = Rehearsal { faults: Fault::ALL.len(), ..Rehearsal::default() };
     for &fault in Fault::ALL {
         for seed in 0..seeds {
-            let script = Script {
+            let script = FakeScript {
                 drip: Duration::ZERO,
                 oversized_bytes: 1 << 20,
-                ..Script::saying(GOOD).with(fault, Times::Always).seeded(seed)
+                ..FakeScript::saying(GOOD).with(fault, Repetition::Always).seeded(seed)
             };
             let server = FakeServer::start(script)?;
             let limits = Limits {
@@ -100,14 +100,14 @@ pub fn rehearse(seeds: u64, clock: Arc<dyn Clock>, entropy: Arc<dyn Entropy>) ->
 
 /// A question whose answer has a shape.
 #[must_use]
-pub fn question() -> Request {
+pub fn question() -> CompletionRequest {
     let schema = json!({
         "type": "object",
         "properties": {"city": {"type": "string"}, "years": {"type": "integer"}},
         "required": ["city", "years"],
         "additionalProperties": false,
     });
-    Request {
+    CompletionRequest {
         user: None,
         purpose: Purpose::Probe,
         system: "Answer.".to_owned(),

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use quipu_models::fake::{FakeServer, Fault, FaultKind, Script, Times};
+use quipu_models::fake::{FakeScript, FakeServer, Fault, FaultKind, Repetition};
 use serde_json::{Value, json};
 
 const PLACES: [&str; 3] = ["/v1/chat/completions", "/v1/responses", "/v1/messages"];
@@ -56,7 +56,7 @@ fn ask(stream: bool) -> Value {
 #[test]
 fn each_dialect_tells_the_same_reply_plain_and_streamed() {
     let said = "Grüße aus Porto, \"wie geht's\"?\nEnd.";
-    let server = FakeServer::start(Script::saying(said)).unwrap();
+    let server = FakeServer::start(FakeScript::saying(said)).unwrap();
     let text = |path: &str| serde_json::from_str::<Value>(&body(&post(&server, path, &ask(false)))).unwrap();
     assert_eq!(text(PLACES[0])["choices"][0]["message"]["content"], said);
     assert_eq!(text(PLACES[1])["output"][0]["content"][0]["text"], said);
@@ -80,7 +80,7 @@ fn each_dialect_tells_the_same_reply_plain_and_streamed() {
 
 #[test]
 fn it_remembers_what_it_was_sent_and_answers_the_same_twice() {
-    let server = FakeServer::start(Script::saying("Yes.")).unwrap();
+    let server = FakeServer::start(FakeScript::saying("Yes.")).unwrap();
     let embed = json!({"model": "e", "input": ["one", "two"], "dimensions": 5});
     let first = post(&server, "/v1/embeddings", &embed);
     assert_eq!(first, post(&server, "/v1/embeddings", &embed));
@@ -95,16 +95,16 @@ fn it_remembers_what_it_was_sent_and_answers_the_same_twice() {
 
 #[test]
 fn a_fault_shows_as_often_as_planned_and_at_its_place_only() {
-    let script = Script::saying("ok").with(Fault::Unavailable500, Times::First(2)).with_at(
+    let script = FakeScript::saying("ok").with(Fault::Unavailable500, Repetition::First(2)).with_at(
         "/embeddings",
         Fault::Unauthorised401,
-        Times::Always,
+        Repetition::Always,
     );
     let server = FakeServer::start(script).unwrap();
     let status = |path: &str| String::from_utf8_lossy(&post(&server, path, &ask(false)))[9..12].to_owned();
     assert_eq!([status(PLACES[0]), status(PLACES[0]), status(PLACES[0])], ["500", "500", "200"]);
     assert_eq!([status("/v1/embeddings"), status("/v1/embeddings")], ["401", "401"]);
-    server.rescript(Script::saying("ok").with(Fault::BadGateway502, Times::After(1)));
+    server.rescript(FakeScript::saying("ok").with(Fault::BadGateway502, Repetition::After(1)));
     assert_eq!([status(PLACES[2]), status(PLACES[2])], ["200", "502"]);
 }
 
@@ -113,8 +113,12 @@ fn every_fault_shows_in_every_dialect_and_the_server_goes_on() {
     assert!(Fault::ALL.len() >= 30, "{} faults", Fault::ALL.len());
     let good = r#"{"user_summary":"Moved to Porto in 2024","confidence":true,"due":"2024-05-01"}"#;
     let make = |fault: Option<Fault>| {
-        let mut script = Script { drip: Duration::ZERO, ..Script::saying(good).seeded(3) };
-        script.plans.extend(fault.map(|fault| quipu_models::fake::Plan { fault, times: Times::First(1), path: None }));
+        let mut script = FakeScript { drip: Duration::ZERO, ..FakeScript::saying(good).seeded(3) };
+        script.plans.extend(fault.map(|fault| quipu_models::fake::PlannedFault {
+            fault,
+            times: Repetition::First(1),
+            path: None,
+        }));
         FakeServer::start(script).unwrap()
     };
     let mut unseen = Vec::new();

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Clock, Entropy, LanguageModel, ModelCall, ModelError, ModelWatch, Request};
-use quipu_models::fake::{FakeServer, Fault, Script, Times};
+use quipu_engine::ports::{Clock, CompletionRequest, Entropy, LanguageModel, ModelCall, ModelError, ModelWatch};
+use quipu_models::fake::{FakeScript, FakeServer, Fault, Repetition};
 use quipu_models::language::{
     Allowance, ApiKey, Endpoint, JsonMode, Limits, ModelUsage, Prices, Provider, RemoteModel,
 };
@@ -52,8 +52,8 @@ fn limits() -> Limits {
     }
 }
 
-fn world(provider: Provider, script: Script, change: impl FnOnce(&mut Endpoint)) -> World {
-    let server = FakeServer::start(Script { oversized_bytes: 1 << 20, ..script }).unwrap();
+fn world(provider: Provider, script: FakeScript, change: impl FnOnce(&mut Endpoint)) -> World {
+    let server = FakeServer::start(FakeScript { oversized_bytes: 1 << 20, ..script }).unwrap();
     let clock = Arc::new(SetClock(AtomicI64::new(1_790_000_000)));
     let book = Arc::new(ModelUsage::in_memory(clock.clone()));
     let mut endpoint = Endpoint { base_url: server.base_url(), limits: limits(), ..Endpoint::new(provider, "m") };
@@ -63,9 +63,13 @@ fn world(provider: Provider, script: Script, change: impl FnOnce(&mut Endpoint))
     World { server, clock, book, model }
 }
 
-fn request(shaped: bool) -> Request {
+fn request(shaped: bool) -> CompletionRequest {
     let question = question();
-    Request { user: Some(UserId::parse("ana").unwrap()), shape: question.shape.clone().filter(|_| shaped), ..question }
+    CompletionRequest {
+        user: Some(UserId::parse("ana").unwrap()),
+        shape: question.shape.clone().filter(|_| shaped),
+        ..question
+    }
 }
 
 const LONG: Duration = Duration::from_secs(60);
@@ -75,7 +79,10 @@ fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
     let mut wrong = Vec::new();
     for provider in [Provider::OpenAi, Provider::Anthropic] {
         for &fault in Fault::ALL {
-            let script = Script { drip: Duration::ZERO, ..Script::saying(GOOD).with(fault, Times::Always).seeded(5) };
+            let script = FakeScript {
+                drip: Duration::ZERO,
+                ..FakeScript::saying(GOOD).with(fault, Repetition::Always).seeded(5)
+            };
             let world = world(provider, script, |_| {});
             let outcome = world.model.complete(&request(true), LONG);
             let told = match &outcome {
@@ -102,13 +109,15 @@ fn every_fault_that_stays_ends_in_its_kind_of_error_and_few_requests() {
 #[test]
 fn what_passes_is_asked_again_and_answered() {
     for fault in [Fault::Unavailable500, Fault::ResetAtOnce, Fault::Loading503, Fault::ClosesMidway, Fault::NotHttp] {
-        let world = world(Provider::OpenAi, Script::saying(GOOD).with(fault, Times::First(2)), |_| {});
+        let world = world(Provider::OpenAi, FakeScript::saying(GOOD).with(fault, Repetition::First(2)), |_| {});
         let done = world.model.complete(&request(true), LONG).unwrap();
         assert_eq!((done.attempts, world.server.requests()), (3, 3), "{}", fault.name());
         assert_eq!(done.json.unwrap()["city"], "Porto");
     }
-    let script =
-        Script::new(quipu_models::fake::Reply::InTurn(vec!["{\"city\": 3, \"years\": 1}".to_owned(), GOOD.to_owned()]));
+    let script = FakeScript::new(quipu_models::fake::Reply::InTurn(vec![
+        "{\"city\": 3, \"years\": 1}".to_owned(),
+        GOOD.to_owned(),
+    ]));
     let world = world(Provider::Ollama, script, |_| {});
     assert!(world.model.complete(&request(true), LONG).is_ok());
     let second = world.server.received()[1].json();
@@ -119,7 +128,7 @@ fn what_passes_is_asked_again_and_answered() {
 #[test]
 fn the_way_json_is_asked_for_is_found_once_and_kept() {
     let rung = |fault: Fault| {
-        let world = world(Provider::OpenAi, Script::saying(GOOD).with(fault, Times::Always), |_| {});
+        let world = world(Provider::OpenAi, FakeScript::saying(GOOD).with(fault, Repetition::Always), |_| {});
         let first = world.model.probe(LONG);
         assert!(first.is_err(), "a probe asks for something else than {GOOD}");
         world.model.complete(&request(true), LONG).unwrap();
@@ -133,7 +142,7 @@ fn the_way_json_is_asked_for_is_found_once_and_kept() {
     assert_eq!(rung(Fault::RejectsSchema400), "json_object");
     assert_eq!(rung(Fault::RejectsSchema500), "json_object");
     assert_eq!(rung(Fault::RejectsFormat400), "none");
-    let capital = world(Provider::Anthropic, Script::saying(r#"{"capital":"Lisbon"}"#), |_| {});
+    let capital = world(Provider::Anthropic, FakeScript::saying(r#"{"capital":"Lisbon"}"#), |_| {});
     assert_eq!(capital.model.probe(LONG).unwrap().rung, JsonMode::Schema);
 }
 
@@ -141,7 +150,7 @@ fn the_way_json_is_asked_for_is_found_once_and_kept() {
 fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
     let allowance = Allowance { tokens_per_day: Some(500), money_per_day: Some(5.0) };
     let prices = Prices { input_per_million: 1.0, output_per_million: 2.0 };
-    let world = world(Provider::OpenAi, Script::saying(GOOD), |endpoint| {
+    let world = world(Provider::OpenAi, FakeScript::saying(GOOD), |endpoint| {
         endpoint.allowance = allowance;
         endpoint.prices = prices;
     });
@@ -157,7 +166,7 @@ fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
     assert!(served > 1 && spent.input_tokens + spent.output_tokens <= 500, "{served} served, {spent:?}");
     assert_eq!((error.as_str(), world.server.requests()), ("over_budget", served));
     assert!(spent.money > 0.0);
-    let other = Request { user: Some(UserId::parse("ben").unwrap()), ..request(true) };
+    let other = CompletionRequest { user: Some(UserId::parse("ben").unwrap()), ..request(true) };
     assert!(world.model.complete(&other, LONG).is_ok(), "one user's budget is not another's");
     world.clock.0.fetch_add(86_400, Ordering::Relaxed);
     assert!(world.model.complete(&request(true), LONG).is_ok());
@@ -165,7 +174,7 @@ fn a_budget_is_never_exceeded_and_is_there_again_the_next_day() {
 
 #[test]
 fn a_server_that_writes_beyond_its_limit_is_counted_in_full_and_asked_no_more() {
-    let world = world(Provider::OpenAi, Script::saying("far too much ".repeat(400)), |endpoint| {
+    let world = world(Provider::OpenAi, FakeScript::saying("far too much ".repeat(400)), |endpoint| {
         endpoint.allowance = Allowance { tokens_per_day: Some(500), money_per_day: None };
     });
     let limit = u64::from(request(false).output_tokens_max);
@@ -180,7 +189,7 @@ fn a_server_that_writes_beyond_its_limit_is_counted_in_full_and_asked_no_more() 
 fn figures_outlive_the_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("models.json");
-    let world = world(Provider::OpenAi, Script::saying(GOOD), |_| {});
+    let world = world(Provider::OpenAi, FakeScript::saying(GOOD), |_| {});
     for turn in 1..=2 {
         let book = Arc::new(ModelUsage::in_file(world.clock.clone(), &path));
         let model = RemoteModel::new("judge", world.model.endpoint().clone(), book.clone(), Arc::new(Still)).unwrap();
@@ -193,7 +202,7 @@ fn figures_outlive_the_process() {
 
 #[test]
 fn an_endpoint_that_fails_and_fails_is_left_alone_for_a_while() {
-    let world = world(Provider::OpenAi, Script::saying("ok").with(Fault::Loading503, Times::First(9)), |_| {});
+    let world = world(Provider::OpenAi, FakeScript::saying("ok").with(Fault::Loading503, Repetition::First(9)), |_| {});
     for _ in 0..3 {
         assert_eq!(world.model.complete(&request(false), LONG).unwrap_err().as_str(), "unavailable");
     }
@@ -209,9 +218,9 @@ fn a_stream_hands_over_what_came_and_says_how_it_ended() {
     let said = "It is Porto, as you said in May. Grüße!";
     for provider in [Provider::OpenAi, Provider::Anthropic] {
         let told = |fault: Option<Fault>| {
-            let mut script = Script { drip: Duration::ZERO, ..Script::saying(said).seeded(9) };
+            let mut script = FakeScript { drip: Duration::ZERO, ..FakeScript::saying(said).seeded(9) };
             if let Some(fault) = fault {
-                script = script.with(fault, Times::Always);
+                script = script.with(fault, Repetition::Always);
             }
             let world = world(provider, script, |_| {});
             let mut text = String::new();
@@ -236,7 +245,7 @@ fn a_stream_hands_over_what_came_and_says_how_it_ended() {
             assert!(told(Some(fault)).1.is_err(), "{provider:?} {}", fault.name());
         }
     }
-    let world = world(Provider::OpenAi, Script::saying(said), |_| {});
+    let world = world(Provider::OpenAi, FakeScript::saying(said), |_| {});
     let stopped = world.model.stream(&request(false), LONG, &mut |_| ControlFlow::Break(()));
     assert_eq!(stopped, Err(ModelError::Stopped));
 }
@@ -244,7 +253,7 @@ fn a_stream_hands_over_what_came_and_says_how_it_ended() {
 #[test]
 fn each_dialect_is_spoken_as_its_server_wants_it() {
     let spoken = |provider: Provider| {
-        let world = world(provider, Script::saying(GOOD), |_| {});
+        let world = world(provider, FakeScript::saying(GOOD), |_| {});
         world.model.complete(&request(true), LONG).unwrap();
         world.server.received().pop().unwrap()
     };
@@ -279,13 +288,13 @@ impl ModelWatch for Counted {
 
 #[test]
 fn whoever_counts_is_told_of_every_question_once_with_what_it_cost() {
-    let script = Script::saying(GOOD).with(Fault::EmptyContent, Times::First(1));
+    let script = FakeScript::saying(GOOD).with(Fault::EmptyContent, Repetition::First(1));
     let world = world(Provider::OpenAi, script, |endpoint| endpoint.allowance.tokens_per_day = Some(8_000));
     let counted = Arc::new(Counted::default());
     world.book.watched_by(counted.clone());
     world.model.complete(&request(true), LONG).unwrap();
     world.model.stream(&request(false), LONG, &mut |_| ControlFlow::Break(())).unwrap_err();
-    let large = Request { output_tokens_max: 10_000, ..request(true) };
+    let large = CompletionRequest { output_tokens_max: 10_000, ..request(true) };
     world.model.complete(&large, LONG).unwrap_err();
     let told = counted.0.lock().unwrap().clone();
     let line = |outcome, cost| (request(true).purpose.as_str(), "openai/m".to_owned(), outcome, cost);

@@ -11,9 +11,9 @@ use tokio::sync::{Semaphore, watch};
 use crate::http::Rates;
 use crate::inspector::Desks;
 use crate::maintenance::Maintenance;
-use crate::memory::{Blocks, Memory};
+use crate::memory::{Blocks, MemorySource};
 use crate::metrics::Metrics;
-use crate::options::Options;
+use crate::options::ServerOptions;
 use crate::probe::Probe;
 use crate::progress::Progress;
 use crate::proxy::{Asides, ResponseChain, Unanswered};
@@ -21,7 +21,7 @@ use crate::queue::Queue;
 use crate::word_caches::WordCaches;
 
 /// What a server is made of.
-pub struct Parts {
+pub struct ServerParts {
     /// Whose memories it gives.
     pub engine: Arc<Engine>,
     /// The time.
@@ -38,7 +38,7 @@ pub struct Parts {
 
 /// What every request shares.
 pub(crate) struct App {
-    pub(crate) options: Options,
+    pub(crate) options: ServerOptions,
     pub(crate) engine: Arc<Engine>,
     pub(crate) keys: Arc<Keys>,
     /// True if nobody may ask without a key.
@@ -52,7 +52,7 @@ pub(crate) struct App {
     pub(crate) streams: Arc<Semaphore>,
     /// True once the server is to end.
     pub(crate) stopping: watch::Sender<bool>,
-    pub(crate) memory: Memory,
+    pub(crate) memory: MemorySource,
     pub(crate) queue: Arc<Queue>,
     pub(crate) maintenance: Arc<Maintenance>,
     pub(crate) metrics: Arc<Metrics>,
@@ -71,7 +71,7 @@ pub(crate) struct App {
 
 impl App {
     /// Puts the parts together.
-    pub(crate) fn new(parts: Parts, options: Options) -> Result<Self> {
+    pub(crate) fn new(parts: ServerParts, options: ServerOptions) -> Result<Self> {
         let bounds = &options.bounds;
         // Fails only if the process has one already, which then serves.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -101,7 +101,7 @@ impl App {
             verbs: Arc::new(Semaphore::new(bounds.verbs_max)),
             streams: Arc::new(Semaphore::new(bounds.streams_max)),
             stopping: watch::Sender::new(false),
-            memory: Memory::new(
+            memory: MemorySource::new(
                 parts.engine.clone(),
                 bounds.recalls_max,
                 metrics.clone(),

@@ -30,9 +30,9 @@ mod queue;
 mod server;
 mod word_caches;
 
-pub use app::Parts;
+pub use app::ServerParts;
 pub use maintenance::MaintenanceOptions;
 pub use mcp::{McpOptions, Toolset, serve_stdio};
 pub use metrics::Metrics;
-pub use options::{Bounds, Options, Placement, Upstream, Wire};
+pub use options::{Bounds, Placement, ServerOptions, Upstream, Wire};
 pub use server::{Bound, Drained, STOPS_WITHIN, Server, serve};

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use crate::metrics::Metrics;
-use crate::progress::{Progress, Work};
+use crate::progress::{Progress, WatchedWork};
 use crate::word_caches::{Gone, WordCache};
 
 /// Share of the deadline a model may use: the rest is for answering without it.
@@ -22,7 +22,7 @@ const KEPT_FOR: Duration = Duration::from_secs(300);
 
 /// What a request wants to know.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct MemoryQuery {
     pub(crate) user: UserId,
     pub(crate) session: String,
     /// The name of the turn it is for.
@@ -118,7 +118,7 @@ impl WordCache for Blocks {
 }
 
 /// Where requests get their memory from.
-pub(crate) struct Memory {
+pub(crate) struct MemorySource {
     engine: Arc<Engine>,
     slots: Arc<Semaphore>,
     recalls_max: usize,
@@ -127,7 +127,7 @@ pub(crate) struct Memory {
     blocks: Arc<Blocks>,
 }
 
-impl Memory {
+impl MemorySource {
     /// `recalls_max`: how many ask at a time.
     pub(crate) fn new(
         engine: Arc<Engine>,
@@ -150,7 +150,7 @@ impl Memory {
         gen_ai.memory.record.count = tracing::field::Empty,
         error.type = tracing::field::Empty,
     ))]
-    pub(crate) async fn recall(&self, wanted: Wanted, within: Duration) -> Recalled {
+    pub(crate) async fn recall(&self, wanted: MemoryQuery, within: Duration) -> Recalled {
         let start = Instant::now();
         let outcome = tokio::time::timeout(within, self.ask(wanted, start, within)).await;
         let recalled = match outcome {
@@ -177,14 +177,14 @@ impl Memory {
         recalled
     }
 
-    async fn ask(&self, wanted: Wanted, start: Instant, within: Duration) -> Result<Arc<Block>, Error> {
+    async fn ask(&self, wanted: MemoryQuery, start: Instant, within: Duration) -> Result<Arc<Block>, Error> {
         let stopped = || Error::Bug("recall stopped without an answer".to_owned());
         let slot = self.slots.clone().acquire_owned().await.map_err(|_| stopped())?;
         let (engine, blocks, progress) = (self.engine.clone(), self.blocks.clone(), self.progress.clone());
         let left = (within * MEANING_PERCENT / 100).saturating_sub(start.elapsed());
         let work = move || {
             let _slot = slot;
-            let _step = progress.begin(Work::Recall);
+            let _step = progress.begin(WatchedWork::Recall);
             block(&engine, &blocks, wanted, left)
         };
         tokio::task::spawn_blocking(work).await.map_err(|_| stopped())?
@@ -194,7 +194,7 @@ impl Memory {
     pub(crate) async fn ledger(&self, user: &UserId, within: Duration) -> Option<EventId> {
         let (engine, user, progress) = (self.engine.clone(), user.clone(), self.progress.clone());
         let asked = tokio::task::spawn_blocking(move || {
-            let _step = progress.begin(Work::Recall);
+            let _step = progress.begin(WatchedWork::Recall);
             erasure_epoch(&engine, &user)
         });
         let epoch = tokio::time::timeout(within, asked).await.ok()?.ok()?;
@@ -203,7 +203,7 @@ impl Memory {
 }
 
 /// The block for a request: the one it had, or a new one.
-fn block(engine: &Engine, blocks: &Blocks, wanted: Wanted, deadline: Duration) -> Result<Arc<Block>, Error> {
+fn block(engine: &Engine, blocks: &Blocks, wanted: MemoryQuery, deadline: Duration) -> Result<Arc<Block>, Error> {
     let purpose = (wanted.user.clone(), wanted.turn, wanted.max_tokens);
     // Asked before the block is made: what is erased meanwhile makes it stale.
     let epoch = erasure_epoch(engine, &wanted.user)?;

@@ -34,7 +34,7 @@ pub(crate) struct Proxied {
 
 /// What came of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct Turn {
+pub(crate) struct TurnLabel {
     pub(crate) outcome: &'static str,
 }
 
@@ -67,7 +67,7 @@ struct Waiting {
 
 /// A request, by the route that answered it: a path of the table of routes, never one that somebody sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(crate) struct Request {
+pub(crate) struct RouteLabel {
     pub(crate) http_request_method: &'static str,
     /// Empty if no route has the path.
     pub(crate) http_route: String,
@@ -82,9 +82,9 @@ pub struct Metrics {
     pub(crate) proxied: Family<Proxied, Counter>,
     pub(crate) recall_results: Histogram,
     pub(crate) context_tokens: Histogram,
-    pub(crate) turns: Family<Turn, Counter>,
+    pub(crate) turns: Family<TurnLabel, Counter>,
     pub(crate) queue_depth: Gauge,
-    requests: Family<Request, Histogram>,
+    requests: Family<RouteLabel, Histogram>,
     pub(crate) connections: Gauge,
     pub(crate) connections_refused: Counter,
     llm_calls: Family<Call, Counter>,
@@ -195,14 +195,14 @@ impl Metrics {
     }
 
     /// One request that was answered after so many seconds.
-    pub(crate) fn answered(&self, request: &Request, seconds: f64) {
+    pub(crate) fn answered(&self, request: &RouteLabel, seconds: f64) {
         self.requests.get_or_create(request).observe(seconds);
     }
 
     /// One turn, and what came of it: `recorded`, `known`, `partial`, `dropped`, `forgotten`, `late`,
     /// `refused`, `unsummarized`.
     pub(crate) fn turn(&self, outcome: &'static str) {
-        self.turns.get_or_create(&Turn { outcome }).inc();
+        self.turns.get_or_create(&TurnLabel { outcome }).inc();
     }
 
     /// How things stand in the memories that are open.

@@ -12,7 +12,7 @@ use crate::mcp::McpOptions;
 
 /// What a server is told. The default listens on `127.0.0.1:7077`, knows no upstream, and remembers for the user `me`.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct ServerOptions {
     /// Where to listen. On any other than a loopback address every request needs a key.
     pub addr: SocketAddr,
     /// Names besides loopback's own under which it may be asked, as `Host` has them (`name` or `name:port`).
@@ -37,7 +37,7 @@ pub struct Options {
     pub bounds: Bounds,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 7077)),

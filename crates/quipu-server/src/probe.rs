@@ -6,17 +6,17 @@ use std::time::Duration;
 use quipu_engine::{Engine, Error, Gauges};
 use tokio::sync::watch;
 
-use crate::progress::{Progress, Work};
+use crate::progress::{Progress, WatchedWork};
 
 /// What a probe found: how things stand, or why the store does not answer.
-type Found = Result<Gauges, String>;
+type ProbeResult = Result<Gauges, String>;
 
 /// Asks store and engine. Takes the locks of the engine and of every open memory, as requests do.
 pub(crate) struct Probe {
     engine: Arc<Engine>,
     progress: Arc<Progress>,
     /// The probe that is going on; everybody who asks meanwhile waits for the same one.
-    running: Mutex<Option<watch::Receiver<Option<Found>>>>,
+    running: Mutex<Option<watch::Receiver<Option<ProbeResult>>>>,
 }
 
 impl Probe {
@@ -24,7 +24,7 @@ impl Probe {
         Self { engine, progress, running: Mutex::default() }
     }
 
-    fn running(&self) -> MutexGuard<'_, Option<watch::Receiver<Option<Found>>>> {
+    fn running(&self) -> MutexGuard<'_, Option<watch::Receiver<Option<ProbeResult>>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -44,7 +44,7 @@ impl Probe {
     }
 
     /// The probe that is going on, or a new one.
-    fn join(self: &Arc<Self>) -> watch::Receiver<Option<Found>> {
+    fn join(self: &Arc<Self>) -> watch::Receiver<Option<ProbeResult>> {
         let mut running = self.running();
         if let Some(going_on) = running.as_ref() {
             return going_on.clone();
@@ -55,7 +55,7 @@ impl Probe {
         let probe = self.clone();
         tokio::task::spawn_blocking(move || {
             let _over = Over(&probe);
-            let _step = probe.progress.begin(Work::Probe);
+            let _step = probe.progress.begin(WatchedWork::Probe);
             let users = quipu_engine::users(&probe.engine).map_err(|error| error.to_string());
             let found = users.map(|_| quipu_engine::gauges(&probe.engine));
             told.send_replace(Some(found));

@@ -11,7 +11,7 @@ use crate::options::Bounds;
 
 /// A kind of work that is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Work {
+pub(crate) enum WatchedWork {
     /// Appending words of an exchange.
     Append,
     /// Reading and telling what was appended. An answer of a language model counts as progress.
@@ -22,7 +22,7 @@ pub(crate) enum Work {
     Probe,
 }
 
-impl Work {
+impl WatchedWork {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Append => "append",
@@ -36,7 +36,7 @@ impl Work {
 /// A step that takes longer than its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stalled {
-    pub(crate) work: Work,
+    pub(crate) work: WatchedWork,
     /// Time since the step began or last made progress.
     pub(crate) since: Duration,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Progress {
 #[derive(Default)]
 struct Steps {
     begun: u64,
-    running: BTreeMap<u64, (Work, Instant)>,
+    running: BTreeMap<u64, (WatchedWork, Instant)>,
 }
 
 /// A step that is going on until this is dropped.
@@ -76,7 +76,7 @@ impl Progress {
     }
 
     /// Begins a step.
-    pub(crate) fn begin(self: &Arc<Self>, work: Work) -> Step {
+    pub(crate) fn begin(self: &Arc<Self>, work: WatchedWork) -> Step {
         let mut steps = self.steps();
         steps.begun += 1;
         let number = steps.begun;
@@ -92,10 +92,12 @@ impl Progress {
 
     fn stalled_at(&self, now: Instant) -> Option<Stalled> {
         let answered = self.metrics.last_model_answer();
-        let since = |(work, began): &(Work, Instant)| {
+        let since = |(work, began): &(WatchedWork, Instant)| {
             let (last, bound) = match work {
-                Work::Read => (answered.map_or(*began, |answered| answered.max(*began)), self.reading_stalled_after),
-                Work::Append | Work::Recall | Work::Probe => (*began, self.stalled_after),
+                WatchedWork::Read => {
+                    (answered.map_or(*began, |answered| answered.max(*began)), self.reading_stalled_after)
+                }
+                WatchedWork::Append | WatchedWork::Recall | WatchedWork::Probe => (*began, self.stalled_after),
             };
             let since = now.saturating_duration_since(last);
             (since > bound).then_some(Stalled { work: *work, since })
@@ -118,17 +120,17 @@ mod tests {
     fn a_step_is_stalled_once_it_is_over_its_bound_and_until_it_ends() {
         let bounds = Bounds::default();
         let progress = Arc::new(Progress::new(&bounds, Arc::default()));
-        let (append, _read) = (progress.begin(Work::Append), progress.begin(Work::Read));
+        let (append, _read) = (progress.begin(WatchedWork::Append), progress.begin(WatchedWork::Read));
         let stalled = |at: Instant| progress.stalled_at(at).map(|stalled| stalled.work);
         let second = Duration::from_secs(1);
         let now = Instant::now();
         assert_eq!(stalled(now), None);
         let later = now + bounds.stalled_after + second;
-        assert_eq!(stalled(later), Some(Work::Append), "reading may take longer");
+        assert_eq!(stalled(later), Some(WatchedWork::Append), "reading may take longer");
         drop(append);
         assert_eq!(stalled(later), None);
         let much_later = now + bounds.reading_stalled_after + second;
-        assert_eq!(stalled(much_later), Some(Work::Read));
+        assert_eq!(stalled(much_later), Some(WatchedWork::Read));
         progress.metrics.note_model_answer(much_later);
         assert_eq!(stalled(much_later + second), None, "a model that answers is progress");
     }

@@ -19,7 +19,7 @@ pub(crate) use self::exchange::{Appended, Exchange};
 use self::exchange::{Attempt, attempt};
 use crate::metrics::Metrics;
 use crate::options::Bounds;
-use crate::progress::{Progress, Work};
+use crate::progress::{Progress, WatchedWork};
 use crate::word_caches::{Gone, WordCache};
 
 /// After a store that is not available is asked again, so often and so much later.
@@ -27,7 +27,7 @@ const AGAIN_AFTER: [Duration; 3] = [Duration::from_millis(200), Duration::from_s
 
 /// A place in the queue, held from before a request is passed on until its exchange is recorded. Clones share it.
 #[derive(Clone)]
-pub(crate) struct Place(#[expect(dead_code, reason = "held, not read")] Arc<OwnedSemaphorePermit>);
+pub(crate) struct QueueSlot(#[expect(dead_code, reason = "held, not read")] Arc<OwnedSemaphorePermit>);
 
 /// What is known of an append when its caller goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Pending {
 /// An exchange in its user's line.
 struct Waiting {
     exchange: Exchange,
-    place: Place,
+    place: QueueSlot,
     /// True if nothing more comes of the exchange, so that it may be read.
     ends: bool,
     outcome: oneshot::Sender<Durability>,
@@ -68,7 +68,7 @@ struct Waiting {
 
 /// What waits for one user.
 #[derive(Default)]
-struct Line {
+struct UserQueue {
     waiting: VecDeque<Waiting>,
     /// Since when the exchange before them is being appended.
     busy_since: Option<Instant>,
@@ -85,7 +85,7 @@ pub(crate) struct Queue {
     metrics: Arc<Metrics>,
     progress: Arc<Progress>,
     /// Users something is appended for, with what waits behind it.
-    lines: Mutex<HashMap<UserId, Line>>,
+    lines: Mutex<HashMap<UserId, UserQueue>>,
     reading: Mutex<Reading>,
     readers: Arc<Semaphore>,
     places: Arc<Semaphore>,
@@ -123,9 +123,9 @@ impl Queue {
     }
 
     /// A place for one exchange; waits for one as long as the request can wait.
-    pub(crate) async fn place(&self, within: Duration) -> Option<Place> {
+    pub(crate) async fn place(&self, within: Duration) -> Option<QueueSlot> {
         let place = tokio::time::timeout(within, self.places.clone().acquire_owned()).await;
-        place.ok().and_then(Result::ok).map(Arc::new).map(Place)
+        place.ok().and_then(Result::ok).map(Arc::new).map(QueueSlot)
     }
 
     /// True if there is a place now.
@@ -143,13 +143,13 @@ impl Queue {
         self.lines().is_empty() && self.reading().is_empty()
     }
 
-    fn lines(&self) -> MutexGuard<'_, HashMap<UserId, Line>> {
+    fn lines(&self) -> MutexGuard<'_, HashMap<UserId, UserQueue>> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Puts an exchange behind those of its user. It is appended whether the caller waits for that or not. `ends` says that
     /// nothing more comes of the exchange; words that are durable already are not appended again.
-    pub(crate) fn push(self: &Arc<Self>, exchange: Exchange, place: Place, ends: bool) -> Pending {
+    pub(crate) fn push(self: &Arc<Self>, exchange: Exchange, place: QueueSlot, ends: bool) -> Pending {
         self.metrics.queue_depth.inc();
         let (outcome, told) = oneshot::channel();
         let user = exchange.user.clone();
@@ -161,7 +161,7 @@ impl Queue {
             let waited = line.busy_since.map_or(Duration::ZERO, |since| since.elapsed());
             return Pending { outcome: told, within: self.append_within.saturating_sub(waited) };
         }
-        lines.insert(user.clone(), Line { waiting: VecDeque::from([waiting]), busy_since: None });
+        lines.insert(user.clone(), UserQueue { waiting: VecDeque::from([waiting]), busy_since: None });
         drop(lines);
         let queue = self.clone();
         self.runtime.spawn(async move { queue.work_off(user).await });
@@ -213,7 +213,7 @@ impl Queue {
             let (own, is_last) = (exchange.clone(), pauses.len() == 0);
             let work = tokio::task::spawn_blocking(move || {
                 let _held = worker;
-                let _step = progress.begin(Work::Append);
+                let _step = progress.begin(WatchedWork::Append);
                 attempt(&engine, &metrics, &own, is_last)
             });
             match work.await {

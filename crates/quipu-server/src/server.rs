@@ -8,10 +8,10 @@ use quipu_engine::{Error, Result};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::app::{App, Parts};
+use crate::app::{App, ServerParts};
 use crate::http::{self, Hosts};
 use crate::metrics::Metrics;
-use crate::options::Options;
+use crate::options::ServerOptions;
 
 /// A server that listens and answers nobody yet.
 pub struct Server {
@@ -42,7 +42,7 @@ impl Server {
     /// - `Refused`: the address is not loopback's and there is no key, so whoever reached it could read every memory.
     /// - `Invalid`: two upstreams of one name, or one whose address is none.
     /// - `Unavailable`: the port is taken.
-    pub async fn bind(parts: Parts, options: Options) -> Result<Self> {
+    pub async fn bind(parts: ServerParts, options: ServerOptions) -> Result<Self> {
         check(&options)?;
         if !options.addr.ip().is_loopback() {
             let keys = parts.keys.clone();
@@ -107,7 +107,7 @@ fn without_keys(addr: SocketAddr) -> Error {
     ))
 }
 
-fn check(options: &Options) -> Result<()> {
+fn check(options: &ServerOptions) -> Result<()> {
     let mut names: Vec<&str> = Vec::new();
     for one in &options.upstreams {
         let name = &one.name;
@@ -148,7 +148,7 @@ enum ShutdownSignal {
 ///
 /// # Errors
 /// As [`Server::bind`]; `Unavailable` if the process can have no threads.
-pub fn serve(parts: Parts, options: Options, ready: impl FnOnce(Bound)) -> Result<Drained> {
+pub fn serve(parts: ServerParts, options: ServerOptions, ready: impl FnOnce(Bound)) -> Result<Drained> {
     let no_threads = |error: std::io::Error| Error::Unavailable(format!("no threads to serve with: {error}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(no_threads)?;
     let metrics = parts.metrics.clone();

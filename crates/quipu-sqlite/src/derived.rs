@@ -20,7 +20,7 @@ const VECTOR_LAYOUT: &str = "checked:";
 type Vector = (VectorKey, Vec<u8>);
 
 /// What a read found.
-pub(crate) enum Found<T> {
+pub(crate) enum DerivedRead<T> {
     /// As it was written.
     Whole(T),
     /// Nothing, or something from before there were checksums.
@@ -34,22 +34,22 @@ pub(crate) fn snapshots(connection: &Connection) -> rusqlite::Result<Vec<Seq>> {
     query.query_map([], |row| Ok(row.get::<_, Position>(0)?.0))?.collect()
 }
 
-pub(crate) fn snapshot(connection: &mut Connection, seq: Seq) -> Result<Found<Vec<u8>>, Failure> {
+pub(crate) fn snapshot(connection: &mut Connection, seq: Seq) -> Result<DerivedRead<Vec<u8>>, Failure> {
     // One view of both tables, also if another handle replaces the blob meanwhile.
     let view = connection.transaction()?;
     Ok(find_snapshot(&view, seq)?)
 }
 
-fn find_snapshot(view: &Connection, seq: Seq) -> rusqlite::Result<Found<Vec<u8>>> {
+fn find_snapshot(view: &Connection, seq: Seq) -> rusqlite::Result<DerivedRead<Vec<u8>>> {
     let mut query = view.prepare_cached(include_str!("sql/snapshot_length.sql"))?;
     let Some(length) = query.query_row([stored(seq)], |row| Ok(number(row, 0))).optional()? else {
-        return Ok(Found::Nothing);
+        return Ok(DerivedRead::Nothing);
     };
     let owner = snapshot_owner(seq);
     blob(view, &owner, length, |bytes| blob_checksum(&owner, seq, "", bytes))
 }
 
-pub(crate) fn projection(connection: &mut Connection, name: &str) -> Result<Found<Projection>, Failure> {
+pub(crate) fn projection(connection: &mut Connection, name: &str) -> Result<DerivedRead<Projection>, Failure> {
     let view = connection.transaction()?;
     Ok(find_projection(&view, name)?)
 }
@@ -65,10 +65,10 @@ pub(crate) enum Name {
 pub(crate) fn drop_damaged(transaction: &Transaction<'_>, found: &[Name]) -> rusqlite::Result<()> {
     for name in found {
         match name {
-            Name::Snapshot(seq) if matches!(find_snapshot(transaction, *seq)?, Found::Damaged) => {
+            Name::Snapshot(seq) if matches!(find_snapshot(transaction, *seq)?, DerivedRead::Damaged) => {
                 drop_snapshot(transaction, *seq)?;
             }
-            Name::Projection(name) if matches!(find_projection(transaction, name)?, Found::Damaged) => {
+            Name::Projection(name) if matches!(find_projection(transaction, name)?, DerivedRead::Damaged) => {
                 drop_pieces_from(transaction, &projection_owner(name), 0)?;
                 transaction.prepare_cached(include_str!("sql/drop_projection.sql"))?.execute([name])?;
             }
@@ -83,17 +83,19 @@ fn drop_snapshot(transaction: &Transaction<'_>, seq: Seq) -> rusqlite::Result<()
     transaction.prepare_cached(include_str!("sql/drop_snapshot.sql"))?.execute([stored(seq)]).map(|_| ())
 }
 
-fn find_projection(view: &Connection, name: &str) -> rusqlite::Result<Found<Projection>> {
+fn find_projection(view: &Connection, name: &str) -> rusqlite::Result<DerivedRead<Projection>> {
     let mut query = view.prepare_cached(include_str!("sql/projection.sql"))?;
     let tag = |row: &Row<'_>| row.get::<_, String>(1).ok();
     let found = query.query_row([name], |row| Ok((number(row, 0), tag(row), number(row, 2)))).optional()?;
-    let Some((seq, tag, length)) = found else { return Ok(Found::Nothing) };
-    let (Some(seq), Some(tag)) = (seq.and_then(|seq| Seq::try_from(seq).ok()), tag) else { return Ok(Found::Damaged) };
+    let Some((seq, tag, length)) = found else { return Ok(DerivedRead::Nothing) };
+    let (Some(seq), Some(tag)) = (seq.and_then(|seq| Seq::try_from(seq).ok()), tag) else {
+        return Ok(DerivedRead::Damaged);
+    };
     let owner = projection_owner(name);
     Ok(match blob(view, &owner, length, |bytes| blob_checksum(&owner, seq, &tag, bytes))? {
-        Found::Whole(bytes) => Found::Whole(Projection { seq, tag, bytes }),
-        Found::Nothing => Found::Nothing,
-        Found::Damaged => Found::Damaged,
+        DerivedRead::Whole(bytes) => DerivedRead::Whole(Projection { seq, tag, bytes }),
+        DerivedRead::Nothing => DerivedRead::Nothing,
+        DerivedRead::Damaged => DerivedRead::Damaged,
     })
 }
 
@@ -107,7 +109,7 @@ pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusql
     // One view: another process may replace what is looked at.
     let view = connection.unchecked_transaction()?;
     for seq in snapshots(&view)? {
-        if matches!(find_snapshot(&view, seq)?, Found::Damaged) {
+        if matches!(find_snapshot(&view, seq)?, DerivedRead::Damaged) {
             faults
                 .push(format!("the snapshot of version {seq} is damaged and not used; `quipu rebuild` makes it again"));
         }
@@ -115,7 +117,7 @@ pub(crate) fn damage(connection: &Connection, faults: &mut Vec<String>) -> rusql
     let mut query = view.prepare_cached(include_str!("sql/projections.sql"))?;
     let names: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for name in names {
-        if matches!(find_projection(&view, &name)?, Found::Damaged) {
+        if matches!(find_projection(&view, &name)?, DerivedRead::Damaged) {
             faults.push(format!("the projection {name} is damaged and not used; `quipu rebuild` makes it again"));
         }
     }
@@ -266,25 +268,25 @@ fn blob(
     owner: &str,
     length: Option<i64>,
     checksum: impl FnOnce(&[u8]) -> [u8; CHECKSUM_BYTES],
-) -> rusqlite::Result<Found<Vec<u8>>> {
+) -> rusqlite::Result<DerivedRead<Vec<u8>>> {
     // A damaged length must not reserve memory: the pieces decide how much there is.
     let mut bytes = Vec::new();
     let mut query = connection.prepare_cached(include_str!("sql/pieces.sql"))?;
     let mut rows = query.query([owner])?;
     let mut pieces = 0;
     while let Some(row) = rows.next()? {
-        let Ok(piece) = row.get_ref(0)?.as_blob() else { return Ok(Found::Damaged) };
+        let Ok(piece) = row.get_ref(0)?.as_blob() else { return Ok(DerivedRead::Damaged) };
         bytes.extend_from_slice(piece);
         pieces += 1;
     }
     if length == i64::try_from(bytes.len()).ok() && pieces == bytes.len().div_ceil(PIECE_BYTES) {
         // Written before there were checksums: without a piece for one.
-        return Ok(Found::Nothing);
+        return Ok(DerivedRead::Nothing);
     }
-    let Some(body) = bytes.len().checked_sub(CHECKSUM_BYTES) else { return Ok(Found::Damaged) };
+    let Some(body) = bytes.len().checked_sub(CHECKSUM_BYTES) else { return Ok(DerivedRead::Damaged) };
     let written = bytes.split_off(body);
     if length == i64::try_from(body).ok() && written == checksum(&bytes) {
-        return Ok(Found::Whole(bytes));
+        return Ok(DerivedRead::Whole(bytes));
     }
-    Ok(Found::Damaged)
+    Ok(DerivedRead::Damaged)
 }

@@ -24,7 +24,7 @@ use crate::ballast::Ballast;
 use crate::connection::Access;
 use crate::lock::{FolderLock, Reading};
 use crate::stripe::Stripes;
-use crate::{Options, disk, fault};
+use crate::{StoreOptions, disk, fault};
 
 /// Longest user id that stands in a file name as it is.
 const PLAIN_NAME_MAX: usize = 64;
@@ -36,7 +36,7 @@ pub(crate) struct Folder {
     pub(crate) users: PathBuf,
     pub(crate) aside: PathBuf,
     pub(crate) unfinished: PathBuf,
-    pub(crate) options: Options,
+    pub(crate) options: StoreOptions,
     pub(crate) ballast: Ballast,
     pub(crate) stripes: Stripes,
     pub(crate) lock: FolderLock,
@@ -50,7 +50,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    pub(crate) fn open(root: &Path, options: Options) -> Result<Self, StoreError> {
+    pub(crate) fn open(root: &Path, options: StoreOptions) -> Result<Self, StoreError> {
         let (lock, reading) = if options.read_only {
             if !root.is_dir() {
                 return Err(StoreError::NotFound(format!("there is no memory folder at {}", root.display())));

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use crate::connection::{self, Access, check_sqlite_version, connect, identify, settle};
 use crate::folder::{Folder, file_name, user_of};
-use crate::mark::{self, Mark};
+use crate::mark::{self, AbandonedMark};
 use crate::open::OpenConnection;
 use crate::user_ledger::SqliteLedger;
 use crate::watch::SqliteWatch;
@@ -23,7 +23,7 @@ const PAGE_BYTES_MIN: u64 = 512;
 
 /// How a [`SqliteStore`] is opened.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct StoreOptions {
     /// Open for reading only; default off. No ledger is changed, and others may write meanwhile. Where the folder is
     /// writable, this process notes there that it is in the folder, and SQLite makes its files beside a ledger while it is
     /// open. Where it is not, nobody can write while this process reads, if it was there first; if a writer was, only the
@@ -39,7 +39,7 @@ pub struct Options {
     pub pages_max: Option<u32>,
 }
 
-impl Default for Options {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self { read_only: false, ballast_bytes: 16 << 20, free_bytes_min: 8 << 20, pages_max: None }
     }
@@ -59,7 +59,7 @@ impl SqliteStore {
     /// - `Unavailable`: another process has the folder alone for a step that must be so, and for long; the folder is not
     ///   writable; or the SQLite this was built with has a known way to lose data.
     /// - `NotFound`: the folder is missing and `read_only` is on.
-    pub fn open(folder: &Path, options: Options) -> Result<Self, StoreError> {
+    pub fn open(folder: &Path, options: StoreOptions) -> Result<Self, StoreError> {
         check_sqlite_version()?;
         Ok(Self { folder: Arc::new(Folder::open(folder, options)?) })
     }
@@ -89,8 +89,8 @@ impl SqliteStore {
                 let connection = OpenConnection::new(self.connect(user, &path, access)?, &path, folder);
                 match mark::read(&connection).map_err(|error| fault::of_sqlite(&path, "open", &error))? {
                     None => return Ok(Some(connection)),
-                    Some(Mark::Removed) if folder.options.read_only => return Ok(None),
-                    Some(Mark::Replaced) if folder.options.read_only => return Ok(Some(connection)),
+                    Some(AbandonedMark::Removed) if folder.options.read_only => return Ok(None),
+                    Some(AbandonedMark::Replaced) if folder.options.read_only => return Ok(Some(connection)),
                     Some(_) => {}
                 }
             }

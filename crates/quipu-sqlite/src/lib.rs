@@ -60,4 +60,4 @@ mod stripe;
 mod tests;
 
 pub use key_store::SqliteKeys;
-pub use ledger_store::{Options, SqliteStore};
+pub use ledger_store::{SqliteStore, StoreOptions};

@@ -13,7 +13,7 @@ use crate::{disk, fault, ledger_store, rows};
 
 /// Why a ledger is given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub(crate) enum AbandonedMark {
     /// It is removed: whoever finds the mark finishes that.
     Removed,
     /// Another takes its place. While the file is still there, nobody was told so: the mark is taken away again.
@@ -24,10 +24,10 @@ const REMOVED: &str = "removed";
 const REPLACED: &str = "replaced";
 
 /// The mark of an open ledger.
-pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<Mark>> {
+pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Option<AbandonedMark>> {
     let mut query = connection.prepare_cached(include_str!("sql/meta.sql"))?;
     let found = query.query_row([meta::GIVEN_UP], |row| row.get::<_, String>(0)).optional()?;
-    Ok(found.map(|word| if word == REMOVED { Mark::Removed } else { Mark::Replaced }))
+    Ok(found.map(|word| if word == REMOVED { AbandonedMark::Removed } else { AbandonedMark::Replaced }))
 }
 
 /// Refuses to go on with a ledger that is given up; called inside the transaction that would write.
@@ -35,7 +35,7 @@ pub(crate) fn refuse(connection: &Connection) -> Result<(), Failure> {
     match read(connection)? {
         None => Ok(()),
         Some(mark) => {
-            let done = if mark == Mark::Removed { "was removed" } else { "was replaced by another" };
+            let done = if mark == AbandonedMark::Removed { "was removed" } else { "was replaced by another" };
             Err(StoreError::Removed(format!(
                 "the ledger {done} while it was open here. Nothing was written. Open the user again"
             ))
@@ -48,7 +48,12 @@ pub(crate) fn refuse(connection: &Connection) -> Result<(), Failure> {
 ///
 /// # Errors
 /// `Conflict` if it is at another position; `Corrupt` if it is no ledger of the user.
-pub(crate) fn give_up(path: &Path, user: &UserId, expected: Option<Seq>, mark: Mark) -> Result<(), StoreError> {
+pub(crate) fn give_up(
+    path: &Path,
+    user: &UserId,
+    expected: Option<Seq>,
+    mark: AbandonedMark,
+) -> Result<(), StoreError> {
     let mut connection = connect(path, Access::Write)?;
     let owner = identify(&connection, path)?;
     if owner != *user {
@@ -58,13 +63,13 @@ pub(crate) fn give_up(path: &Path, user: &UserId, expected: Option<Seq>, mark: M
     set(&mut connection, path, expected, mark).map_err(|failure| failure.tell(path, "remove"))
 }
 
-fn set(connection: &mut Connection, path: &Path, expected: Option<Seq>, mark: Mark) -> Result<(), Failure> {
+fn set(connection: &mut Connection, path: &Path, expected: Option<Seq>, mark: AbandonedMark) -> Result<(), Failure> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let head = rows::head(&transaction)?.seq;
     if let Some(expected) = expected.filter(|expected| *expected != head) {
         return Err(StoreError::Conflict { expected, head }.into());
     }
-    let word = if mark == Mark::Removed { REMOVED } else { REPLACED };
+    let word = if mark == AbandonedMark::Removed { REMOVED } else { REPLACED };
     transaction.execute(include_str!("sql/put_meta.sql"), [meta::GIVEN_UP, word])?;
     disk::note("commit", path);
     transaction.commit()?;
@@ -73,7 +78,7 @@ fn set(connection: &mut Connection, path: &Path, expected: Option<Seq>, mark: Ma
 }
 
 /// The mark of a ledger that is not open here. One that is not there, or is damaged, has none.
-pub(crate) fn of_file_if_there(path: &Path) -> Option<Mark> {
+pub(crate) fn of_file_if_there(path: &Path) -> Option<AbandonedMark> {
     if !disk::exists(path) {
         return None;
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 
 use crate::folder::Folder;
-use crate::stripe::Turn;
+use crate::stripe::StripeGuard;
 
 /// An open connection. It is closed while no file of its ledger moves: SQLite looks whether the database is still the one at
 /// its path before it removes the log beside it, and between the look and the removal nothing may come there.
@@ -15,7 +15,7 @@ use crate::stripe::Turn;
 pub(crate) struct OpenConnection {
     // Closed before the turn is given back: fields drop in this order.
     connection: Connection,
-    closing: Option<Turn>,
+    closing: Option<StripeGuard>,
     pub(crate) path: PathBuf,
     pub(crate) folder: Arc<Folder>,
 }

@@ -16,7 +16,7 @@ use quipu_engine::ports::StoreError;
 
 use crate::connection::{Access, connect};
 use crate::folder::{Folder, user_of};
-use crate::mark::{self, Mark};
+use crate::mark::{self, AbandonedMark};
 use crate::{disk, fault, migration};
 
 const PARTIAL: &str = ".partial";
@@ -56,7 +56,7 @@ impl Folder {
         migration::place(complete, &incoming)?;
         // Whoever still has the old one open in this process must not write to it any more. What is too damaged for a mark
         // is too damaged to be written to.
-        match mark::give_up(path, user, None, Mark::Replaced) {
+        match mark::give_up(path, user, None, AbandonedMark::Replaced) {
             Ok(()) | Err(StoreError::Corrupt(_)) => {}
             Err(error) => {
                 self.finish_interrupted(path)?;
@@ -75,7 +75,7 @@ impl Folder {
         let on_disk = |error| fault::of_disk(path, "remove", &error);
         disk::create_file(&note).map_err(on_disk)?;
         disk::sync_folder(&self.unfinished).map_err(on_disk)?;
-        match mark::give_up(path, user, expected, Mark::Removed) {
+        match mark::give_up(path, user, expected, AbandonedMark::Removed) {
             Ok(()) => {}
             // Nothing can be marked in what is damaged; then only nobody else may have it open.
             Err(StoreError::Corrupt(_)) if expected.is_none() && !belongs_to_another(path, user) => {
@@ -133,11 +133,11 @@ impl Folder {
             }
         }
         match mark::of_file_if_there(path) {
-            Some(Mark::Removed) => {
+            Some(AbandonedMark::Removed) => {
                 self.finish_removing(path).map_err(on_disk)?;
                 self.tell(format!("finished the removal of {whose}"));
             }
-            Some(Mark::Replaced) => mark::clear(path)?,
+            Some(AbandonedMark::Replaced) => mark::clear(path)?,
             None => {}
         }
         if let Ok(found) = fs::symlink_metadata(&removing) {

@@ -28,7 +28,7 @@ pub(crate) struct Stripes {
 
 /// A turn at one stripe, given back when dropped.
 #[derive(Debug)]
-pub(crate) struct Turn(Option<File>);
+pub(crate) struct StripeGuard(Option<File>);
 
 impl Stripes {
     pub(crate) fn new(root: &Path, optional: bool) -> Self {
@@ -44,7 +44,7 @@ impl Stripes {
     ///
     /// # Errors
     /// `Unavailable` if another process has it alone for too long.
-    pub(crate) fn shared(&self, path: &Path) -> Result<Turn, StoreError> {
+    pub(crate) fn shared(&self, path: &Path) -> Result<StripeGuard, StoreError> {
         self.wait(path, File::try_lock_shared)
     }
 
@@ -52,25 +52,25 @@ impl Stripes {
     ///
     /// # Errors
     /// `Unavailable` if it is taken for too long.
-    pub(crate) fn alone(&self, path: &Path) -> Result<Turn, StoreError> {
+    pub(crate) fn alone(&self, path: &Path) -> Result<StripeGuard, StoreError> {
         self.wait(path, File::try_lock)
     }
 
     /// As [`alone`](Self::alone), if nobody has a turn at this moment.
-    pub(crate) fn alone_now(&self, path: &Path) -> Result<Option<Turn>, StoreError> {
+    pub(crate) fn alone_now(&self, path: &Path) -> Result<Option<StripeGuard>, StoreError> {
         let Some(file) = self.file(path)? else { return Ok(None) };
         match file.try_lock() {
-            Ok(()) => Ok(Some(Turn(Some(file)))),
+            Ok(()) => Ok(Some(StripeGuard(Some(file)))),
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(fault::of_disk(&self.folder, "lock a file in", &error)),
         }
     }
 
-    fn wait(&self, path: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Turn, StoreError> {
-        let Some(file) = self.file(path)? else { return Ok(Turn(None)) };
+    fn wait(&self, path: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<StripeGuard, StoreError> {
+        let Some(file) = self.file(path)? else { return Ok(StripeGuard(None)) };
         for _ in 0..TRIES {
             match lock(&file) {
-                Ok(()) => return Ok(Turn(Some(file))),
+                Ok(()) => return Ok(StripeGuard(Some(file))),
                 Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_TRIES),
                 Err(TryLockError::Error(error)) => return Err(fault::of_disk(&self.folder, "lock a file in", &error)),
             }
@@ -95,7 +95,7 @@ impl Stripes {
     }
 }
 
-impl Drop for Turn {
+impl Drop for StripeGuard {
     fn drop(&mut self) {
         if let Some(file) = &self.0 {
             // Said, not left to the closing: a process that is being started still holds a copy of every file.

@@ -12,14 +12,14 @@ use quipu_engine::ports::{Checkpoint, LedgerStore, UserLedger};
 use tempfile::TempDir;
 
 use crate::disk::{self, trace};
-use crate::{Options, SqliteStore};
+use crate::{SqliteStore, StoreOptions};
 
 fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
 }
 
 fn store(folder: &Path) -> SqliteStore {
-    SqliteStore::open(folder, Options { ballast_bytes: 1 << 12, ..Options::default() }).unwrap()
+    SqliteStore::open(folder, StoreOptions { ballast_bytes: 1 << 12, ..StoreOptions::default() }).unwrap()
 }
 
 fn event(seq: Seq) -> SealedEvent {

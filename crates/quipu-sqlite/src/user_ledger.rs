@@ -13,7 +13,7 @@ use quipu_engine::ports::{
 };
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
 
-use crate::derived::Found;
+use crate::derived::DerivedRead;
 use crate::fault::{self, Failure};
 use crate::folder::Folder;
 use crate::open::OpenConnection;
@@ -68,11 +68,11 @@ impl SqliteLedger {
     }
 
     /// What is as it was written; what is damaged is noted.
-    fn whole<T>(&mut self, found: Found<T>, name: derived::Name) -> Option<T> {
+    fn whole<T>(&mut self, found: DerivedRead<T>, name: derived::Name) -> Option<T> {
         match found {
-            Found::Whole(value) => return Some(value),
-            Found::Damaged if !self.damaged.contains(&name) => self.damaged.push(name),
-            Found::Damaged | Found::Nothing => {}
+            DerivedRead::Whole(value) => return Some(value),
+            DerivedRead::Damaged if !self.damaged.contains(&name) => self.damaged.push(name),
+            DerivedRead::Damaged | DerivedRead::Nothing => {}
         }
         None
     }

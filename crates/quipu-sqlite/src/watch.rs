@@ -1,6 +1,6 @@
 //! Noticing what others commit to a ledger.
 
-use quipu_engine::ports::{LedgerWatch, Look, StoreError};
+use quipu_engine::ports::{LedgerWatch, StoreError, WatchEvent};
 
 use crate::fault;
 use crate::mark;
@@ -21,29 +21,29 @@ impl SqliteWatch {
         Self { connection, seen: None, removed: false }
     }
 
-    fn look_once(&mut self) -> rusqlite::Result<Look> {
+    fn look_once(&mut self) -> rusqlite::Result<WatchEvent> {
         // Each statement is a transaction of its own that ends with it. The count is read first: what comes in between is
         // noticed once more.
         let mut query = self.connection.prepare_cached("PRAGMA data_version")?;
         let version: i64 = query.query_row([], |row| row.get(0))?;
         drop(query);
         if self.seen == Some(version) {
-            return Ok(Look::Same);
+            return Ok(WatchEvent::Same);
         }
         if mark::read(&self.connection)?.is_some() {
             self.removed = true;
-            return Ok(Look::Removed);
+            return Ok(WatchEvent::Removed);
         }
         let head = rows::head(&self.connection)?;
         self.seen = Some(version);
-        Ok(Look::Changed(head))
+        Ok(WatchEvent::Changed(head))
     }
 }
 
 impl LedgerWatch for SqliteWatch {
-    fn look(&mut self) -> Result<Look, StoreError> {
+    fn look(&mut self) -> Result<WatchEvent, StoreError> {
         if self.removed {
-            return Ok(Look::Removed);
+            return Ok(WatchEvent::Removed);
         }
         self.look_once().map_err(|error| fault::of_sqlite(&self.connection.path, "watch", &error))
     }

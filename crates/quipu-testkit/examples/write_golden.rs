@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use quipu_core::core_document;
 use quipu_core::event::{Actor, Change, SourceKind};
-use quipu_core::evolve::Thresholds;
-use quipu_core::extract::window::{Answer, Judged, Window};
+use quipu_core::evolve::PromotionThresholds;
+use quipu_core::extract::window::{ModelReply, RuleVerdict, Window};
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Decision, TruthKind};
+use quipu_core::item::{ReviewDecision, TruthKind};
 use quipu_core::ledger::{FORMAT, SealedEvent};
 use quipu_core::source::{Artifact, Role, Source};
 use quipu_engine::erase::EraseTarget;
@@ -24,7 +24,7 @@ use quipu_engine::ports::{ExtractError, WindowReader};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    ConsolidateOptions, Edit, Engine, EvolveOptions, ExtractWithModelOptions, FactOptions, PatchOptions,
+    ConsolidateOptions, CoreEdit, Engine, EvolveOptions, ExtractWithModelOptions, FactOptions, PatchOptions,
     PromoteRequest, RecallOptions, RememberOptions, Utterance, WriteRequest, chosen, compact, consolidate,
     decide_review, edit_core, end_session, erase, evolve, extract_with_model, facts, flush_hits, fork, mark, merge,
     pick, promote, recall, reflect, remember, retract, revert, reviews, score_fact, set_base_truth, show, status,
@@ -130,7 +130,7 @@ fn say(engine: &Engine, me: &UserId, said: &Utterance, key: Option<&str>, why: O
 fn set(engine: &Engine, me: &UserId, pointer: &str, value: Value) {
     let options =
         PatchOptions { rationale: Some("as told".to_owned()), confidence: Some(0.75), ..PatchOptions::default() };
-    edit_core(engine, me, &Edit::Set(pointer.to_owned(), value), &options).expect("it is set");
+    edit_core(engine, me, &CoreEdit::Set(pointer.to_owned(), value), &options).expect("it is set");
 }
 
 fn take_back(engine: &Engine, me: &UserId, seqs: &[u64]) {
@@ -168,12 +168,12 @@ fn everyday(engine: &Engine) {
     set(engine, &me, "/preferences/likes/-", json!("fado"));
     set(engine, &me, "/preferences/likes/-", json!("tea"));
     set(engine, &me, "/uncategorized/numbers", json!([0, -1, 1.5, 1e300, 9007199254740993_i64, true, null]));
-    edit_core(engine, &me, &Edit::Unset("/preferences/likes/0".to_owned()), &PatchOptions::default())
+    edit_core(engine, &me, &CoreEdit::Unset("/preferences/likes/0".to_owned()), &PatchOptions::default())
         .expect("it is unset");
     let moved = r#"[{"op":"move","from":"/identity/name","path":"/identity/fullName"},
         {"op":"copy","from":"/identity/fullName","path":"/identity/name"},{"op":"test","path":"/identity/name","value":"Ana"}]"#;
     let moved = core_document::parse(moved).expect("a patch");
-    edit_core(engine, &me, &Edit::Patch(moved), &PatchOptions::default()).expect("it is patched");
+    edit_core(engine, &me, &CoreEdit::Patch(moved), &PatchOptions::default()).expect("it is patched");
     mark(engine, &me, &porto.to_string(), Some(true), Some(2)).expect("it is marked");
     mark(engine, &me, &lyon.to_string(), None, Some(-2)).expect("it is marked");
     take_back(engine, &me, &[1, 6]);
@@ -268,7 +268,7 @@ fn drawn(engine: &Engine) {
     let why = Some("as asked");
     for waiting in reviews(engine, &me, false).expect("they are listed") {
         let id = waiting.review.id.to_string();
-        decide_review(engine, &me, &id, &Decision::Approved, Actor::User, why).expect("it is decided");
+        decide_review(engine, &me, &id, &ReviewDecision::Approved, Actor::User, why).expect("it is decided");
     }
     let held = facts(engine, &me, &FactOptions::default()).expect("they are listed");
     let likes = |what: &str| {
@@ -331,11 +331,12 @@ fn evolved(engine: &Engine) {
     ] {
         set(engine, &me, &format!("/uncategorized/{key}"), json!(text));
     }
-    let thresholds = Thresholds { days: 1, ..Thresholds::default() };
+    let thresholds = PromotionThresholds { days: 1, ..PromotionThresholds::default() };
     evolve(engine, &me, &EvolveOptions { thresholds, ..EvolveOptions::default() }).expect("it is proposed");
     for asked in reviews(engine, &me, false).expect("they are listed") {
         let sleep = asked.review.promotion.as_ref().is_some_and(|promotion| promotion.candidate == "sleep");
-        let decision = if sleep { Decision::Edited { text: "nights".to_owned() } } else { Decision::Declined };
+        let decision =
+            if sleep { ReviewDecision::Edited { text: "nights".to_owned() } } else { ReviewDecision::Declined };
         decide_review(engine, &me, &asked.review.id.to_string(), &decision, Actor::User, None).expect("it is decided");
     }
     set(engine, &me, "/uncategorized/sleep_note_4", json!("Trouble waking up"));
@@ -356,10 +357,10 @@ impl WindowReader for Denier {
         "denier/v1"
     }
 
-    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
+    fn read(&self, _: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
         let wrong = window.known.iter().filter(|item| item.text.contains("Lyon"));
-        let readings = wrong.map(|item| Judged { id: item.mark.clone(), right: false }).collect();
-        Ok(Answer { operations: Vec::new(), readings })
+        let readings = wrong.map(|item| RuleVerdict { id: item.mark.clone(), right: false }).collect();
+        Ok(ModelReply { operations: Vec::new(), readings })
     }
 }
 

@@ -11,7 +11,7 @@ use quipu_core::history::History;
 use quipu_core::id::UserId;
 use quipu_core::ledger::{self, SealedEvent, Verifier};
 use quipu_core::{Memory, limit};
-use quipu_engine::import::{self, Format, Report};
+use quipu_engine::import::{self, ImportFormat, Report};
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(Registry::default_registry);
 
@@ -89,7 +89,7 @@ fn again_applied(document: &serde_json::Value, guarded: &core_document::Patch) -
 /// and no id comes twice in a batch.
 pub fn import(data: &[u8]) {
     let Some((choice, input)) = data.split_first() else { return };
-    let format = Format::ALL[usize::from(*choice) % Format::ALL.len()];
+    let format = ImportFormat::ALL[usize::from(*choice) % ImportFormat::ALL.len()];
     let mut report = Report::default();
     let mut seen = 0;
     let outcome =

@@ -57,7 +57,7 @@ pub fn fold(user: &UserId, events: &[SealedEvent]) -> Result<Value, FormatError>
     Ok(folded)
 }
 
-fn item(memory: &Memory, held: &quipu_core::memory::Held) -> Value {
+fn item(memory: &Memory, held: &quipu_core::memory::HeldSource) -> Value {
     let source = &held.source;
     json!({
         "id": source.id,

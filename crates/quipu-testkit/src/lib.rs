@@ -45,7 +45,7 @@ pub use memory_store::MemoryStore;
 pub use recording_store::{Calls, RecordingStore};
 pub use rig::{TestEngine, engine};
 pub use sample::Sample;
-pub use scripted_summarizer::{Script, ScriptedSummarizer};
+pub use scripted_summarizer::{ScriptedAnswer, ScriptedSummarizer};
 pub use seeded_entropy::SeededEntropy;
 
 /// The example in the README, compiled.

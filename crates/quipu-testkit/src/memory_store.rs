@@ -24,11 +24,11 @@ use sharing::MemoryWatch;
 #[derive(Debug, Clone, Default)]
 pub struct MemoryStore(Arc<Mutex<BTreeMap<UserId, Shared>>>);
 
-type Shared = Arc<Mutex<Held>>;
+type Shared = Arc<Mutex<StoredUser>>;
 
 /// What is kept of one user.
 #[derive(Debug, Default)]
-struct Held {
+struct StoredUser {
     events: Vec<SealedEvent>,
     snapshots: BTreeMap<Seq, Vec<u8>>,
     projections: BTreeMap<String, Projection>,
@@ -139,7 +139,7 @@ impl LedgerStore for MemoryStore {
             return Err(StoreError::Exists(format!("{user} has a ledger, and it is kept")));
         }
         let events = file::read(user, from)?;
-        self.put(user, replace, &Arc::new(Mutex::new(Held { events, ..Held::default() })), from)
+        self.put(user, replace, &Arc::new(Mutex::new(StoredUser { events, ..StoredUser::default() })), from)
     }
 
     fn examine(&self) -> Vec<Result<String, String>> {
@@ -152,7 +152,7 @@ struct MemoryLedger {
     held: Shared,
 }
 
-impl Held {
+impl StoredUser {
     fn head(&self) -> Head {
         self.events.last().map_or(Head { seq: 0, hash: NO_HASH }, |event| Head { seq: event.seq, hash: event.hash })
     }

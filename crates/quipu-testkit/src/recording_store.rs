@@ -10,8 +10,8 @@ use quipu_core::event::ChangeRef;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Look, Projection, StoreError,
-    UserLedger, VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreError, UserLedger,
+    VectorKey, WatchEvent,
 };
 
 /// How often each call was made, by its name in the port; `event` is each event that was read.
@@ -45,13 +45,13 @@ impl Calls {
 }
 
 /// Runs before `users`, `append`, `controls` and `checkpoint`, which it is given by name: may block, or fail in the store's place.
-type Before = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
+type BeforeCall = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
 
 /// Hands every call on to another store, and counts it.
 pub struct RecordingStore {
     inner: Box<dyn LedgerStore>,
     calls: Calls,
-    before: Before,
+    before: BeforeCall,
 }
 
 impl RecordingStore {
@@ -124,7 +124,7 @@ struct RecordingWatch {
 }
 
 impl LedgerWatch for RecordingWatch {
-    fn look(&mut self) -> Result<Look, StoreError> {
+    fn look(&mut self) -> Result<WatchEvent, StoreError> {
         self.calls.note("look");
         self.inner.look()
     }
@@ -133,7 +133,7 @@ impl LedgerWatch for RecordingWatch {
 struct RecordingLedger {
     inner: Box<dyn UserLedger>,
     calls: Calls,
-    before: Before,
+    before: BeforeCall,
 }
 
 impl UserLedger for RecordingLedger {

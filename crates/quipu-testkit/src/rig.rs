@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_engine::ports::{Extractor, LedgerStore, Reflector, Reranker, Summarizer, Vault, WindowReader};
-use quipu_engine::{Engine, OptionalParts, Parts, Rules};
+use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts};
 use quipu_models::HashedNgrams;
 
 use crate::counting_embedder::CountingEmbedder;
@@ -51,14 +51,14 @@ impl TestEngine {
 
     /// An engine over a store, with the categories that come with Quipu.
     pub fn engine(&self, store: Box<dyn LedgerStore>) -> Engine {
-        Engine::new(Parts {
+        Engine::new(EngineParts {
             store,
             embedder: self.embedder.clone(),
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             extractor: self.extractor.clone(),
             summarizer: self.summarizer.clone(),
-            rules: Rules::default(),
+            rules: EngineRules::default(),
             optional: OptionalParts {
                 reader: self.reader.clone(),
                 reflector: self.reflector.clone(),

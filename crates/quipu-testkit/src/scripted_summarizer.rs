@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use quipu_core::id::UserId;
-use quipu_core::session::{Known, MergeProposed, Proposal, RuleBook};
-use quipu_engine::ports::{SummarizeError, Summarizer, Telling};
+use quipu_core::session::{KnownEntry, MergeProposed, RuleBook, SummaryProposal};
+use quipu_engine::ports::{SummarizeError, Summarizer, SummaryInput};
 
 /// What it answers once.
 #[derive(Debug, Clone)]
-pub enum Script {
+pub enum ScriptedAnswer {
     /// This.
-    Says(Proposal),
+    Says(SummaryProposal),
     /// Nothing in time.
     Late,
     /// No proposal.
@@ -21,13 +21,13 @@ pub enum Script {
 /// Answers by script; by rules where the script is at its end.
 #[derive(Debug, Default)]
 pub struct ScriptedSummarizer {
-    script: Mutex<VecDeque<Script>>,
+    script: Mutex<VecDeque<ScriptedAnswer>>,
     asked: Mutex<Vec<u32>>,
 }
 
 impl ScriptedSummarizer {
     /// Answers so from now on, one after the other.
-    pub fn will(&self, script: impl IntoIterator<Item = Script>) {
+    pub fn will(&self, script: impl IntoIterator<Item = ScriptedAnswer>) {
         self.script.lock().unwrap_or_else(PoisonError::into_inner).extend(script);
     }
 
@@ -42,19 +42,19 @@ impl Summarizer for ScriptedSummarizer {
         "script/v1"
     }
 
-    fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError> {
+    fn summarize(&self, telling: &SummaryInput) -> Result<SummaryProposal, SummarizeError> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(telling.turn);
         match self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front() {
-            Some(Script::Says(proposal)) => Ok(proposal),
-            Some(Script::Late) => Err(SummarizeError::Unavailable("it took more than 8 s".to_owned())),
-            Some(Script::Garbled) => Err(SummarizeError::Malformed("no JSON".to_owned())),
+            Some(ScriptedAnswer::Says(proposal)) => Ok(proposal),
+            Some(ScriptedAnswer::Late) => Err(SummarizeError::Unavailable("it took more than 8 s".to_owned())),
+            Some(ScriptedAnswer::Garbled) => Err(SummarizeError::Malformed("no JSON".to_owned())),
             None => {
                 Ok(RuleBook::english().propose(&telling.user, &telling.assistant, telling.depth, &telling.base_truth))
             }
         }
     }
 
-    fn consolidate(&self, _user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(&self, _user: &UserId, base_truth: &[KnownEntry]) -> Result<Vec<MergeProposed>, SummarizeError> {
         Ok(RuleBook::english().merges(base_truth))
     }
 }

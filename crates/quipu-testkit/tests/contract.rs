@@ -5,7 +5,7 @@
 use std::cell::RefCell;
 
 use quipu_engine::ports::LedgerStore;
-use quipu_sqlite::{Options, SqliteKeys, SqliteStore};
+use quipu_sqlite::{SqliteKeys, SqliteStore, StoreOptions};
 use quipu_testkit::{MemoryKeys, MemoryStore, RecordingStore, contract};
 use tempfile::TempDir;
 
@@ -24,7 +24,7 @@ fn the_sqlite_store_keeps_the_contract() {
     let folders: RefCell<Vec<TempDir>> = RefCell::default();
     contract::ledger_store(&|| -> Box<dyn LedgerStore> {
         let folder = TempDir::new().unwrap();
-        let options = Options { ballast_bytes: 1 << 16, ..Options::default() };
+        let options = StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() };
         let store = SqliteStore::open(folder.path(), options).unwrap();
         folders.borrow_mut().push(folder);
         Box::new(store)
@@ -52,7 +52,7 @@ fn the_sqlite_store_keeps_the_contract_of_sharing() {
     let folders: RefCell<Vec<TempDir>> = RefCell::default();
     contract::shared_store(&|| {
         let folder = TempDir::new().unwrap();
-        let options = Options { ballast_bytes: 1 << 16, ..Options::default() };
+        let options = StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() };
         let open = || Box::new(SqliteStore::open(folder.path(), options.clone()).unwrap());
         let pair = (open(), open());
         folders.borrow_mut().push(folder);

@@ -13,10 +13,10 @@ use quipu_engine::ports::LedgerStore;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, Error, ListOptions, PatchOptions, RecallOptions, RememberOptions, Utterance, core_at, edit_core,
+    CoreEdit, Engine, Error, ListOptions, PatchOptions, RecallOptions, RememberOptions, Utterance, core_at, edit_core,
     erase, list, recall, remember, revert, snapshot, verify,
 };
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{Rng, TestEngine, effort, files_below, seed};
 use tempfile::TempDir;
 
@@ -24,8 +24,8 @@ fn me() -> UserId {
     UserId::parse("me").unwrap()
 }
 
-fn options() -> Options {
-    Options { ballast_bytes: 0, ..Options::default() }
+fn options() -> StoreOptions {
+    StoreOptions { ballast_bytes: 0, ..StoreOptions::default() }
 }
 
 fn engine(folder: &Path) -> Result<Engine, Error> {
@@ -41,7 +41,7 @@ fn written() -> (TempDir, PathBuf) {
         let said = Utterance { session: Some(format!("s{}", n % 4)), ..Utterance::of_user(text(n)) };
         remember(&engine, &me, &said, &RememberOptions::default()).unwrap();
         if n % 6 == 0 {
-            let edit = Edit::Set(format!("/uncategorized/k{}", n % 4), serde_json::json!(text(n)));
+            let edit = CoreEdit::Set(format!("/uncategorized/k{}", n % 4), serde_json::json!(text(n)));
             edit_core(&engine, &me, &edit, &PatchOptions::default()).unwrap();
         }
     }

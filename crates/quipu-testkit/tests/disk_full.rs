@@ -16,7 +16,7 @@ use quipu_core::id::UserId;
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{Engine, Error, ListOptions, RememberOptions, Utterance, erase, list, remember, show, verify};
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{TestEngine, effort};
 use tempfile::TempDir;
 
@@ -107,9 +107,11 @@ fn fill(path: &Path) {
 
 fn fill_and_free(disk: &Disk) {
     let folder = disk.path().join("memory");
-    let store =
-        SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..Options::default() })
-            .unwrap();
+    let store = SqliteStore::open(
+        &folder,
+        StoreOptions { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..StoreOptions::default() },
+    )
+    .unwrap();
     let engine = TestEngine::new(1).engine(Box::new(store));
     let filler = disk.path().join("filler");
     let mut acked: Vec<(u64, String)> = Vec::new();
@@ -155,9 +157,11 @@ fn fill_and_free(disk: &Disk) {
     }
     // and a restart finds the same
     drop(engine);
-    let store =
-        SqliteStore::open(&folder, Options { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..Options::default() })
-            .unwrap();
+    let store = SqliteStore::open(
+        &folder,
+        StoreOptions { ballast_bytes: BALLAST_BYTES, free_bytes_min: 0, ..StoreOptions::default() },
+    )
+    .unwrap();
     let engine = TestEngine::new(2).engine(Box::new(store));
     same_turns(&engine, &acked, "after a restart");
     assert!(verify(&engine, &me(), &[], &mut |_| {}).unwrap().is_intact());

@@ -13,7 +13,9 @@ use quipu_core::ledger::{self, Pin, SealedChange, SealedEvent, Verification, Ver
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
-use quipu_engine::{Edit, Engine, PatchOptions, RememberOptions, Utterance, edit_core, erase, fork, remember, revert};
+use quipu_engine::{
+    CoreEdit, Engine, PatchOptions, RememberOptions, Utterance, edit_core, erase, fork, remember, revert,
+};
 use quipu_testkit::{MemoryStore, Rng, engine};
 use serde_json::{Value, json};
 
@@ -45,7 +47,7 @@ fn grow(engine: &Engine, me: &UserId, turns: u64) {
         let key = (n % 4 == 0).then(|| format!("key {n}"));
         remember(engine, me, &said, &RememberOptions { idempotency_key: key, ..RememberOptions::default() }).unwrap();
         if n % 5 == 0 {
-            let edit = Edit::Set("/uncategorized/n".to_owned(), json!(n));
+            let edit = CoreEdit::Set("/uncategorized/n".to_owned(), json!(n));
             edit_core(engine, me, &edit, &PatchOptions::default()).unwrap();
         }
         if n % 9 == 8 {
@@ -85,7 +87,7 @@ fn grow_on(engine: &Engine, me: &UserId) {
         let key = (n % 3 == 0).then(|| format!("own key {n}"));
         let options = RememberOptions { idempotency_key: key, ..RememberOptions::default() };
         remember(engine, me, &Utterance::of_user(format!("own text {n}")), &options).unwrap();
-        let edit = Edit::Set("/uncategorized/own".to_owned(), json!(n));
+        let edit = CoreEdit::Set("/uncategorized/own".to_owned(), json!(n));
         edit_core(engine, me, &edit, &PatchOptions::default()).unwrap();
     }
     revert(engine, me, &Selection::Since(When::Seq(30)), &RevertOptions::default(), &mut |_| {}).unwrap();

@@ -15,7 +15,7 @@ use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::Pin;
 use quipu_engine::log::{LogOptions, log};
 use quipu_engine::{ListOptions, list, rebuild, verify, versions::When};
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{Rng, TestEngine, effort, files_below, seed};
 use tempfile::TempDir;
 
@@ -99,7 +99,7 @@ fn is_whole(line: &str) -> bool {
 /// What a restart finds.
 fn examine(folder: &Path, acked: &mut Acked, tally: &mut Tally, thorough: bool) {
     let me = UserId::parse("me").unwrap();
-    let store = SqliteStore::open(folder, Options { ballast_bytes: 1 << 16, ..Options::default() }).unwrap();
+    let store = SqliteStore::open(folder, StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() }).unwrap();
     let engine = TestEngine::new(1).engine(Box::new(store));
     let pins: Vec<Pin> = acked
         .hashes

@@ -19,7 +19,7 @@ use quipu_engine::{
     Budget, Engine, FactOptions, RecallOptions, RememberOptions, SessionContextOptions, Until, Utterance, facts, get,
     process, recall, remember, session, session_context, set_base_truth, status, verify,
 };
-use quipu_models::fake::{FakeRequest, FakeServer, Fault, Plan, Script, Times};
+use quipu_models::fake::{FakeRequest, FakeScript, FakeServer, Fault, PlannedFault, Repetition};
 use quipu_models::language::{Allowance, Endpoint, Limits, ModelUsage, Provider, RemoteModel};
 use quipu_models::{ModelReader, ModelSummarizer, RuleExtractor};
 use quipu_testkit::{MemoryStore, TestEngine, seed};
@@ -108,7 +108,7 @@ struct World {
 }
 
 fn world() -> World {
-    let server = FakeServer::start(Script::making(good)).unwrap();
+    let server = FakeServer::start(FakeScript::making(good)).unwrap();
     let mut rig = TestEngine::new(1);
     let book = Arc::new(ModelUsage::in_memory(rig.clock.clone()));
     let limits = Limits {
@@ -132,10 +132,13 @@ fn world() -> World {
     World { server, rig, engine, book }
 }
 
-fn script(fault: Option<(Fault, Times)>, seed: u64) -> Script {
-    let mut script =
-        Script { drip: Duration::from_millis(2), oversized_bytes: 1 << 20, ..Script::making(good).seeded(seed) };
-    script.plans.extend(fault.map(|(fault, times)| Plan { fault, times, path: None }));
+fn script(fault: Option<(Fault, Repetition)>, seed: u64) -> FakeScript {
+    let mut script = FakeScript {
+        drip: Duration::from_millis(2),
+        oversized_bytes: 1 << 20,
+        ..FakeScript::making(good).seeded(seed)
+    };
+    script.plans.extend(fault.map(|(fault, times)| PlannedFault { fault, times, path: None }));
     script
 }
 
@@ -177,7 +180,7 @@ fn told(engine: &Engine, user: &UserId) -> (Vec<String>, Vec<String>) {
 /// Lets a user live through a conversation while the server has a fault, and then without it.
 fn live(
     world: &World,
-    fault: Option<(Fault, Times)>,
+    fault: Option<(Fault, Repetition)>,
     number: u64,
     seed: u64,
     healthy: &BTreeSet<String>,
@@ -298,9 +301,9 @@ fn no_fault_of_a_model_loses_or_spoils_anything() {
                     let mut sum = Sum::default();
                     for number in 0..SEEDS {
                         let times = match number % 3 {
-                            0 => Times::Always,
-                            1 => Times::First(1 + (number % 5) as u32),
-                            _ => Times::After((number % 4) as u32),
+                            0 => Repetition::Always,
+                            1 => Repetition::First(1 + (number % 5) as u32),
+                            _ => Repetition::After((number % 4) as u32),
                         };
                         live(&world, Some((fault, times)), number, seed, &healthy[number as usize % 16], &mut sum);
                     }

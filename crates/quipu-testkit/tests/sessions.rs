@@ -18,7 +18,7 @@ use quipu_engine::{
     end_session, erase, list, rebuild, remember, revert, session, session_context, session_snapshots, sessions,
     set_base_truth, show, status, summarize, unset_base_truth, verify,
 };
-use quipu_testkit::{MemoryStore, Rng, Script, ScriptedSummarizer, TestEngine, effort};
+use quipu_testkit::{MemoryStore, Rng, ScriptedAnswer, ScriptedSummarizer, TestEngine, effort};
 use serde_json::json;
 
 const SAID: [&str; 14] = [
@@ -96,8 +96,8 @@ impl World {
                 let said = Utterance { role, session: Some(session), ..Utterance::of_user(text) };
                 remember(&self.engine, &me(), &said, &options).unwrap();
             }
-            12 => self.script.will([Script::Late]),
-            13 => self.script.will([Script::Garbled, Script::Garbled]),
+            12 => self.script.will([ScriptedAnswer::Late]),
+            13 => self.script.will([ScriptedAnswer::Garbled, ScriptedAnswer::Garbled]),
             14 => {
                 // Whatever a model proposes: changes of everything, with words of other turns.
                 let known = allowed(quipu_engine::session(&self.engine, &me(), &session, When::Now));
@@ -107,7 +107,7 @@ impl World {
                 let diff = json!({"add": [strange, SAID[0]], "update": texts, "remove": texts});
                 let proposal =
                     json!({"user_summary": strange, "assistant_summary": texts.join(" "), "base_truth_diff": diff});
-                self.script.will([Script::Says(serde_json::from_value(proposal).unwrap())]);
+                self.script.will([ScriptedAnswer::Says(serde_json::from_value(proposal).unwrap())]);
             }
             15 => {
                 let kind = [TruthKind::Exception, TruthKind::Goal][self.dice.below(2)];

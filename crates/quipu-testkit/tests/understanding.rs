@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use quipu_core::event::{Actor, SourceKind};
 use quipu_core::id::UserId;
-use quipu_core::item::Decision;
+use quipu_core::item::ReviewDecision;
 use quipu_core::predicate::{Predicates, normal};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, Error, FactOptions, PatchOptions, RememberOptions, Utterance, WriteRequest, core_at, decide_review,
-    edit_core, erase, facts, rebuild, remember, reread, retract, revert, reviews, verify, write,
+    CoreEdit, Engine, Error, FactOptions, PatchOptions, RememberOptions, Utterance, WriteRequest, core_at,
+    decide_review, edit_core, erase, facts, rebuild, remember, reread, retract, revert, reviews, verify, write,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, Rng, TestEngine, effort};
@@ -61,12 +61,17 @@ fn step(engine: &Engine, dice: &mut Rng) {
         13 => {
             let value = [json!("Rome"), json!("Porto")][dice.below(2)].clone();
             allowed(
-                edit_core(engine, &me(), &Edit::Set("/location/current".to_owned(), value), &PatchOptions::default())
-                    .map(drop),
+                edit_core(
+                    engine,
+                    &me(),
+                    &CoreEdit::Set("/location/current".to_owned(), value),
+                    &PatchOptions::default(),
+                )
+                .map(drop),
             );
         }
         14 => allowed(
-            edit_core(engine, &me(), &Edit::Unset("/preferences".to_owned()), &PatchOptions::default()).map(drop),
+            edit_core(engine, &me(), &CoreEdit::Unset("/preferences".to_owned()), &PatchOptions::default()).map(drop),
         ),
         15 => {
             let selection = Selection::Events(vec![EventRef::Seq(event(dice))]);
@@ -76,8 +81,11 @@ fn step(engine: &Engine, dice: &mut Rng) {
         17 => {
             let waiting = reviews(engine, &me(), false).unwrap_or_default();
             let Some(one) = waiting.first() else { return };
-            let decision = [Decision::Approved, Decision::Declined, Decision::Edited { text: "Bern".to_owned() }]
-                [dice.below(3)]
+            let decision = [
+                ReviewDecision::Approved,
+                ReviewDecision::Declined,
+                ReviewDecision::Edited { text: "Bern".to_owned() },
+            ][dice.below(3)]
             .clone();
             decide_review(engine, &me(), &one.review.id.to_string(), &decision, Actor::User, None).unwrap();
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use quipu_core::artifact::{VaultPath, folder_of};
 use quipu_core::id::UserId;
 use quipu_core::limit;
-use quipu_engine::ports::{Named, UserVault, Vault, VaultError};
+use quipu_engine::ports::{FolderEntry, UserVault, Vault, VaultError};
 use rustix::fs::{AtFlags, FileType, FlockOperation, Mode, OFlags};
 use rustix::fs::{flock, fstat, fsync, mkdirat, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
@@ -269,16 +269,16 @@ impl UserVault for UserFolder {
         Ok(Some(bytes))
     }
 
-    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<Named>> {
+    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>> {
         let parts: Vec<&str> = folder.into_iter().flat_map(VaultPath::parts).collect();
         let Some(opened) = self.descend(&parts, false)? else { return Ok(Vec::new()) };
         let found = tree::names(opened.as_fd()).map_err(|errno| fault::of(&self.place, "list", errno))?;
         let named = found.into_iter().filter_map(|(name, kind)| {
             let name = name.into_string().ok()?;
             let kept = matches!(kind, FileType::RegularFile | FileType::Directory) && VaultPath::parse(&name).is_ok();
-            kept.then_some(Named { name, is_folder: kind == FileType::Directory })
+            kept.then_some(FolderEntry { name, is_folder: kind == FileType::Directory })
         });
-        Ok(named.collect::<BTreeSet<Named>>().into_iter().collect())
+        Ok(named.collect::<BTreeSet<FolderEntry>>().into_iter().collect())
     }
 
     fn write(&mut self, files: &[(VaultPath, Vec<u8>)]) -> Result<()> {

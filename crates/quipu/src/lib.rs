@@ -38,5 +38,6 @@ pub use options::{Components, OpenOptions, open_engine};
 pub use quipu_core::pack::Pack;
 pub use quipu_engine::erase::{EraseTarget, ErasureReceipt};
 pub use quipu_engine::{
-    Answer, ContextOptions, Error, FactOptions, FactShown, RecallOptions, RecallReport, Receipt, Result, Utterance, Why,
+    Answer, ContextOptions, Error, FactOptions, FactShown, ItemReceipts, RecallOptions, RecallReport, Receipt, Result,
+    Utterance,
 };

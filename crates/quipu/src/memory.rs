@@ -9,8 +9,8 @@ use quipu_engine::erase::{EraseTarget, ErasureReceipt};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    ContextOptions, Engine, FactOptions, FactShown, RecallOptions, RecallReport, Receipt, RememberOptions, Result,
-    Utterance, Why,
+    ContextOptions, Engine, FactOptions, FactShown, ItemReceipts, RecallOptions, RecallReport, Receipt,
+    RememberOptions, Result, Utterance,
 };
 
 use crate::options::{OpenOptions, open_engine};
@@ -129,7 +129,7 @@ impl Memory {
     ///
     /// # Errors
     /// `NotFound` if there is no such item.
-    pub fn why(&self, item: &str) -> Result<Why> {
+    pub fn why(&self, item: &str) -> Result<ItemReceipts> {
         quipu_engine::why(&self.engine, &self.user, item)
     }
 

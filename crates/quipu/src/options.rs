@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use quipu_engine::ports::{Clock, Embedder, Entropy, Extractor, Summarizer};
-use quipu_engine::{Engine, OptionalParts, Parts, Result, Rules};
+use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts, Result};
 use quipu_models::{MiniLm, RemarkReader, RuleExtractor, RuleSummarizer};
 use quipu_sqlite::SqliteStore;
 
@@ -23,7 +23,7 @@ pub struct Components {
     /// Default: the operating system's random number generator.
     pub entropy: Arc<dyn Entropy>,
     /// What may be recorded, and how it is judged.
-    pub rules: Rules,
+    pub rules: EngineRules,
     /// Language models, a reranker and plain files. Default: the tokenizers only.
     pub optional: OptionalParts,
 }
@@ -47,7 +47,7 @@ impl Default for Components {
             summarizer: Some(Arc::new(RuleSummarizer)),
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(SystemEntropy),
-            rules: Rules::default(),
+            rules: EngineRules::default(),
             optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
         }
     }
@@ -72,8 +72,8 @@ impl Default for OpenOptions {
 /// # Errors
 /// `Unavailable` if the folder cannot be created, read or locked; `Corrupt` if it was written by a newer Quipu.
 pub fn open_engine(folder: &Path, components: Components) -> Result<Engine> {
-    let store = SqliteStore::open(folder, quipu_sqlite::Options::default())?;
-    Ok(Engine::new(Parts {
+    let store = SqliteStore::open(folder, quipu_sqlite::StoreOptions::default())?;
+    Ok(Engine::new(EngineParts {
         store: Box::new(store),
         embedder: components.embedder,
         clock: components.clock,

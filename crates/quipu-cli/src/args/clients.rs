@@ -19,7 +19,7 @@ pub(crate) struct Mcp {
 #[derive(Debug, Args)]
 pub(crate) struct Install {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) place: ClientLocation,
     /// Let it ask a server that runs already, such as http://127.0.0.1:7077
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct Install {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Place {
+pub(crate) struct ClientLocation {
     /// The client
     #[arg(value_enum)]
     pub(crate) client: Client,

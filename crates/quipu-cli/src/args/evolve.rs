@@ -25,7 +25,7 @@ pub(crate) struct Evolve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Schema {
+pub(crate) struct SchemaArgs {
     #[command(subcommand)]
     pub(crate) action: Option<SchemaAction>,
 }

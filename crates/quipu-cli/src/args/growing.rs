@@ -20,7 +20,7 @@ pub(crate) struct Maintain {
     pub(crate) dry_run: bool,
     /// Only this step, several times for several [default: all]
     #[arg(long = "step", value_enum, value_name = "STEP")]
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<MaintenanceStepArg>,
     /// At most so many events of reflection and compaction; what is left waits for the next time
     #[arg(long, value_name = "N")]
     pub(crate) events: Option<usize>,
@@ -34,7 +34,7 @@ pub(crate) struct Maintain {
 
 /// A step of maintenance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Step {
+pub(crate) enum MaintenanceStepArg {
     /// Rules read what was recorded and not read.
     Read,
     /// The model that reads goes on.
@@ -55,18 +55,18 @@ pub(crate) enum Step {
     Files,
 }
 
-impl From<Step> for MaintenanceStep {
-    fn from(step: Step) -> Self {
+impl From<MaintenanceStepArg> for MaintenanceStep {
+    fn from(step: MaintenanceStepArg) -> Self {
         match step {
-            Step::Read => Self::Read,
-            Step::Study => Self::Study,
-            Step::Summarize => Self::Summarize,
-            Step::Episodes => Self::Episodes,
-            Step::Hits => Self::Hits,
-            Step::Evolve => Self::Evolve,
-            Step::Reflect => Self::Reflect,
-            Step::Compact => Self::Compact,
-            Step::Files => Self::Files,
+            MaintenanceStepArg::Read => Self::Read,
+            MaintenanceStepArg::Study => Self::Study,
+            MaintenanceStepArg::Summarize => Self::Summarize,
+            MaintenanceStepArg::Episodes => Self::Episodes,
+            MaintenanceStepArg::Hits => Self::Hits,
+            MaintenanceStepArg::Evolve => Self::Evolve,
+            MaintenanceStepArg::Reflect => Self::Reflect,
+            MaintenanceStepArg::Compact => Self::Compact,
+            MaintenanceStepArg::Files => Self::Files,
         }
     }
 }

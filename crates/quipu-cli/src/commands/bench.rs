@@ -14,8 +14,8 @@ use quipu_core::ledger::{self, Position};
 use quipu_core::source::{Role, Source};
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel, Entropy, Extractor, Token};
 use quipu_engine::{
-    ContextOptions, Engine, Error, FactOptions, OptionalParts, Parts, RecallOptions, RememberOptions, Result, Rules,
-    Utterance,
+    ContextOptions, Engine, EngineParts, EngineRules, Error, FactOptions, OptionalParts, RecallOptions,
+    RememberOptions, Result, Utterance,
 };
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
@@ -192,14 +192,14 @@ fn unit_vector(text: &str, dimensions: usize) -> Vec<f32> {
 }
 
 fn engine(folder: &Path, extractor: Option<Arc<dyn Extractor>>) -> Result<Engine> {
-    Ok(Engine::new(Parts {
-        store: Box::new(SqliteStore::open(folder, quipu_sqlite::Options::default())?),
+    Ok(Engine::new(EngineParts {
+        store: Box::new(SqliteStore::open(folder, quipu_sqlite::StoreOptions::default())?),
         embedder: Arc::new(MadeUpVectors::new()),
         clock: Arc::new(SystemClock { fixed: None }),
         entropy: Arc::new(SystemEntropy),
         extractor,
         summarizer: None,
-        rules: Rules::default(),
+        rules: EngineRules::default(),
         optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
     }))
 }

@@ -12,7 +12,7 @@ use quipu_core::id::{ItemId, Seq};
 use quipu_core::pack::escape_for_terminal;
 use quipu_core::source::Role;
 use quipu_engine::log::LogOptions;
-use quipu_engine::ports::{LanguageModel, Message, ModelError, Purpose, Request, Voice};
+use quipu_engine::ports::{CompletionRequest, LanguageModel, Message, ModelError, PromptRole, Purpose};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
@@ -23,7 +23,7 @@ use quipu_models::language::RemoteModel;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use super::Session;
+use super::CommandContext;
 use crate::app;
 use crate::args::models::Chat;
 use crate::settings::{ModelRole, Settings};
@@ -60,7 +60,7 @@ const NOT_CONFIGURED: &str =
 
 /// What is known of the conversation at this terminal.
 struct Talk<'a> {
-    session: &'a Session<'a>,
+    session: &'a CommandContext<'a>,
     model: Arc<RemoteModel>,
     args: &'a Chat,
     /// The conversation's name.
@@ -99,12 +99,12 @@ impl Interrupt {
 }
 
 /// The memory of a prompt.
-struct Memory {
+struct PromptMemory {
     system: String,
     messages: Vec<Message>,
 }
 
-pub(super) fn chat(session: &Session<'_>, settings: &Settings, args: &Chat) -> Result<()> {
+pub(super) fn chat(session: &CommandContext<'_>, settings: &Settings, args: &Chat) -> Result<()> {
     let book = app::book(&settings.data_dir, settings);
     let Some(model) = app::model(settings, &book, ModelRole::Chat)? else {
         return Err(Error::Invalid(NOT_CONFIGURED.to_owned()));
@@ -188,7 +188,7 @@ fn read_line() -> Result<Option<String>> {
 /// Does what waits while the conversation goes on.
 fn work_beside<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    session: &'scope Session<'_>,
+    session: &'scope CommandContext<'_>,
 ) -> ScopedJoinHandle<'scope, Result<Processed>> {
     let (engine, user) = (&session.engine, &session.user);
     scope.spawn(move || quipu_engine::process(engine, user, Until::Everything, &Budget::default()))
@@ -210,7 +210,7 @@ impl Talk<'_> {
         self.last = Some((before, vec![said]));
         let mut messages = memory.messages;
         messages.push(Message::of_user(text));
-        let request = Request {
+        let request = CompletionRequest {
             user: Some(user.clone()),
             purpose: Purpose::Chat,
             system: format!("{}\n{}", quipu_models::CHAT.text, memory.system),
@@ -256,7 +256,7 @@ impl Talk<'_> {
     }
 
     /// What goes into the prompt. Before there is a session, or a user, there is only what is recalled, or nothing.
-    fn remembered(&mut self, query: &str) -> Result<Memory> {
+    fn remembered(&mut self, query: &str) -> Result<PromptMemory> {
         let (engine, user) = (&self.session.engine, &self.session.user);
         let options = SessionContextOptions {
             query: Some(query.to_owned()),
@@ -266,16 +266,16 @@ impl Talk<'_> {
         match quipu_engine::session_context(engine, user, &options) {
             Ok(context) => {
                 self.given = context.citations;
-                Ok(Memory { system: context.system, messages: window(context.messages) })
+                Ok(PromptMemory { system: context.system, messages: window(context.messages) })
             }
             Err(Error::NotFound(_)) => {
                 let options = ContextOptions { max_tokens: self.args.memory_tokens, ..ContextOptions::of(query) };
                 match quipu_engine::context(engine, user, &options) {
                     Ok(pack) => {
                         self.given = pack.citations;
-                        Ok(Memory { system: pack.text, messages: Vec::new() })
+                        Ok(PromptMemory { system: pack.text, messages: Vec::new() })
                     }
-                    Err(Error::NotFound(_)) => Ok(Memory { system: String::new(), messages: Vec::new() }),
+                    Err(Error::NotFound(_)) => Ok(PromptMemory { system: String::new(), messages: Vec::new() }),
                     Err(error) => Err(error),
                 }
             }
@@ -358,19 +358,19 @@ fn window(turns: Vec<quipu_core::session::WindowTurn>) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     for turn in turns {
         let voice = match turn.role {
-            Role::User => Voice::User,
-            Role::Assistant => Voice::Assistant,
+            Role::User => PromptRole::User,
+            Role::Assistant => PromptRole::Assistant,
             Role::System | Role::Tool => continue,
         };
         match messages.last_mut() {
             // Some servers want them in turn.
             Some(last) if last.voice == voice => last.text = format!("{}\n\n{}", last.text, turn.text),
-            None if voice == Voice::Assistant => {}
+            None if voice == PromptRole::Assistant => {}
             _ => messages.push(Message { voice, text: turn.text }),
         }
     }
     // What was said last got no answer.
-    if messages.last().is_some_and(|last| last.voice == Voice::User) {
+    if messages.last().is_some_and(|last| last.voice == PromptRole::User) {
         messages.push(Message::of_assistant("(no answer)"));
     }
     messages

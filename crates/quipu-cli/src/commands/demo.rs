@@ -5,11 +5,11 @@ mod understanding;
 use std::io::Write;
 
 use quipu_core::id::UserId;
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    ContextOptions, Edit, Engine, Error, IngestOptions, LogOptions, PatchOptions, RecallOptions, Result,
+    ContextOptions, CoreEdit, Engine, Error, IngestOptions, LogOptions, PatchOptions, RecallOptions, Result,
 };
 use serde_json::{Value, json};
 
@@ -141,7 +141,7 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
         default_user: user.clone(),
         read: ReadOptions::default(),
     };
-    let (report, fault) = quipu_engine::ingest(engine, Format::OpenAi, &path, &options, &mut |_| {});
+    let (report, fault) = quipu_engine::ingest(engine, ImportFormat::OpenAi, &path, &options, &mut |_| {});
     match fault {
         Some(fault) => Err(fault),
         None => Ok(format!("$ quipu -u demo import openai {FILE} --mine\n{}", super::write::summary(&report))),
@@ -150,7 +150,7 @@ fn import(engine: &Engine, user: &UserId) -> Result<String> {
 
 /// Edits by hand: one that fits, and one that does not.
 fn profile(engine: &Engine, user: &UserId, out: &dyn Fn(&str) -> Result<()>) -> Result<()> {
-    let set = |value: Value| Edit::Set("/location/timezone".to_owned(), value);
+    let set = |value: Value| CoreEdit::Set("/location/timezone".to_owned(), value);
     let options = PatchOptions { rationale: Some("she moved".to_owned()), ..PatchOptions::default() };
     let seq = quipu_engine::edit_core(engine, user, &set(json!("Europe/Lisbon")), &options)?.seq;
     out(&format!("$ quipu -u demo core set /location/timezone Europe/Lisbon --because 'she moved'\nEvent {seq}\n"))?;

@@ -1,16 +1,22 @@
 //! Categories the core document grows.
 
-use quipu_core::evolve::{DueStatus, Thresholds};
+use quipu_core::evolve::{DueStatus, PromotionThresholds};
 use quipu_engine::versions::When;
-use quipu_engine::{CategoryShown, Evolution, EvolveOptions, Pattern, Preview, PromoteReport, PromoteRequest, Result};
+use quipu_engine::{
+    CategoryShown, Evolution, EvolveOptions, Pattern, PromoteReport, PromoteRequest, PromotionPreview, Result,
+};
 
-use super::{Session, render};
+use super::{CommandContext, render};
 use crate::args::Form;
 use crate::args::evolve::{Evolve, SchemaAction};
 
-pub(super) fn evolve(session: &Session<'_>, args: &Evolve) -> Result<()> {
-    let thresholds =
-        Thresholds { instances: args.instances, days: args.days, recent_days: args.recent_days, links: args.links };
+pub(super) fn evolve(session: &CommandContext<'_>, args: &Evolve) -> Result<()> {
+    let thresholds = PromotionThresholds {
+        instances: args.instances,
+        days: args.days,
+        recent_days: args.recent_days,
+        links: args.links,
+    };
     let options = EvolveOptions { thresholds, dry_run: args.dry_run, apply: args.apply, ..EvolveOptions::default() };
     let found = quipu_engine::evolve(&session.engine, &session.user, &options)?;
     session.printer.report(&found, evolution)?;
@@ -70,7 +76,7 @@ fn pattern(one: &Pattern, found: &Evolution) -> String {
 const MOVES_SHOWN_MAX: usize = 12;
 
 /// What moves where.
-pub(super) fn preview(preview: &Preview) -> String {
+pub(super) fn preview(preview: &PromotionPreview) -> String {
     let moves = preview.moves.iter().take(MOVES_SHOWN_MAX);
     let mut lines: String = moves.map(|one| format!("    {} → {}\n", one.from, one.to)).collect();
     if preview.moves.len() > MOVES_SHOWN_MAX {
@@ -79,7 +85,7 @@ pub(super) fn preview(preview: &Preview) -> String {
     lines
 }
 
-pub(super) fn schema(session: &Session<'_>, action: Option<SchemaAction>) -> Result<()> {
+pub(super) fn schema(session: &CommandContext<'_>, action: Option<SchemaAction>) -> Result<()> {
     match action.unwrap_or(SchemaAction::List) {
         SchemaAction::List => {
             let found = quipu_engine::schema(&session.engine, &session.user, When::Now)?;

@@ -8,13 +8,13 @@ use quipu_engine::export::{ExportFormat, export as exported};
 use quipu_engine::{Error, Result, VerifyReport, bundle};
 use serde_json::json;
 
-use super::{Session, history, vault, write};
+use super::{CommandContext, history, vault, write};
 use crate::app;
 use crate::args::Import;
 use crate::args::vault::{Export, Shape};
 use crate::settings::Settings;
 
-pub(super) fn export(session: &Session<'_>, settings: &Settings, args: &Export) -> Result<()> {
+pub(super) fn export(session: &CommandContext<'_>, settings: &Settings, args: &Export) -> Result<()> {
     let (engine, user) = (&session.engine, &session.user);
     if args.dry_run && args.format == Shape::Bundle {
         // Making a key is more than a trial may do.
@@ -58,7 +58,7 @@ fn bundle_in(path: &Path) -> Result<Option<String>> {
 
 /// Checks a file if it is a bundle; `None` if it is not one.
 pub(super) fn verify(
-    session: &Session<'_>,
+    session: &CommandContext<'_>,
     settings: &Settings,
     path: &Path,
     key: Option<&str>,
@@ -85,7 +85,7 @@ pub(super) fn verify(
 }
 
 /// Takes up a bundle as a ledger of its own.
-pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) -> Result<()> {
+pub(super) fn import(session: &CommandContext<'_>, settings: &Settings, args: &Import) -> Result<()> {
     let (path, dry_run, key) = (&args.path, args.dry_run, args.key.as_deref());
     let text = bundle_in(path)?.ok_or_else(|| Error::Invalid(format!("{} is no bundle", path.display())))?;
     let bar = session.printer.progress();

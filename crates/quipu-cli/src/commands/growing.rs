@@ -4,7 +4,7 @@ use quipu_core::growth::ActiveIndex;
 use quipu_core::limit;
 use quipu_engine::{CompactReport, ConsolidateOptions, ConsolidateReport, MaintainOptions, MaintenanceReport, Result};
 
-use super::{Session, render};
+use super::{CommandContext, render};
 use crate::args::growing::{Grow, Maintain};
 
 /// Lines shown of what was done; the rest is counted.
@@ -16,7 +16,7 @@ fn options(args: &Grow) -> ConsolidateOptions {
     ConsolidateOptions { dry_run: args.dry_run, events_max: args.events.unwrap_or(limit::GROWTH_EVENTS_MAX) }
 }
 
-pub(super) fn reflect(session: &Session<'_>, args: &Grow) -> Result<()> {
+pub(super) fn reflect(session: &CommandContext<'_>, args: &Grow) -> Result<()> {
     let report = quipu_engine::reflect(&session.engine, &session.user, &options(args))?;
     session.printer.report(&report, |report| done(report, "there is nothing to note"))?;
     if let Some(fault) = &report.fault {
@@ -25,7 +25,7 @@ pub(super) fn reflect(session: &Session<'_>, args: &Grow) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn compact(session: &Session<'_>, args: &Grow) -> Result<()> {
+pub(super) fn compact(session: &CommandContext<'_>, args: &Grow) -> Result<()> {
     let report = quipu_engine::compact(&session.engine, &session.user, &options(args))?;
     session.printer.report(&report, compacted)
 }
@@ -68,7 +68,7 @@ fn done(report: &ConsolidateReport, nothing: &str) -> String {
     text
 }
 
-pub(super) fn tend(session: &Session<'_>, args: &Maintain) -> Result<()> {
+pub(super) fn tend(session: &CommandContext<'_>, args: &Maintain) -> Result<()> {
     let options = MaintainOptions {
         dry_run: args.dry_run,
         steps: args.steps.iter().map(|&step| step.into()).collect(),

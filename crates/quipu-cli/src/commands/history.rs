@@ -10,19 +10,19 @@ use quipu_core::ledger::{self, Pin, SealedEvent};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::fork::Picked;
 use quipu_engine::log::ranges;
-use quipu_engine::revert::{Preview, RevertOptions, Selection};
+use quipu_engine::revert::{RevertOptions, RevertPreview, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
     Announced, Announcement, Error, LogOptions, MemoryRef, Result, VerifyReport, announce_deletion, announce_erasure,
 };
 use serde_json::{Value, json};
 
-use super::{Session, render};
+use super::{CommandContext, render};
 use crate::app;
 use crate::args;
 use crate::settings::Settings;
 
-pub(super) fn log(session: &Session<'_>, args: &args::Log) -> Result<()> {
+pub(super) fn log(session: &CommandContext<'_>, args: &args::Log) -> Result<()> {
     let options = LogOptions { before: args.before, limit: args.limit, reference: args.source.clone() };
     let entries = quipu_engine::log(&session.engine, &session.user, &options)?;
     session.printer.report(&entries, |entries| entries.iter().map(render::entry).collect())?;
@@ -32,7 +32,7 @@ pub(super) fn log(session: &Session<'_>, args: &args::Log) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn show(session: &Session<'_>, event: &str) -> Result<()> {
+pub(super) fn show(session: &CommandContext<'_>, event: &str) -> Result<()> {
     let event = quipu_engine::show(&session.engine, &session.user, event.parse()?)?;
     session.printer.report(&event_value(&event), |value| format!("{value:#}\n"))
 }
@@ -84,7 +84,7 @@ fn change_value(change: &Option<Change>) -> Value {
     value
 }
 
-pub(super) fn blame(session: &Session<'_>, what: &str) -> Result<()> {
+pub(super) fn blame(session: &CommandContext<'_>, what: &str) -> Result<()> {
     let steps = quipu_engine::blame(&session.engine, &session.user, what)?;
     session.printer.report(&steps, |steps| {
         let shown = |value: &Option<Value>| {
@@ -99,7 +99,7 @@ pub(super) fn blame(session: &Session<'_>, what: &str) -> Result<()> {
     })
 }
 
-pub(super) fn diff(session: &Session<'_>, args: &args::Diff) -> Result<()> {
+pub(super) fn diff(session: &CommandContext<'_>, args: &args::Diff) -> Result<()> {
     let difference = quipu_engine::diff(&session.engine, &session.user, args.from, args.to)?;
     session.printer.report(&difference, |difference| {
         format!("From version {} to {}\n{}", difference.from, difference.to, render::difference(difference))
@@ -113,7 +113,7 @@ fn named(words: &[String]) -> Result<Vec<EventRef>> {
     Ok(all.concat())
 }
 
-pub(super) fn revert(session: &Session<'_>, args: args::Revert) -> Result<()> {
+pub(super) fn revert(session: &CommandContext<'_>, args: args::Revert) -> Result<()> {
     let selection = match (args.source, args.since, &session.only_session) {
         (Some(reference), _, _) => Selection::Reference(reference),
         (None, Some(when), _) => Selection::Since(when),
@@ -139,7 +139,7 @@ pub(super) fn revert(session: &Session<'_>, args: args::Revert) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn preview_text(preview: &Preview) -> String {
+pub(super) fn preview_text(preview: &RevertPreview) -> String {
     let mut text =
         format!("Reverting {} would change\n{}", ranges(&preview.events), render::difference(&preview.difference));
     for probe in &preview.probes {
@@ -159,7 +159,7 @@ pub(super) fn preview_text(preview: &Preview) -> String {
     text
 }
 
-pub(super) fn pick(session: &Session<'_>, args: &args::Pick) -> Result<()> {
+pub(super) fn pick(session: &CommandContext<'_>, args: &args::Pick) -> Result<()> {
     let events = named(&args.events)?;
     let chosen = quipu_engine::chosen(&session.engine, &session.user, &events)?;
     let path = Path::new(&args.into);
@@ -198,7 +198,7 @@ pub(super) fn picked_text(picked: &Picked, into: &UserId) -> String {
     text
 }
 
-pub(super) fn fork(session: &Session<'_>, args: &args::Fork) -> Result<()> {
+pub(super) fn fork(session: &CommandContext<'_>, args: &args::Fork) -> Result<()> {
     let into = UserId::parse(&args.into)?;
     let bar = session.printer.progress();
     let receipt =
@@ -214,7 +214,7 @@ pub(super) fn fork(session: &Session<'_>, args: &args::Fork) -> Result<()> {
     })
 }
 
-pub(super) fn erase(session: &Session<'_>, settings: &Settings, args: &args::Erase, yes: bool) -> Result<()> {
+pub(super) fn erase(session: &CommandContext<'_>, settings: &Settings, args: &args::Erase, yes: bool) -> Result<()> {
     if args.everything {
         return erase_everything(session, settings, args, yes);
     }
@@ -262,7 +262,7 @@ fn keep_receipt(args: &args::Erase, receipt: &impl serde::Serialize) -> Result<(
         .map_err(|error| Error::Unavailable(format!("erased, but cannot write {}: {error}", path.display())))
 }
 
-fn erase_everything(session: &Session<'_>, settings: &Settings, args: &args::Erase, yes: bool) -> Result<()> {
+fn erase_everything(session: &CommandContext<'_>, settings: &Settings, args: &args::Erase, yes: bool) -> Result<()> {
     let keys = app::keys(settings)?;
     let announced = announce_deletion(&session.engine, &keys, &session.user, args.confirm.as_deref())?;
     let whole = [format!("everything of user {}", session.user)];
@@ -324,7 +324,7 @@ fn counts(announcement: &Announcement) -> String {
     format!("At version {version}: events {events}, items {items}, plain files {files}, keys {keys}")
 }
 
-pub(super) fn verify(session: &Session<'_>, settings: &Settings, args: &args::Verify) -> Result<ExitCode> {
+pub(super) fn verify(session: &CommandContext<'_>, settings: &Settings, args: &args::Verify) -> Result<ExitCode> {
     let pins = args.pins.iter().map(|pin| parse_pin(pin)).collect::<Result<Vec<_>>>()?;
     if let Some(path) = &args.file
         && let Some(code) = super::export::verify(session, settings, path, args.key.as_deref(), &pins)?
@@ -391,12 +391,12 @@ pub(super) fn verdict(report: &VerifyReport) -> String {
     text
 }
 
-pub(super) fn snapshot(session: &Session<'_>) -> Result<()> {
+pub(super) fn snapshot(session: &CommandContext<'_>) -> Result<()> {
     let seq = quipu_engine::snapshot(&session.engine, &session.user)?;
     session.printer.report(&json!({"seq": seq}), |_| format!("Snapshot at version {seq}\n"))
 }
 
-pub(super) fn rebuild(session: &Session<'_>) -> Result<()> {
+pub(super) fn rebuild(session: &CommandContext<'_>) -> Result<()> {
     let bar = session.printer.progress();
     let rebuilt = quipu_engine::rebuild(&session.engine, &session.user, &mut |progress| bar.show(progress))?;
     drop(bar);

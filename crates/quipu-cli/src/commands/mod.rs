@@ -38,14 +38,14 @@ use crate::output::Printer;
 use crate::settings::Settings;
 
 /// What every command works with.
-struct Session<'a> {
+struct CommandContext<'a> {
     engine: Engine,
     user: UserId,
     only_session: Option<String>,
     printer: &'a Printer,
 }
 
-impl Session<'_> {
+impl CommandContext<'_> {
     /// Keeps in mind what was shown. That it cannot be kept, on a full disk for one, is no reason not to have answered.
     fn keep_hits(&self, at: When) {
         if at == When::Now
@@ -120,7 +120,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
     } else {
         app::reader(&engine, &settings)?
     };
-    let session = Session { engine, user, only_session: global.session, printer };
+    let session = CommandContext { engine, user, only_session: global.session, printer };
     // What is about the files sees to them itself, or is not to touch them.
     let about_files = matches!(command, Command::Vault(_));
     let code = dispatch(&session, &settings, command, global.yes)?;
@@ -131,7 +131,7 @@ pub(crate) fn run(cli: Cli, printer: &Printer) -> Result<ExitCode> {
 }
 
 /// Brings plain files level with what the command recorded. It is recorded whatever comes of this.
-fn keep_files(session: &Session<'_>) {
+fn keep_files(session: &CommandContext<'_>) {
     if !session.engine.keeps_artifacts() {
         return;
     }
@@ -142,7 +142,7 @@ fn keep_files(session: &Session<'_>) {
     }
 }
 
-fn dispatch(session: &Session<'_>, settings: &Settings, command: Command, yes: bool) -> Result<ExitCode> {
+fn dispatch(session: &CommandContext<'_>, settings: &Settings, command: Command, yes: bool) -> Result<ExitCode> {
     match command {
         Command::Add(args) => write::add(session, args)?,
         Command::Import(args) => write::import(session, settings, &args)?,

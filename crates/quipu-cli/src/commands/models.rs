@@ -11,7 +11,7 @@ use quipu_engine::{Budget, Error, ExtractWithModelOptions, Processed, ReadingCos
 use quipu_models::language::Spent;
 
 use super::history::says_yes;
-use super::{Session, people};
+use super::{CommandContext, people};
 use crate::app;
 use crate::args::models::CatchUp;
 use crate::args::people::Reread;
@@ -90,7 +90,7 @@ pub(super) fn self_test(settings: &Settings, printer: &Printer) -> Result<ExitCo
     Ok(if done.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
+pub(super) fn catch_up(session: &CommandContext<'_>, args: &CatchUp) -> Result<()> {
     let (engine, user) = (&session.engine, &session.user);
     let sources_max = args.sources.unwrap_or(usize::MAX);
     let mut report = Processed::default();
@@ -112,7 +112,7 @@ pub(super) fn catch_up(session: &Session<'_>, args: &CatchUp) -> Result<()> {
 }
 
 /// Lets the model read everything that was ever said, once somebody has agreed to what that costs.
-pub(super) fn reread(session: &Session<'_>, settings: &Settings, args: &Reread, yes: bool) -> Result<()> {
+pub(super) fn reread(session: &CommandContext<'_>, settings: &Settings, args: &Reread, yes: bool) -> Result<()> {
     if session.only_session.is_some() {
         let text = "`reread --with-model` reads everything that was said: leave out --session; --sources bounds how much is read now";
         return Err(Error::Invalid(text.to_owned()));

@@ -2,15 +2,15 @@
 
 use quipu_core::event::Actor;
 
-use quipu_core::item::{Decision, FactStatus, Task};
+use quipu_core::item::{FactStatus, ReviewDecision, Task};
 use quipu_core::reconcile::{Outcome, Understanding};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Budget, Conflict, Error, FactOptions, FactShown, MigrateOptions, Receipt, Result, Story, Until, Waiting,
+    Budget, Conflict, Error, FactOptions, FactShown, ItemHistory, MigrateOptions, Receipt, Result, Until, Waiting,
     WriteRequest,
 };
 
-use super::{Session, render};
+use super::{CommandContext, render};
 use crate::args::Form;
 use crate::args::people::{Close, Facts, Merge, Migrate, Reread, Retract, ReviewAction, Score, Write};
 
@@ -61,7 +61,7 @@ pub(super) fn fact(shown: &FactShown, now: jiff::Timestamp) -> String {
     text
 }
 
-pub(super) fn facts(session: &Session<'_>, args: &Facts, at: Option<When>) -> Result<()> {
+pub(super) fn facts(session: &CommandContext<'_>, args: &Facts, at: Option<When>) -> Result<()> {
     let options = FactOptions {
         at,
         valid_at: args.valid_at,
@@ -109,12 +109,12 @@ pub(super) fn task(task: &Task) -> String {
     text
 }
 
-pub(super) fn tasks(session: &Session<'_>, at: Option<When>, all: bool) -> Result<()> {
+pub(super) fn tasks(session: &CommandContext<'_>, at: Option<When>, all: bool) -> Result<()> {
     let found = quipu_engine::tasks(&session.engine, &session.user, at, all)?;
     session.printer.report(&found, |found| list(found, "no tasks, goals or problems", task))
 }
 
-pub(super) fn episodes(session: &Session<'_>, at: Option<When>) -> Result<()> {
+pub(super) fn episodes(session: &CommandContext<'_>, at: Option<When>) -> Result<()> {
     let found = quipu_engine::episodes(&session.engine, &session.user, at)?;
     session.printer.report(&found, |found| {
         list(found, "no episodes", |episode| {
@@ -132,7 +132,7 @@ pub(super) fn episodes(session: &Session<'_>, at: Option<When>) -> Result<()> {
     })
 }
 
-pub(super) fn notes(session: &Session<'_>, at: Option<When>) -> Result<()> {
+pub(super) fn notes(session: &CommandContext<'_>, at: Option<When>) -> Result<()> {
     let found = quipu_engine::notes(&session.engine, &session.user, at)?;
     session.printer.report(&found, |found| {
         list(found, "no notes", |note| {
@@ -142,7 +142,7 @@ pub(super) fn notes(session: &Session<'_>, at: Option<When>) -> Result<()> {
     })
 }
 
-pub(super) fn tenets(session: &Session<'_>, at: Option<When>, all: bool) -> Result<()> {
+pub(super) fn tenets(session: &CommandContext<'_>, at: Option<When>, all: bool) -> Result<()> {
     let found = quipu_engine::tenets(&session.engine, &session.user, at, all)?;
     session.printer.report(&found, |found| {
         list(found, "no tenets", |tenet| {
@@ -151,7 +151,7 @@ pub(super) fn tenets(session: &Session<'_>, at: Option<When>, all: bool) -> Resu
     })
 }
 
-pub(super) fn conflicts(session: &Session<'_>) -> Result<()> {
+pub(super) fn conflicts(session: &CommandContext<'_>) -> Result<()> {
     let found = quipu_engine::conflicts(&session.engine, &session.user)?;
     session.printer.report(&found, |found| list(found, "no conflicts", conflict))
 }
@@ -177,9 +177,9 @@ fn waiting(one: &Waiting) -> String {
     let decided = match &review.decided {
         Some((decision, seq)) => {
             let what = match decision {
-                Decision::Approved => "approved".to_owned(),
-                Decision::Edited { text } => format!("edited to {text:?}"),
-                Decision::Declined => "declined".to_owned(),
+                ReviewDecision::Approved => "approved".to_owned(),
+                ReviewDecision::Edited { text } => format!("edited to {text:?}"),
+                ReviewDecision::Declined => "declined".to_owned(),
             };
             format!("    {what} by event {seq}\n")
         }
@@ -190,15 +190,15 @@ fn waiting(one: &Waiting) -> String {
     format!("{id}  {question}\n    {} — {}\n{rival}{quotes}{moves}{decided}", one.text, review.reason)
 }
 
-pub(super) fn review(session: &Session<'_>, action: Option<ReviewAction>) -> Result<()> {
+pub(super) fn review(session: &CommandContext<'_>, action: Option<ReviewAction>) -> Result<()> {
     let (id, decision, because) = match action.unwrap_or(ReviewAction::List { all: false }) {
         ReviewAction::List { all } => {
             let found = quipu_engine::reviews(&session.engine, &session.user, all)?;
             return session.printer.report(&found, |found| list(found, "nothing waits for you", waiting));
         }
-        ReviewAction::Approve(decide) => (decide.id, Decision::Approved, decide.because),
-        ReviewAction::Decline(decide) => (decide.id, Decision::Declined, decide.because),
-        ReviewAction::Edit { id, value, because } => (id, Decision::Edited { text: value }, because),
+        ReviewAction::Approve(decide) => (decide.id, ReviewDecision::Approved, decide.because),
+        ReviewAction::Decline(decide) => (decide.id, ReviewDecision::Declined, decide.because),
+        ReviewAction::Edit { id, value, because } => (id, ReviewDecision::Edited { text: value }, because),
         ReviewAction::Undo { id } => {
             let receipt = quipu_engine::undo_review(&session.engine, &session.user, &id)?;
             return done(session, &receipt);
@@ -210,7 +210,7 @@ pub(super) fn review(session: &Session<'_>, action: Option<ReviewAction>) -> Res
 }
 
 /// Prints what an event changed.
-pub(super) fn done(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
+pub(super) fn done(session: &CommandContext<'_>, receipt: &Receipt) -> Result<()> {
     let before = When::Seq(receipt.seq.saturating_sub(1));
     let difference = quipu_engine::diff(&session.engine, &session.user, before, When::Now)?;
     session.printer.report(receipt, |receipt| format!("Event {}\n{}", receipt.seq, render::difference(&difference)))?;
@@ -218,9 +218,9 @@ pub(super) fn done(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn history(session: &Session<'_>, name: &str) -> Result<()> {
+pub(super) fn history(session: &CommandContext<'_>, name: &str) -> Result<()> {
     let story = quipu_engine::history(&session.engine, &session.user, name)?;
-    session.printer.report(&story, |story: &Story| {
+    session.printer.report(&story, |story: &ItemHistory| {
         let quotes: String =
             story.quotes.iter().map(|(id, quote)| format!("    “{}”  {id}\n", render::excerpt(quote, 90))).collect();
         let events: String = story.events.iter().map(render::entry).collect();
@@ -228,27 +228,27 @@ pub(super) fn history(session: &Session<'_>, name: &str) -> Result<()> {
     })
 }
 
-pub(super) fn retract(session: &Session<'_>, args: &Retract) -> Result<()> {
+pub(super) fn retract(session: &CommandContext<'_>, args: &Retract) -> Result<()> {
     let receipt = quipu_engine::retract(&session.engine, &session.user, &args.id, &args.because)?;
     done(session, &receipt)
 }
 
-pub(super) fn close(session: &Session<'_>, args: &Close) -> Result<()> {
+pub(super) fn close(session: &CommandContext<'_>, args: &Close) -> Result<()> {
     let receipt = quipu_engine::close_fact(&session.engine, &session.user, &args.id, args.valid_to)?;
     done(session, &receipt)
 }
 
-pub(super) fn merge(session: &Session<'_>, args: &Merge) -> Result<()> {
+pub(super) fn merge(session: &CommandContext<'_>, args: &Merge) -> Result<()> {
     let receipt = quipu_engine::merge(&session.engine, &session.user, &args.from, &args.into)?;
     done(session, &receipt)
 }
 
-pub(super) fn score(session: &Session<'_>, args: &Score) -> Result<()> {
+pub(super) fn score(session: &CommandContext<'_>, args: &Score) -> Result<()> {
     let receipt = quipu_engine::score_fact(&session.engine, &session.user, &args.id, args.score)?;
     done(session, &receipt)
 }
 
-pub(super) fn reread(session: &Session<'_>, args: &Reread) -> Result<()> {
+pub(super) fn reread(session: &CommandContext<'_>, args: &Reread) -> Result<()> {
     let (engine, user) = (&session.engine, &session.user);
     let found = if args.unread {
         let done = quipu_engine::process(engine, user, Until::Extracted, &Budget::default())?;
@@ -265,7 +265,7 @@ pub(super) fn reread(session: &Session<'_>, args: &Reread) -> Result<()> {
         .report(&found, |found| format!("{} sources {how}\n{}", found.sources, understood(&found.understood)))
 }
 
-pub(super) fn write(session: &Session<'_>, args: &Write) -> Result<()> {
+pub(super) fn write(session: &CommandContext<'_>, args: &Write) -> Result<()> {
     let text = super::write::text_of(&args.file)?;
     let mut request: WriteRequest = serde_json::from_str(&text).map_err(|error| {
         Error::Invalid(format!("{}: not a write of facts, notes, tasks, tenets: {error}", args.file.display()))
@@ -283,7 +283,7 @@ pub(super) fn write(session: &Session<'_>, args: &Write) -> Result<()> {
     })
 }
 
-pub(super) fn migrate(session: &Session<'_>, args: &Migrate) -> Result<()> {
+pub(super) fn migrate(session: &CommandContext<'_>, args: &Migrate) -> Result<()> {
     let text = super::write::text_of(&args.file)?;
     let options =
         MigrateOptions { said_at: args.said_at, dry_run: args.dry_run, idempotency_key: args.idempotency_key.clone() };

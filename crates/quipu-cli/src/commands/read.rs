@@ -4,15 +4,16 @@ use quipu_core::id::ItemKind;
 use quipu_core::recall::{Contributions, Negation, Trace, UsageScores, Validity, Verdict};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Answer, ContextOptions, Decision, Error, ItemPage, ListOptions, RecallOptions, RecallReport, Result, Why,
+    Answer, ContextOptions, Error, ItemPage, ItemReceipts, ListOptions, RecallDecision, RecallOptions, RecallReport,
+    Result,
 };
 
 use serde_json::Value;
 
-use super::{Session, render};
+use super::{CommandContext, render};
 use crate::args::{Context, Form, List, Recall, Time};
 
-pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<()> {
+pub(super) fn recall(session: &CommandContext<'_>, args: &Recall, at: When) -> Result<()> {
     let options = RecallOptions {
         k: args.k,
         session: session.only_session.clone(),
@@ -37,7 +38,7 @@ pub(super) fn recall(session: &Session<'_>, args: &Recall, at: When) -> Result<(
 }
 
 /// What to do with what was found, in a line.
-fn decided(decision: &Decision) -> String {
+fn decided(decision: &RecallDecision) -> String {
     let question = decision.question.as_ref().map(|question| format!("; ask: {question}")).unwrap_or_default();
     let (verdict, reason) = (decision.verdict.as_str(), decision.reason);
     format!("{verdict}: {reason} (answers with a probability of {:.2}){question}", decision.probability)
@@ -220,7 +221,7 @@ fn explained(report: &RecallReport, trace: &Trace) -> String {
     text
 }
 
-pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result<()> {
+pub(super) fn context(session: &CommandContext<'_>, args: &Context, at: When) -> Result<()> {
     if let Some(id) = &args.id {
         let made = quipu_engine::reproduce(&session.engine, &session.user, id)?;
         session.printer.report(&made, |made| made.pack.text.clone())?;
@@ -259,12 +260,12 @@ pub(super) fn context(session: &Session<'_>, args: &Context, at: When) -> Result
     Ok(())
 }
 
-pub(super) fn get(session: &Session<'_>, name: &str, at: When) -> Result<()> {
+pub(super) fn get(session: &CommandContext<'_>, name: &str, at: When) -> Result<()> {
     let item = quipu_engine::get(&session.engine, &session.user, name, at)?;
     session.printer.report(&item, render::item)
 }
 
-pub(super) fn list(session: &Session<'_>, args: &List, at: When) -> Result<()> {
+pub(super) fn list(session: &CommandContext<'_>, args: &List, at: When) -> Result<()> {
     let kind = args.kind.as_deref().map(kind);
     let options = ListOptions {
         at,
@@ -297,12 +298,12 @@ fn listing(page: &ItemPage, form: Form) -> String {
     render::table(&["id", "said", "who", "text"], &page.items.iter().map(row).collect::<Vec<_>>())
 }
 
-pub(super) fn why(session: &Session<'_>, name: &str) -> Result<()> {
+pub(super) fn why(session: &CommandContext<'_>, name: &str) -> Result<()> {
     let why = quipu_engine::why(&session.engine, &session.user, name)?;
     session.printer.report(&why, explanation)
 }
 
-fn explanation(why: &Why) -> String {
+fn explanation(why: &ItemReceipts) -> String {
     let mut text = render::item(&why.item);
     text.push_str("\nRecorded by\n");
     text.push_str(&render::entry(&why.event));
@@ -330,13 +331,13 @@ fn explanation(why: &Why) -> String {
     text
 }
 
-pub(super) fn core(session: &Session<'_>, pointer: Option<&str>, at: When) -> Result<()> {
+pub(super) fn core(session: &CommandContext<'_>, pointer: Option<&str>, at: When) -> Result<()> {
     let document = quipu_engine::core_at(&session.engine, &session.user, at)?;
     print_part(session, document, pointer)
 }
 
 /// Prints a document, or the part of it at a pointer.
-pub(super) fn print_part(session: &Session<'_>, document: Value, pointer: Option<&str>) -> Result<()> {
+pub(super) fn print_part(session: &CommandContext<'_>, document: Value, pointer: Option<&str>) -> Result<()> {
     let part = match pointer {
         None => document,
         Some(pointer) => document

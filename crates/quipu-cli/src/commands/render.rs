@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use quipu_core::difference::{Difference, ItemChange};
 use quipu_engine::Item;
-use quipu_engine::log::{Entry, EventStatus};
+use quipu_engine::log::{EventStatus, LogEntry};
 
 /// Most differences printed one by one.
 const SHOWN_MAX: usize = 20;
@@ -38,7 +38,7 @@ pub(super) fn item(item: &Item) -> String {
 }
 
 /// One event on a line.
-pub(super) fn entry(entry: &Entry) -> String {
+pub(super) fn entry(entry: &LogEntry) -> String {
     let standing = match entry.standing {
         EventStatus::Counts => "",
         EventStatus::Reverted => "  (reverted)",

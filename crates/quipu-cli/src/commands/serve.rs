@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use quipu_engine::Result;
-use quipu_server::{Bound, Metrics, Options, Parts, Upstream, Wire, serve};
+use quipu_server::{Bound, Metrics, ServerOptions, ServerParts, Upstream, Wire, serve};
 use serde::Serialize;
 use tracing_subscriber::filter::LevelFilter;
 
@@ -29,11 +29,11 @@ struct Screen {
     metrics: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     otlp_endpoint: Option<String>,
-    upstreams: Vec<Shown>,
+    upstreams: Vec<ServerAddress>,
 }
 
 #[derive(Debug, Serialize)]
-struct Shown {
+struct ServerAddress {
     name: String,
     base_url: String,
     kind: &'static str,
@@ -41,7 +41,7 @@ struct Shown {
 }
 
 pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Result<ExitCode> {
-    let options = Options { demo: Some(super::demo::load), ..settings.serving(args.addr, &args.allow_hosts)? };
+    let options = ServerOptions { demo: Some(super::demo::load), ..settings.serving(args.addr, &args.allow_hosts)? };
     let collector = settings.collector()?;
     let telemetry = telemetry::start(filter(args.log_level), collector.as_deref())?;
     let book = app::book(&settings.data_dir, settings);
@@ -49,7 +49,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Resul
     book.watched_by(metrics.clone());
     let engine = app::open_with(&settings.data_dir, settings, &book)?;
     engine.warm_up();
-    let parts = Parts {
+    let parts = ServerParts {
         engine: Arc::new(engine),
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
@@ -74,9 +74,9 @@ pub(super) fn run(settings: &Settings, printer: &Printer, args: &Serve) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn screen(settings: &Settings, options: &Options, bound: Bound, collector: Option<String>) -> Screen {
+fn screen(settings: &Settings, options: &ServerOptions, bound: Bound, collector: Option<String>) -> Screen {
     let addr = bound.addr;
-    let shown = |one: &Upstream| Shown {
+    let shown = |one: &Upstream| ServerAddress {
         name: one.name.clone(),
         base_url: one.base_url.clone(),
         kind: match one.wire {

@@ -9,14 +9,14 @@ use quipu_engine::{
     SummarizeReport, TruthShown, TurnShown,
 };
 
-use super::{Session, people, render};
+use super::{CommandContext, people, render};
 use crate::args::Form;
 use crate::args::sessions::{SessionAction, SessionContext};
 
 /// Longest piece of a message or a summary in a list, in characters.
 const EXCERPT_CHARS: usize = 100;
 
-pub(super) fn sessions(session: &Session<'_>, at: When) -> Result<()> {
+pub(super) fn sessions(session: &CommandContext<'_>, at: When) -> Result<()> {
     let found = quipu_engine::sessions(&session.engine, &session.user, at)?;
     let as_table = session.printer.form() == Form::Table;
     session.printer.report(&found, |found| match (found.is_empty(), as_table) {
@@ -54,7 +54,7 @@ fn table(found: &[SessionShown]) -> String {
     render::table(&["SESSION", "TURNS", "TRUTHS", "HARD", "UNSUMMARISED", "LAST"], &rows)
 }
 
-pub(super) fn show(session: &Session<'_>, id: &str, at: When) -> Result<()> {
+pub(super) fn show(session: &CommandContext<'_>, id: &str, at: When) -> Result<()> {
     let state = quipu_engine::session(&session.engine, &session.user, id, at)?;
     session.printer.report(&state, shown)
 }
@@ -106,7 +106,7 @@ fn turn(one: &TurnShown) -> String {
     format!("  {:>3} {} → {}{flag}\n{refused}", one.turn, part(&one.user_summary), part(&one.assistant_summary))
 }
 
-pub(super) fn run(session: &Session<'_>, action: SessionAction) -> Result<()> {
+pub(super) fn run(session: &CommandContext<'_>, action: SessionAction) -> Result<()> {
     let (engine, user) = (&session.engine, &session.user);
     match action {
         SessionAction::Show { id } => show(session, &id, When::Now),
@@ -159,21 +159,21 @@ pub(super) fn run(session: &Session<'_>, action: SessionAction) -> Result<()> {
     }
 }
 
-fn set(session: &Session<'_>, id: &str, kind: TruthKind, text: &str) -> Result<()> {
+fn set(session: &CommandContext<'_>, id: &str, kind: TruthKind, text: &str) -> Result<()> {
     let receipt = quipu_engine::set_base_truth(&session.engine, &session.user, id, (kind, text), Actor::User)?;
     done(session, &receipt)
 }
 
-fn unset(session: &Session<'_>, id: &str, name: &str) -> Result<()> {
+fn unset(session: &CommandContext<'_>, id: &str, name: &str) -> Result<()> {
     let receipt = quipu_engine::unset_base_truth(&session.engine, &session.user, id, name, Actor::User)?;
     done(session, &receipt)
 }
 
-fn done(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
+fn done(session: &CommandContext<'_>, receipt: &Receipt) -> Result<()> {
     people::done(session, receipt)
 }
 
-pub(super) fn context(session: &Session<'_>, args: &SessionContext, at: When) -> Result<()> {
+pub(super) fn context(session: &CommandContext<'_>, args: &SessionContext, at: When) -> Result<()> {
     let options = SessionContextOptions {
         session: args.id.clone(),
         query: args.query.clone(),

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use quipu_core::artifact::{TopicMemory, folder_of, global_page, topic_page, topic_slug};
 use quipu_engine::{Error, Result, VaultOptions, VaultReport, files};
 
-use super::Session;
+use super::CommandContext;
 use crate::app;
 use crate::args::vault::{TopicAction, VaultAction, VaultRestore, Watch};
 use crate::output::Printer;
@@ -17,7 +17,7 @@ use crate::settings::Settings;
 /// Paths shown one by one; the rest is counted.
 const SHOWN: usize = 20;
 
-pub(super) fn run(session: &Session<'_>, action: VaultAction) -> Result<ExitCode> {
+pub(super) fn run(session: &CommandContext<'_>, action: VaultAction) -> Result<ExitCode> {
     match action {
         VaultAction::Rebuild(args) => rebuild(session, args.dry_run).map(|()| ExitCode::SUCCESS),
         VaultAction::Verify => verify(session),
@@ -112,7 +112,7 @@ fn edited(report: &VaultReport) -> String {
     text
 }
 
-fn rebuild(session: &Session<'_>, dry_run: bool) -> Result<()> {
+fn rebuild(session: &CommandContext<'_>, dry_run: bool) -> Result<()> {
     let report = files::rebuild(&session.engine, &session.user, VaultOptions { dry_run, look: true })?;
     session.printer.report(&report, |report| {
         let (wrote, took) = if dry_run { ("would be written", "would be removed") } else { ("written", "removed") };
@@ -145,7 +145,7 @@ fn listed(report: &VaultReport, wrote: &str, took: &str) -> String {
     text
 }
 
-fn verify(session: &Session<'_>) -> Result<ExitCode> {
+fn verify(session: &CommandContext<'_>) -> Result<ExitCode> {
     let report = files::verify(&session.engine, &session.user)?;
     session.printer.report(&report, |report| {
         let verdict = if report.is_level() { "LEVEL with the ledger\n" } else { "NOT LEVEL with the ledger\n" };
@@ -163,7 +163,7 @@ fn verify(session: &Session<'_>) -> Result<ExitCode> {
     Ok(ExitCode::FAILURE)
 }
 
-fn restore(session: &Session<'_>, args: &VaultRestore) -> Result<()> {
+fn restore(session: &CommandContext<'_>, args: &VaultRestore) -> Result<()> {
     let bar = session.printer.progress();
     let options = files::RestoreOptions { dry_run: args.dry_run, replace: args.replace };
     let restored = files::restore(&session.engine, &session.user, options, &mut |progress| bar.show(progress))?;
@@ -183,7 +183,7 @@ pub(super) fn restored_text(restored: &files::RestoredFolder) -> String {
     )
 }
 
-pub(super) fn topic(session: &Session<'_>, action: TopicAction) -> Result<()> {
+pub(super) fn topic(session: &CommandContext<'_>, action: TopicAction) -> Result<()> {
     let mut topics = files::glance(&session.engine, &session.user)?.topics.clone();
     match action {
         TopicAction::List => {
@@ -207,7 +207,7 @@ fn line(topic: &TopicMemory) -> String {
     format!("{}  {:<24} {facts:>4} {fact}  {:>4} {entry}\n", topic.last_day, topic.topic, topic.entries)
 }
 
-pub(super) fn global(session: &Session<'_>) -> Result<()> {
+pub(super) fn global(session: &CommandContext<'_>) -> Result<()> {
     let glance = files::glance(&session.engine, &session.user)?;
     session.printer.report(&glance.global, global_page)
 }

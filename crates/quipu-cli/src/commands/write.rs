@@ -5,17 +5,17 @@ use std::path::Path;
 
 use quipu_core::core_document;
 use quipu_core::id::UserId;
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::ingest::{IngestOptions, IngestReport};
 use quipu_engine::versions::When;
-use quipu_engine::{Edit, Error, PatchOptions, Receipt, RememberOptions, Result, Utterance};
+use quipu_engine::{CoreEdit, Error, PatchOptions, Receipt, RememberOptions, Result, Utterance};
 use serde_json::Value;
 
-use super::{Session, history, read};
+use super::{CommandContext, history, read};
 use crate::args::{Add, CoreAction, Import};
 use crate::settings::Settings;
 
-pub(super) fn add(session: &Session<'_>, args: Add) -> Result<()> {
+pub(super) fn add(session: &CommandContext<'_>, args: Add) -> Result<()> {
     let options = RememberOptions { idempotency_key: args.idempotency_key.clone(), ..RememberOptions::default() };
     let said = |text: String| Utterance {
         text,
@@ -56,7 +56,11 @@ fn utf8(bytes: Vec<u8>) -> Result<String> {
 }
 
 /// Each line is durable before its receipt is printed; what cannot be taken stops the work and names the line.
-fn add_lines(session: &Session<'_>, said: &dyn Fn(String) -> Utterance, options: &RememberOptions) -> Result<()> {
+fn add_lines(
+    session: &CommandContext<'_>,
+    said: &dyn Fn(String) -> Utterance,
+    options: &RememberOptions,
+) -> Result<()> {
     let mut stdin = std::io::stdin().lock();
     let most = quipu_core::limit::SOURCE_BYTES_MAX as u64 + 2;
     for number in 0.. {
@@ -81,7 +85,7 @@ fn add_lines(session: &Session<'_>, said: &dyn Fn(String) -> Utterance, options:
     Ok(())
 }
 
-fn print_receipt(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
+fn print_receipt(session: &CommandContext<'_>, receipt: &Receipt) -> Result<()> {
     session.printer.report(receipt, |receipt| {
         let items: Vec<String> = receipt.items.iter().map(ToString::to_string).collect();
         let again = if receipt.replayed { " (it was there already)" } else { "" };
@@ -97,12 +101,12 @@ fn print_receipt(session: &Session<'_>, receipt: &Receipt) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn mark(session: &Session<'_>, name: &str, pinned: Option<bool>, rating: Option<i8>) -> Result<()> {
+pub(super) fn mark(session: &CommandContext<'_>, name: &str, pinned: Option<bool>, rating: Option<i8>) -> Result<()> {
     let receipt = quipu_engine::mark(&session.engine, &session.user, name, pinned, rating)?;
     session.printer.report(&receipt, |receipt| format!("Event {}: marked\n", receipt.seq))
 }
 
-pub(super) fn core(session: &Session<'_>, settings: &Settings, action: Option<CoreAction>) -> Result<()> {
+pub(super) fn core(session: &CommandContext<'_>, settings: &Settings, action: Option<CoreAction>) -> Result<()> {
     let (edit, options) = match action.unwrap_or(CoreAction::Show { pointer: None }) {
         CoreAction::Show { pointer } => {
             let user = crate::app::reader(&session.engine, settings)?;
@@ -111,14 +115,14 @@ pub(super) fn core(session: &Session<'_>, settings: &Settings, action: Option<Co
         }
         CoreAction::Set { pointer, value, because } => {
             let value = serde_json::from_str(&value).unwrap_or(Value::String(value));
-            (Edit::Set(pointer, value), PatchOptions { rationale: because, ..PatchOptions::default() })
+            (CoreEdit::Set(pointer, value), PatchOptions { rationale: because, ..PatchOptions::default() })
         }
         CoreAction::Unset { pointer, because } => {
-            (Edit::Unset(pointer), PatchOptions { rationale: because, ..PatchOptions::default() })
+            (CoreEdit::Unset(pointer), PatchOptions { rationale: because, ..PatchOptions::default() })
         }
         CoreAction::Patch { patch, because, idempotency_key } => {
             let options = PatchOptions { rationale: because, idempotency_key, ..PatchOptions::default() };
-            (Edit::Patch(core_document::parse(&patch_text(&patch)?)?), options)
+            (CoreEdit::Patch(core_document::parse(&patch_text(&patch)?)?), options)
         }
     };
     let receipt = quipu_engine::edit_core(&session.engine, &session.user, &edit, &options)?;
@@ -166,7 +170,7 @@ fn patch_text(given: &str) -> Result<String> {
     utf8(bytes)
 }
 
-pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) -> Result<()> {
+pub(super) fn import(session: &CommandContext<'_>, settings: &Settings, args: &Import) -> Result<()> {
     if args.format == "bundle" {
         return super::export::import(session, settings, args);
     }
@@ -176,7 +180,7 @@ pub(super) fn import(session: &Session<'_>, settings: &Settings, args: &Import) 
     if args.format == "ledger" {
         return import_ledger(session, &args.path);
     }
-    let format: Format = args.format.parse()?;
+    let format: ImportFormat = args.format.parse()?;
     let options = IngestOptions {
         dry_run: args.dry_run,
         extract: !args.words_only,
@@ -247,7 +251,7 @@ pub(super) fn summary(report: &IngestReport) -> String {
 /// Said after a trial of an import.
 pub(super) const DRY_RUN: &str = "nothing was changed; leave out --dry-run to import";
 
-fn import_ledger(session: &Session<'_>, path: &Path) -> Result<()> {
+fn import_ledger(session: &CommandContext<'_>, path: &Path) -> Result<()> {
     let events = history::read_events(path)?;
     let user: &UserId = &session.user;
     let bar = session.printer.progress();

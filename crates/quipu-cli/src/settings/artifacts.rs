@@ -10,12 +10,12 @@ use serde::Deserialize;
 #[serde(untagged)]
 pub(super) enum Switch {
     Bool(bool),
-    Word(Word),
+    Word(ArtifactsSetting),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Word {
+pub(super) enum ArtifactsSetting {
     On,
     Off,
 }
@@ -32,7 +32,7 @@ pub(crate) struct Artifacts {
 impl Artifacts {
     /// The environment goes over the settings file.
     pub(super) fn read(file: Option<Switch>, folder: Option<PathBuf>) -> Result<Self> {
-        let set = file.is_some_and(|switch| matches!(switch, Switch::Bool(true) | Switch::Word(Word::On)));
+        let set = file.is_some_and(|switch| matches!(switch, Switch::Bool(true) | Switch::Word(ArtifactsSetting::On)));
         let on = match std::env::var("QUIPU_ARTIFACTS").as_deref() {
             Ok("on" | "true") => true,
             Ok("off" | "false") => false,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quipu_core::limit;
 use quipu_engine::{Error, Result};
-use quipu_server::{McpOptions, Options, Placement, Upstream, Wire};
+use quipu_server::{McpOptions, Placement, ServerOptions, Upstream, Wire};
 use serde::Deserialize;
 
 use super::Settings;
@@ -44,7 +44,7 @@ impl From<Mcp> for McpOptions {
 /// One `[[upstream]]` of the settings file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Place {
+pub(crate) struct UpstreamSetting {
     name: String,
     base_url: String,
     kind: Kind,
@@ -106,10 +106,10 @@ impl Settings {
     ///
     /// # Errors
     /// `Invalid` for a key's variable that is not set, and for an upstream that is this server itself.
-    pub(crate) fn serving(&self, addr: Option<SocketAddr>, hosts: &[String]) -> Result<Options> {
-        let usual = Options::default();
+    pub(crate) fn serving(&self, addr: Option<SocketAddr>, hosts: &[String]) -> Result<ServerOptions> {
+        let usual = ServerOptions::default();
         let own = &self.serve;
-        let mut upstreams = self.upstream.iter().map(Place::read).collect::<Result<Vec<_>>>()?;
+        let mut upstreams = self.upstream.iter().map(UpstreamSetting::read).collect::<Result<Vec<_>>>()?;
         for (name, wire, base, key) in OF_ENVIRONMENT {
             let is_named = upstreams.iter().any(|one| one.wire == wire || one.name == name);
             if let Some(base_url) = variable(base).filter(|_| !is_named) {
@@ -141,7 +141,7 @@ impl Settings {
         if max_tokens > limit::PACK_TOKENS_MAX {
             return Err(Error::Invalid(format!("serve.max_tokens is at most {}", limit::PACK_TOKENS_MAX)));
         }
-        Ok(Options {
+        Ok(ServerOptions {
             addr,
             allow_hosts: own.allow_hosts.iter().chain(hosts).cloned().collect(),
             needs_key: own.require_keys,
@@ -157,7 +157,7 @@ impl Settings {
     }
 }
 
-impl Place {
+impl UpstreamSetting {
     fn read(&self) -> Result<Upstream> {
         let key = match &self.key_env {
             None => None,

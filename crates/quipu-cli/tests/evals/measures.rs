@@ -1,6 +1,6 @@
 //! What reaches the model: recall through statements, packs, certainty as it ships, and answers end to end.
 
-use quipu_models::fake::{FakeRequest, FakeServer, Fault, Script, Times};
+use quipu_models::fake::{FakeRequest, FakeScript, FakeServer, Fault, Repetition};
 use serde_json::{Value, json};
 
 use super::{Place, locomo};
@@ -214,7 +214,8 @@ fn model(asked: &FakeRequest) -> String {
 #[test]
 fn answers_are_judged_kept_and_not_asked_again() {
     let place = Place::new();
-    let server = FakeServer::start(Script::making(model).with(Fault::Unauthorised401, Times::After(3))).unwrap();
+    let server =
+        FakeServer::start(FakeScript::making(model).with(Fault::Unauthorised401, Repetition::After(3))).unwrap();
     std::fs::create_dir_all(place.path(".config/quipu")).unwrap();
     let chat =
         format!("[models.chat]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"fake\"\n", server.base_url());
@@ -224,7 +225,7 @@ fn answers_are_judged_kept_and_not_asked_again() {
     // The key is no longer accepted in the middle: what was answered is kept.
     place.refuses(&args, 5, &["key", "run it again to go on"]);
     assert_eq!(place.lines("run/replies.ndjson").len(), 3);
-    server.rescript(Script::making(model));
+    server.rescript(FakeScript::making(model));
     let report = place.json(&args);
     assert_eq!(server.received().len(), 8 - 3, "two for each question, none twice");
     assert_eq!(

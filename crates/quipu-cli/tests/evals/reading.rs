@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quipu_models::fake::{FakeServer, Script};
+use quipu_models::fake::{FakeScript, FakeServer};
 use serde_json::{Value, json};
 
 use super::Place;
@@ -31,7 +31,7 @@ fn updates_in_peoples_own_words_end_right_with_a_recorded_reader() {
         .collect();
     let (asked, unknown) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (count, misses) = (asked.clone(), unknown.clone());
-    let server = FakeServer::start(Script::making(move |asked| {
+    let server = FakeServer::start(FakeScript::making(move |asked| {
         count.fetch_add(1, Ordering::Relaxed);
         answers.get(asked.last_user()).cloned().unwrap_or_else(|| {
             misses.fetch_add(1, Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use quipu_models::fake::{FakeServer, Fault, Script, Times};
+use quipu_models::fake::{FakeScript, FakeServer, Fault, Repetition};
 
 use crate::place::Place;
 use crate::{Serving, texts};
@@ -53,12 +53,12 @@ fn asked(model: &FakeServer, times: usize) {
 #[test]
 fn it_ends_in_every_state_and_keeps_what_was_said() {
     // The first reply hangs in the middle, all others before their first byte.
-    let script = Script::saying("It is Porto, as you have told me.")
-        .with(Fault::HangsMidway, Times::First(1))
-        .with(Fault::HangsAtOnce, Times::Always);
+    let script = FakeScript::saying("It is Porto, as you have told me.")
+        .with(Fault::HangsMidway, Repetition::First(1))
+        .with(Fault::HangsAtOnce, Repetition::Always);
     let hanging = FakeServer::start(script).unwrap();
-    let replying = FakeServer::start(Script::saying("It is Porto.")).unwrap();
-    let model = FakeServer::start(Script::saying("x").with(Fault::HangsAtOnce, Times::Always)).unwrap();
+    let replying = FakeServer::start(FakeScript::saying("It is Porto.")).unwrap();
+    let model = FakeServer::start(FakeScript::saying("x").with(Fault::HangsAtOnce, Repetition::Always)).unwrap();
     let place = Place::new(&format!(
         "[[upstream]]\nname = \"hanging\"\nkind = \"openai\"\nbase_url = \"{}\"\nmodels = [\"m\"]\n\
          [[upstream]]\nname = \"replying\"\nkind = \"openai\"\nbase_url = \"{}\"\n\

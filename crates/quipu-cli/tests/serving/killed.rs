@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use quipu_models::fake::{FakeServer, Script};
+use quipu_models::fake::{FakeScript, FakeServer};
 use quipu_testkit::seed;
 
 use crate::place::Place;
@@ -147,7 +147,7 @@ fn says_that_it_is_recorded(taken: &[u8]) -> bool {
 #[test]
 fn every_acknowledged_word_survives_a_kill_and_none_is_there_twice() {
     let seed = seed();
-    let script = Script::making(|asked| reply_to(asked.last_user().lines().next().unwrap_or_default()));
+    let script = FakeScript::making(|asked| reply_to(asked.last_user().lines().next().unwrap_or_default()));
     let upstream = FakeServer::start(script.paced(Duration::from_millis(1))).unwrap();
     let place = Place::new(&format!(
         "[[upstream]]\nname = \"fake\"\nkind = \"openai\"\nbase_url = \"{}\"\n",

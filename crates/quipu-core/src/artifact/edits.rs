@@ -8,12 +8,12 @@ use super::markdown::unescape;
 use super::page::fact_of_block;
 use crate::Memory;
 use crate::id::ItemId;
-use crate::item::{Fact, Proposed, Review, ReviewKind};
+use crate::item::{Fact, ProposedEdit, Review, ReviewKind};
 use crate::limit;
 
 /// One change of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Edit {
+pub enum PageEdit {
     /// A statement reads otherwise.
     Worded {
         /// The fact.
@@ -48,27 +48,27 @@ pub enum Edit {
 
 /// A statement's line on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Line {
+struct PageLine {
     text: String,
     score: Option<u8>,
 }
 
 /// The changes of a page of Markdown.
-pub fn edits_of_page(written: &str, edited: &str) -> Vec<Edit> {
+pub fn edits_of_page(written: &str, edited: &str) -> Vec<PageEdit> {
     let (base, known) = lines(written, None);
     let (now, others) = lines(edited, Some(&base));
     let mut edits = compare(&base, &now);
     // A page without its title is no page any more: what is missing on it was not taken out line by line.
     let title = known.iter().find(|line| line.starts_with("# "));
     if title.is_some_and(|title| !others.contains(title)) {
-        edits.retain(|edit| !matches!(edit, Edit::Removed { .. }));
+        edits.retain(|edit| !matches!(edit, PageEdit::Removed { .. }));
     }
     let mut gone: Vec<&str> = known.iter().copied().filter(|line| !others.contains(line)).collect();
     for line in others.iter().filter(|line| !known.contains(line) && says_something(line)) {
         // Other words in the place of a line Quipu made up are no new line.
         match gone.iter().position(|old| is_like(old, line)) {
             Some(at) => drop(gone.remove(at)),
-            None => edits.push(Edit::Added { text: plain(line) }),
+            None => edits.push(PageEdit::Added { text: plain(line) }),
         }
         if edits.len() >= limit::EDITS_PER_PAGE_MAX {
             break;
@@ -86,7 +86,7 @@ fn is_like(old: &str, new: &str) -> bool {
 }
 
 /// The changes of a page of JSON; none if it is not JSON any more.
-pub fn edits_of_json(written: &[u8], edited: &[u8]) -> Option<Vec<Edit>> {
+pub fn edits_of_json(written: &[u8], edited: &[u8]) -> Option<Vec<PageEdit>> {
     let read = |bytes: &[u8]| serde_json::from_slice::<Value>(bytes).ok();
     let (written, edited) = (read(written)?, read(edited)?);
     let (mut base, mut now) = (BTreeMap::new(), BTreeMap::new());
@@ -94,31 +94,31 @@ pub fn edits_of_json(written: &[u8], edited: &[u8]) -> Option<Vec<Edit>> {
     rows(&edited, &mut now);
     let mut edits = compare(&base, &now);
     if written.get("schema") != edited.get("schema") {
-        edits.retain(|edit| !matches!(edit, Edit::Removed { .. }));
+        edits.retain(|edit| !matches!(edit, PageEdit::Removed { .. }));
     }
     edits.truncate(limit::EDITS_PER_PAGE_MAX);
     Some(edits)
 }
 
-fn compare(base: &BTreeMap<ItemId, Line>, now: &BTreeMap<ItemId, Line>) -> Vec<Edit> {
+fn compare(base: &BTreeMap<ItemId, PageLine>, now: &BTreeMap<ItemId, PageLine>) -> Vec<PageEdit> {
     let mut edits = Vec::new();
     for (&fact, was) in base {
         let Some(is) = now.get(&fact) else {
-            edits.push(Edit::Removed { fact, was: was.text.clone() });
+            edits.push(PageEdit::Removed { fact, was: was.text.clone() });
             continue;
         };
         if is.text != was.text {
-            edits.push(Edit::Worded { fact, was: was.text.clone(), now: is.text.clone() });
+            edits.push(PageEdit::Worded { fact, was: was.text.clone(), now: is.text.clone() });
         }
         if let Some(now) = is.score.filter(|_| is.score != was.score) {
-            edits.push(Edit::Scored { fact, was: was.score, now });
+            edits.push(PageEdit::Scored { fact, was: was.score, now });
         }
     }
     edits
 }
 
 /// The statements of a page by their block ids, and its other lines. A statement Quipu wrote tells where its words end.
-fn lines<'a>(page: &'a str, base: Option<&BTreeMap<ItemId, Line>>) -> (BTreeMap<ItemId, Line>, Vec<&'a str>) {
+fn lines<'a>(page: &'a str, base: Option<&BTreeMap<ItemId, PageLine>>) -> (BTreeMap<ItemId, PageLine>, Vec<&'a str>) {
     let mut statements = BTreeMap::new();
     let mut others = Vec::new();
     let mut front = page.starts_with("---\n");
@@ -148,7 +148,7 @@ const DASH: &str = " — ";
 const NOTES: [&str; 4] = ["from ", "not quite sure", "pinned", "[[topics/"];
 
 /// Reads `words (score 9) — notes`.
-fn statement_of(words: &str, known: Option<&Line>) -> Line {
+fn statement_of(words: &str, known: Option<&PageLine>) -> PageLine {
     // A dash may stand in the words themselves: those Quipu wrote are known by heart, and its notes by how they begin.
     let known = known.map(|line| super::markdown::escape(&line.text)).filter(|text| words.starts_with(text.as_str()));
     let end = known.map_or(0, |text| text.len());
@@ -159,8 +159,8 @@ fn statement_of(words: &str, known: Option<&Line>) -> Line {
     let said = words[..notes].trim_end();
     let scored = said.strip_suffix(')').and_then(|said| said.rsplit_once(" (score "));
     match scored.and_then(|(said, score)| Some((said, score.trim().parse::<u8>().ok().filter(|score| *score <= 10)?))) {
-        Some((said, score)) => Line { text: unescape(said.trim()), score: Some(score) },
-        None => Line { text: unescape(said.trim()), score: None },
+        Some((said, score)) => PageLine { text: unescape(said.trim()), score: Some(score) },
+        None => PageLine { text: unescape(said.trim()), score: None },
     }
 }
 
@@ -177,7 +177,7 @@ fn plain(line: &str) -> String {
 }
 
 /// Every object that is a statement, however deep.
-fn rows(value: &Value, found: &mut BTreeMap<ItemId, Line>) {
+fn rows(value: &Value, found: &mut BTreeMap<ItemId, PageLine>) {
     match value {
         Value::Array(list) => list.iter().for_each(|element| rows(element, found)),
         Value::Object(members) => {
@@ -186,7 +186,7 @@ fn rows(value: &Value, found: &mut BTreeMap<ItemId, Line>) {
             if let (Some(id), Some(text)) = (id.filter(|id| id.kind == crate::id::ItemKind::Fact), text("text")) {
                 let score = members.get("user_fact_score").and_then(Value::as_u64);
                 let score = score.and_then(|score| u8::try_from(score).ok()).filter(|score| *score <= 10);
-                found.insert(id, Line { text: text.to_owned(), score });
+                found.insert(id, PageLine { text: text.to_owned(), score });
             }
             members.values().for_each(|member| rows(member, found));
         }
@@ -196,15 +196,15 @@ fn rows(value: &Value, found: &mut BTreeMap<ItemId, Line>) {
 
 /// What waits for a person because of an edit: the page as it was, as it is, and the memory now are weighed against one
 /// another. None if the memory says so already, or what it is about is gone.
-pub fn propose(memory: &Memory, page: &str, edit: &Edit, id: ItemId) -> Option<Review> {
+pub fn propose(memory: &Memory, page: &str, edit: &PageEdit, id: ItemId) -> Option<Review> {
     let items = memory.items();
     let fact = |id: &ItemId| items.fact(*id).filter(|fact| fact.is_active() && !items.is_hidden(fact.id));
     let (about, proposed, question, reason) = match edit {
-        Edit::Added { text } => {
-            let proposed = Proposed::Said { text: clipped(text), instead_of: None };
+        PageEdit::Added { text } => {
+            let proposed = ProposedEdit::Said { text: clipped(text), instead_of: None };
             (id, proposed, format!("{page} has a new line: “{}”. Take it up?", clipped(text)), ADDED.to_owned())
         }
-        Edit::Worded { fact: of, was, now } => {
+        PageEdit::Worded { fact: of, was, now } => {
             let fact = fact(of)?;
             if fact.text == *now || says(was, now) {
                 return None;
@@ -212,7 +212,7 @@ pub fn propose(memory: &Memory, page: &str, edit: &Edit, id: ItemId) -> Option<R
             let question = format!("{page} says “{}” instead of “{}”. Change it?", clipped(now), clipped(was));
             (*of, reworded(fact, now), question, since(fact, was))
         }
-        Edit::Scored { fact: of, was, now } => {
+        PageEdit::Scored { fact: of, was, now } => {
             let fact = fact(of)?;
             if fact.user_fact_score == Some(*now) {
                 return None;
@@ -220,12 +220,12 @@ pub fn propose(memory: &Memory, page: &str, edit: &Edit, id: ItemId) -> Option<R
             let moved = fact.user_fact_score != *was;
             let reason = if moved { "its score was changed here too since the page was written" } else { EDITED };
             let question = format!("{page} gives “{}” the score {now}. Take it?", clipped(&fact.text));
-            (*of, Proposed::Score { score: *now }, question, reason.to_owned())
+            (*of, ProposedEdit::Score { score: *now }, question, reason.to_owned())
         }
-        Edit::Removed { fact: of, was } => {
+        PageEdit::Removed { fact: of, was } => {
             let fact = fact(of)?;
             let question = format!("“{}” was taken out of {page}. Take it back?", clipped(was));
-            (*of, Proposed::Gone, question, since(fact, was))
+            (*of, ProposedEdit::Gone, question, since(fact, was))
         }
     };
     let known = |review: &Review| {
@@ -268,10 +268,10 @@ fn says(was: &str, text: &str) -> bool {
 }
 
 /// The same statement with another value, if only the value was changed; else other words in its place.
-pub(crate) fn reworded(fact: &Fact, now: &str) -> Proposed {
+pub(crate) fn reworded(fact: &Fact, now: &str) -> ProposedEdit {
     match new_value(fact, now) {
-        Some(object) => Proposed::Value { object },
-        None => Proposed::Said { text: clipped(now), instead_of: Some(fact.id) },
+        Some(object) => ProposedEdit::Value { object },
+        None => ProposedEdit::Said { text: clipped(now), instead_of: Some(fact.id) },
     }
 }
 
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(from: &str, to: &str, expected: &[Edit]) {
+    fn check(from: &str, to: &str, expected: &[PageEdit]) {
         let edited = WRITTEN.replace(from, to);
         assert_ne!(edited, WRITTEN);
         assert_eq!(edits_of_page(WRITTEN, &edited), expected, "{from:?} to {to:?}");
@@ -306,7 +306,8 @@ mod tests {
 
     #[test]
     fn changed_lines_are_known_by_their_block() {
-        let worded = |bits, was: &str, now: &str| Edit::Worded { fact: fact(bits), was: was.into(), now: now.into() };
+        let worded =
+            |bits, was: &str, now: &str| PageEdit::Worded { fact: fact(bits), was: was.into(), now: now.into() };
         assert_eq!(edits_of_page(WRITTEN, WRITTEN), []);
         check(
             "- User lives in Porto",
@@ -314,15 +315,15 @@ mod tests {
             &[worded(1, "User lives in Porto", "User lives in Faro")],
         );
         check("\\[\\[x\\]\\]", "a [link]", &[worded(3, "User has [[x]]", "User has a [link]")]);
-        check("(score 3)", "(score 9)", &[Edit::Scored { fact: fact(2), was: Some(3), now: 9 }]);
+        check("(score 3)", "(score 9)", &[PageEdit::Scored { fact: fact(2), was: Some(3), now: 9 }]);
         check(" — from 2 March 2026", " — whatever", &[]);
         check(
             "^fact-0000000000003\n",
             "^fact-0000000000003\n- I play chess\n",
-            &[Edit::Added { text: "I play chess".into() }],
+            &[PageEdit::Added { text: "I play chess".into() }],
         );
         let line = "- User has \\[\\[x\\]\\] ^fact-0000000000003\n";
-        check(line, "", &[Edit::Removed { fact: fact(3), was: "User has [[x]]".into() }]);
+        check(line, "", &[PageEdit::Removed { fact: fact(3), was: "User has [[x]]".into() }]);
         check("schema: x", "schema: y", &[]);
         check("# Work", "# Worked", &[]);
         check("\nUser lives in Porto.\n", "\nUser lives in Faro.\n", &[]);
@@ -331,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_score_may_be_given_where_there_was_none() {
-        check("Porto — from", "Porto (score 10) — from", &[Edit::Scored { fact: fact(1), was: None, now: 10 }]);
+        check("Porto — from", "Porto (score 10) — from", &[PageEdit::Scored { fact: fact(1), was: None, now: 10 }]);
     }
 
     #[test]
@@ -343,9 +344,9 @@ mod tests {
         let score = r#","user_fact_score":7"#;
         assert_eq!(
             edits_of_json(&was, &page("x", score)),
-            Some(vec![Edit::Scored { fact: fact(1), was: None, now: 7 }])
+            Some(vec![PageEdit::Scored { fact: fact(1), was: None, now: 7 }])
         );
         assert_eq!(edits_of_json(&was, b"{\"a\":"), None);
-        assert_eq!(edits_of_json(&was, b"{}"), Some(vec![Edit::Removed { fact: fact(1), was: "x".into() }]));
+        assert_eq!(edits_of_json(&was, b"{}"), Some(vec![PageEdit::Removed { fact: fact(1), was: "x".into() }]));
     }
 }

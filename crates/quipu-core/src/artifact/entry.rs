@@ -11,7 +11,7 @@ use crate::source::Source;
 
 /// One entry before it is written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct ArtifactEntry {
     /// The topic's folder.
     pub topic: Slug,
     /// What it is.

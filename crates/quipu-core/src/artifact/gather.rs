@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::civil::Date;
 
-use super::entry::{Entry, Meta, SourceLine, Summary};
+use super::entry::{ArtifactEntry, Meta, SourceLine, Summary};
 use super::name::{Slug, title_of, topic_slug};
 use super::rows::{EpisodeRow, FactRow, NoteRow, QuestionRow, TaskRow, TenetRow};
 use super::schema::{ENTRY_META, ENTRY_SUMMARY};
@@ -156,7 +156,7 @@ pub fn entries(
     before: Option<&Memory>,
     memory: &Memory,
     used: &mut dyn FnMut(&Slug, Date) -> usize,
-) -> Vec<Entry> {
+) -> Vec<ArtifactEntry> {
     let mut gathered = Gathered { day, memory, entries: BTreeMap::new(), questions: questions(memory) };
     for id in &day.words {
         if let Some(held) = memory.get(*id) {
@@ -380,7 +380,7 @@ impl Gathered<'_> {
         }
     }
 
-    fn finish(self, used: &mut dyn FnMut(&Slug, Date) -> usize) -> Vec<Entry> {
+    fn finish(self, used: &mut dyn FnMut(&Slug, Date) -> usize) -> Vec<ArtifactEntry> {
         let Self { day, memory, entries, .. } = self;
         let finish = |((topic, date), open): ((Slug, Date), Open)| {
             let entry_id = match used(&topic, date) {
@@ -393,7 +393,7 @@ impl Gathered<'_> {
     }
 }
 
-fn close(day: &Day, memory: &Memory, topic: Slug, date: Date, entry_id: String, open: Open) -> Entry {
+fn close(day: &Day, memory: &Memory, topic: Slug, date: Date, entry_id: String, open: Open) -> ArtifactEntry {
     let held = open.words.iter().filter_map(|&ordinal| memory.sources().get(ordinal as usize));
     let words: Vec<Source> = held.map(|held| held.source.clone()).collect();
     let entry_ts = words.iter().filter_map(|source| source.said_at).min().unwrap_or(day.began);
@@ -439,5 +439,5 @@ fn close(day: &Day, memory: &Memory, topic: Slug, date: Date, entry_id: String, 
         seq_last: open.last,
         sources: words.iter().map(SourceLine::of).collect(),
     };
-    Entry { topic, meta, summary, words }
+    ArtifactEntry { topic, meta, summary, words }
 }

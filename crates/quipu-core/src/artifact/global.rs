@@ -26,7 +26,7 @@ pub struct GlobalMemory {
     /// What is going on, the latest first.
     pub active_topics: Vec<Snapshot>,
     /// What must not be forgotten: by tier, then by type.
-    pub do_not_forget: Vec<Group>,
+    pub do_not_forget: Vec<FactGroup>,
     /// What the user confirmed to live by, unless it stands among what must not be forgotten.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tenets: Vec<TenetLine>,
@@ -92,7 +92,7 @@ pub enum Tier {
 
 /// The facts of one tier and type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Group {
+pub struct FactGroup {
     /// How dear.
     pub tier: Tier,
     /// What they are about.
@@ -241,11 +241,11 @@ fn snapshot(topic: &TopicMemory) -> Snapshot {
     }
 }
 
-fn dear(topics: &[TopicMemory]) -> Vec<Group> {
+fn dear(topics: &[TopicMemory]) -> Vec<FactGroup> {
     let mut rows: Vec<(&FactRow, &TopicMemory)> =
         topics.iter().flat_map(|topic| topic.facts.iter().map(move |row| (row, topic))).collect();
     rows.sort_by(|(one, _), (other, _)| rank(other).cmp(&rank(one)).then(one.id.cmp(&other.id)));
-    let mut groups: Vec<Group> = Vec::new();
+    let mut groups: Vec<FactGroup> = Vec::new();
     // One line says a thing, whatever it was read from.
     let mut said: BTreeSet<String> = BTreeSet::new();
     let caps = [(Tier::Core, limit::CORE_FACTS_PER_TYPE), (Tier::Secondary, limit::SECONDARY_FACTS_PER_TYPE)];
@@ -256,7 +256,7 @@ fn dear(topics: &[TopicMemory]) -> Vec<Group> {
             let fresh = rows.iter().filter(|(row, _)| fits(row) && said.insert(normal(&row.text)));
             let facts: Vec<PermanentFact> = fresh.take(cap).map(|(row, topic)| kept(row, topic)).collect();
             if !facts.is_empty() {
-                groups.push(Group { tier: place, fact_type, facts });
+                groups.push(FactGroup { tier: place, fact_type, facts });
             }
         }
     }
@@ -274,7 +274,7 @@ fn kept(row: &FactRow, topic: &TopicMemory) -> PermanentFact {
     }
 }
 
-fn lives_by(topics: &[TopicMemory], kept: &[Group]) -> Vec<TenetLine> {
+fn lives_by(topics: &[TopicMemory], kept: &[FactGroup]) -> Vec<TenetLine> {
     let mut rows: Vec<(&TenetRow, &TopicMemory)> =
         topics.iter().flat_map(|topic| topic.tenets.iter().map(move |row| (row, topic))).collect();
     rows.sort_by_key(|(row, _)| (!row.pinned, row.kind, row.id));

@@ -23,14 +23,16 @@ mod tests;
 
 pub use audit::{AuditStatus, audit_line, segment_of};
 pub(crate) use edits::new_value;
-pub use edits::{Edit, edits_of_json, edits_of_page, propose};
+pub use edits::{PageEdit, edits_of_json, edits_of_page, propose};
 pub(crate) use edits::{clipped, reworded};
-pub use entry::{Entry, Meta, SourceLine, Summary};
+pub use entry::{ArtifactEntry, Meta, SourceLine, Summary};
 pub use gather::{Day, entries};
-pub use global::{GlobalMemory, Group, NoteLine, PermanentFact, Snapshot, TenetLine, Tier};
+pub use global::{FactGroup, GlobalMemory, NoteLine, PermanentFact, Snapshot, TenetLine, Tier};
 pub use markdown::{escape, unescape};
 pub use name::{Slug, VaultPath, folder_of, topic_slug};
 pub use page::{block_id, fact_of_block, global_page, raw_page, topic_page};
 pub use rows::{EpisodeRow, FactRow, NoteRow, QuestionRow, TaskRow, TenetRow};
-pub use schema::{ENTRY_META, ENTRY_SUMMARY, GLOBAL_MEMORY, Schema, Schemas, Step, TOPIC_MEMORY, VAULT, to_page};
+pub use schema::{
+    ENTRY_META, ENTRY_SUMMARY, FileSchema, GLOBAL_MEMORY, SchemaUpgrade, Schemas, TOPIC_MEMORY, VAULT, to_page,
+};
 pub use topic::{EntryLine, State, TopicMemory};

@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 
 use jiff::civil::Date;
 
-use super::entry::Entry;
-use super::global::{GlobalMemory, Group, PermanentFact, Snapshot, Tier};
+use super::entry::ArtifactEntry;
+use super::global::{FactGroup, GlobalMemory, PermanentFact, Snapshot, Tier};
 use super::markdown::{day, day_of, escape, quote};
 use super::rows::FactRow;
 use super::sentences::{says_more, whole};
@@ -34,7 +34,7 @@ fn front(schema: &str, members: &[(&str, String)]) -> String {
 }
 
 /// `raw.md`: the words of an entry, as they were said.
-pub fn raw_page(entry: &Entry) -> String {
+pub fn raw_page(entry: &ArtifactEntry) -> String {
     let meta = &entry.meta;
     let members = [("topic", meta.topic.clone()), ("entry", meta.entry_id.clone()), ("day", meta.day.to_string())];
     let mut page = front("entry_raw.v1", &members);
@@ -224,7 +224,7 @@ pub fn global_page(global: &GlobalMemory) -> String {
 }
 
 fn tier(page: &mut String, global: &GlobalMemory, tier: Tier, heading: &str) {
-    let groups: Vec<&Group> = global.do_not_forget.iter().filter(|group| group.tier == tier).collect();
+    let groups: Vec<&FactGroup> = global.do_not_forget.iter().filter(|group| group.tier == tier).collect();
     if groups.is_empty() {
         return;
     }

@@ -10,41 +10,41 @@ use serde_json::Value;
 use crate::refusal::Refusal;
 
 /// Lifts what a file says from one version to the next.
-pub type Step = fn(&mut Value);
+pub type SchemaUpgrade = fn(&mut Value);
 
 /// One kind of file, and how its older versions are read.
 #[derive(Debug, Clone, Copy)]
-pub struct Schema {
+pub struct FileSchema {
     /// What it is.
     pub family: &'static str,
     /// The version that is written.
     pub version: u32,
     /// How version 1 becomes 2, 2 becomes 3, …: one step fewer than there are versions.
-    pub steps: &'static [Step],
+    pub steps: &'static [SchemaUpgrade],
 }
 
 /// What an entry is.
-pub const ENTRY_META: Schema = Schema::first("entry_meta");
+pub const ENTRY_META: FileSchema = FileSchema::first("entry_meta");
 /// What an entry says.
-pub const ENTRY_SUMMARY: Schema = Schema::first("entry_summary");
+pub const ENTRY_SUMMARY: FileSchema = FileSchema::first("entry_summary");
 /// What the entries of a topic add up to.
-pub const TOPIC_MEMORY: Schema = Schema::first("topic_memory");
+pub const TOPIC_MEMORY: FileSchema = FileSchema::first("topic_memory");
 /// What the topics add up to.
-pub const GLOBAL_MEMORY: Schema = Schema::first("global_memory");
+pub const GLOBAL_MEMORY: FileSchema = FileSchema::first("global_memory");
 /// What the folder is level with.
-pub const VAULT: Schema = Schema::first("vault");
+pub const VAULT: FileSchema = FileSchema::first("vault");
 
 /// The versions a folder is written in.
 #[derive(Debug, Clone, Copy)]
 pub struct Schemas {
     /// What an entry is.
-    pub entry_meta: Schema,
+    pub entry_meta: FileSchema,
     /// What an entry says.
-    pub entry_summary: Schema,
+    pub entry_summary: FileSchema,
     /// What the entries of a topic add up to.
-    pub topic_memory: Schema,
+    pub topic_memory: FileSchema,
     /// What the topics add up to.
-    pub global_memory: Schema,
+    pub global_memory: FileSchema,
 }
 
 impl Schemas {
@@ -58,11 +58,14 @@ impl Schemas {
 
     /// Their ids.
     pub fn ids(&self) -> Vec<String> {
-        [self.entry_meta, self.entry_summary, self.topic_memory, self.global_memory].iter().map(Schema::id).collect()
+        [self.entry_meta, self.entry_summary, self.topic_memory, self.global_memory]
+            .iter()
+            .map(FileSchema::id)
+            .collect()
     }
 }
 
-impl Schema {
+impl FileSchema {
     /// True if a file of an older version says what one of this version would.
     pub fn says_the_same(&self, older: &[u8], new: &[u8]) -> bool {
         let is_older = |value: &Value| value.get("schema").and_then(Value::as_str).is_some_and(|id| id != self.id());

@@ -307,7 +307,7 @@ fn a_thing_stands_on_a_page_once_and_whole() {
 }
 
 /// A version 2 of an entry's summary, as a later Quipu might have it.
-const SUMMARY_V2: Schema = Schema {
+const SUMMARY_V2: FileSchema = FileSchema {
     family: "entry_summary",
     version: 2,
     steps: &[|value| {

@@ -53,9 +53,9 @@ fn describe_at(path: &Pointer, from: &Value, to: &Value, found: &mut Vec<PathCha
             for (name, part) in members(old, new) {
                 let path = path.with_trailing_token(name);
                 match part {
-                    Part::Both(before, after) => describe_at(&path, before, after, found),
-                    Part::Gone(before) => note(found, path, Some(before), None),
-                    Part::New(after) => note(found, path, None, Some(after)),
+                    ChildDiff::Both(before, after) => describe_at(&path, before, after, found),
+                    ChildDiff::Gone(before) => note(found, path, Some(before), None),
+                    ChildDiff::New(after) => note(found, path, None, Some(after)),
                 }
             }
         }
@@ -112,9 +112,9 @@ fn object_changes(path: &Pointer, old: &Map<String, Value>, new: &Map<String, Va
         .map(|(name, part)| {
             let path = path.with_trailing_token(name);
             match part {
-                Part::Gone(_) => Group::of(PatchOperation::Remove(RemoveOperation { path })),
-                Part::Both(before, after) => Group::changed(&path, before, after),
-                Part::New(after) => Group::of(add(path, after)),
+                ChildDiff::Gone(_) => Group::of(PatchOperation::Remove(RemoveOperation { path })),
+                ChildDiff::Both(before, after) => Group::changed(&path, before, after),
+                ChildDiff::New(after) => Group::of(add(path, after)),
             }
         })
         .collect();
@@ -165,7 +165,7 @@ fn settle(mut groups: Vec<Group>, path: &Pointer, to: &Value) -> Vec<PatchOperat
     groups.into_iter().flat_map(|group| group.ops).collect()
 }
 
-enum Part<'v> {
+enum ChildDiff<'v> {
     Gone(&'v Value),
     Both(&'v Value, &'v Value),
     New(&'v Value),
@@ -175,12 +175,13 @@ enum Part<'v> {
 fn members<'v>(
     old: &'v Map<String, Value>,
     new: &'v Map<String, Value>,
-) -> impl Iterator<Item = (Token<'v>, Part<'v>)> {
+) -> impl Iterator<Item = (Token<'v>, ChildDiff<'v>)> {
     let kept = old.iter().map(|(name, before)| match new.get(name) {
-        Some(after) => (name, Part::Both(before, after)),
-        None => (name, Part::Gone(before)),
+        Some(after) => (name, ChildDiff::Both(before, after)),
+        None => (name, ChildDiff::Gone(before)),
     });
-    let added = new.iter().filter(|(name, _)| !old.contains_key(*name)).map(|(name, after)| (name, Part::New(after)));
+    let added =
+        new.iter().filter(|(name, _)| !old.contains_key(*name)).map(|(name, after)| (name, ChildDiff::New(after)));
     kept.chain(added).map(|(name, part)| (Token::new(name.as_str()), part))
 }
 

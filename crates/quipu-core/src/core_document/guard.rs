@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Patch;
 use super::fault::PatchFault;
-use super::known::Known;
+use super::known::CertainPlaces;
 use super::measure::{bytes_within, too_large};
 use super::patch::{GUARDED_OPS_MAX, PATCH_BYTES_MAX, countable, too_many_ops};
 use super::step::Stepper;
@@ -31,7 +31,7 @@ pub fn guarded(document: &Value, patch: &Patch) -> Result<Patch, PatchFault> {
 pub(super) fn guarded_with_result(document: &Value, patch: &Patch) -> Result<(Patch, Value), PatchFault> {
     countable(patch)?;
     let mut stepper = Stepper::new(document)?;
-    let mut known = Known::default();
+    let mut known = CertainPlaces::default();
     let mut ops = Vec::with_capacity(patch.len());
     let mut bytes_left = PATCH_BYTES_MAX;
     for (at, op) in patch.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn guarded_with_result(document: &Value, patch: &Patch) -> Result<(Pa
 }
 
 /// True if the operation would put a value in the place of one the patch knows nothing of.
-pub(super) fn overwrites_unknown(document: &Value, op: &PatchOperation, known: &Known) -> bool {
+pub(super) fn overwrites_unknown(document: &Value, op: &PatchOperation, known: &CertainPlaces) -> bool {
     let target = match op {
         PatchOperation::Add(add) => add.path.clone(),
         PatchOperation::Copy(copy) => copy.path.clone(),
@@ -62,7 +62,7 @@ pub(super) fn overwrites_unknown(document: &Value, op: &PatchOperation, known: &
 /// Adds tests; `None` when they take more bytes than are left.
 struct Guard<'a> {
     document: &'a Value,
-    known: &'a mut Known,
+    known: &'a mut CertainPlaces,
     bytes_left: usize,
     ops: &'a mut Vec<PatchOperation>,
 }

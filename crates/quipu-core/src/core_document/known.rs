@@ -7,9 +7,9 @@ use json_patch::jsonptr::{Pointer, PointerBuf, Token};
 ///
 /// Judged from the paths, not from a document: wherever the patch applies, it knows the same places.
 #[derive(Debug, Default)]
-pub(super) struct Known(Vec<PointerBuf>);
+pub(super) struct CertainPlaces(Vec<PointerBuf>);
 
-impl Known {
+impl CertainPlaces {
     /// True if the content of this place follows from the patch.
     pub(super) fn covers(&self, path: &Pointer) -> bool {
         self.0.iter().any(|known| path.starts_with(known))

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Patch;
 use super::fault::{PatchFault, PatchFaultKind, Trouble};
 use super::guard;
-use super::known::Known;
+use super::known::CertainPlaces;
 use super::step::Stepper;
 use crate::{Refusal, limit};
 
@@ -65,7 +65,7 @@ pub fn apply(document: &Value, patch: &Patch) -> Result<Value, PatchFault> {
 pub fn replay(document: &Value, patch: &Patch) -> Result<Value, PatchFault> {
     countable(patch)?;
     let mut stepper = Stepper::new(document)?;
-    let mut known = Known::default();
+    let mut known = CertainPlaces::default();
     for (at, op) in patch.iter().enumerate() {
         if guard::overwrites_unknown(stepper.document(), op, &known) {
             let reason =

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::fault::shown;
 use super::schemas::{DEFAULT, DYNAMIC, META, UNCATEGORIZED};
-use crate::evolve::Schema;
+use crate::evolve::GrownSchema;
 use crate::{Refusal, limit};
 
 /// Most faults one validation lists.
@@ -98,7 +98,7 @@ impl Registry {
 #[derive(Debug, Clone, Copy)]
 pub struct Categories<'a> {
     registry: &'a Registry,
-    promoted: Option<&'a Schema>,
+    promoted: Option<&'a GrownSchema>,
     /// One that is about to be promoted.
     coming: Option<&'a str>,
 }
@@ -111,7 +111,7 @@ impl<'a> From<&'a Registry> for Categories<'a> {
 
 impl<'a> Categories<'a> {
     /// The registry's and a memory's own.
-    pub fn of(registry: &'a Registry, promoted: &'a Schema) -> Self {
+    pub fn of(registry: &'a Registry, promoted: &'a GrownSchema) -> Self {
         Self { registry, promoted: Some(promoted), coming: None }
     }
 

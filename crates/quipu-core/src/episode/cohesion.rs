@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::session::Session;
+use super::session::AnalysedSession;
 use super::words::Sentence;
 
 /// What the turns of a session mean, as far as it can be compared.
@@ -27,7 +27,7 @@ struct Meaning<'a> {
 }
 
 impl<'a> Meanings<'a> {
-    pub(super) fn of(session: &Session<'a>) -> Self {
+    pub(super) fn of(session: &AnalysedSession<'a>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let turns: Vec<Meaning<'a>> = session
             .turns

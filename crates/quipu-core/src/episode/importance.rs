@@ -5,7 +5,7 @@ use crate::item::episode::Affect;
 
 /// What is known of a stretch before it is weighed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Signals {
+pub struct ImportanceSignals {
     /// Facts read in it.
     pub facts: usize,
     /// Its mean feeling.
@@ -30,7 +30,7 @@ pub struct Signals {
 /// | no turn of a person | −1 |
 ///
 /// The numbers are a rule of thumb, not measured; a person's rating replaces the result.
-pub fn importance(signals: &Signals) -> u8 {
+pub fn importance(signals: &ImportanceSignals) -> u8 {
     let facts = match signals.facts {
         0 => 0,
         1 => 1,
@@ -81,7 +81,7 @@ mod tests {
         ];
         for ((facts, valence, arousal, commitments, turns, user_turns), expected) in table {
             let affect = Affect { valence, arousal };
-            let signals = Signals { facts, affect, commitments, turns, user_turns };
+            let signals = ImportanceSignals { facts, affect, commitments, turns, user_turns };
             assert_eq!(importance(&signals), expected, "{signals:?}");
         }
     }

@@ -17,7 +17,7 @@ mod topics;
 mod words;
 
 pub use segment::{SegmentOptions, Segmentation, is_over, segment, segment_so_far};
-pub use session::{Session, compose};
+pub use session::{AnalysedSession, compose};
 pub use summary::{EXCERPT_CHARS_MAX, SENTENCES_MAX, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, TITLE_WORDS_MAX};
 pub use topics::TOPICS_MAX;
 
@@ -50,7 +50,8 @@ pub(crate) fn telling(text: &str) -> Vec<(String, String)> {
     let nobody = std::collections::BTreeSet::new();
     let mut found = Vec::new();
     for sentence in words::read(text) {
-        let named = |at: usize, word: &words::Word| at > 0 && text[word.span.clone()].starts_with(char::is_uppercase);
+        let named =
+            |at: usize, word: &words::SentenceWord| at > 0 && text[word.span.clone()].starts_with(char::is_uppercase);
         let words = sentence.words.into_iter().enumerate();
         let kept = words.filter(|(at, word)| reading::is_telling(word, &nobody) && !named(*at, word));
         found.extend(kept.filter_map(|(_, word)| Some((word.stem?, word.lower))));
@@ -60,7 +61,7 @@ pub(crate) fn telling(text: &str) -> Vec<(String, String)> {
 
 /// One turn of a session, as far as an episode needs it.
 #[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
+pub struct EpisodeTurn<'a> {
     /// Its source.
     pub id: ItemId,
     /// The words.

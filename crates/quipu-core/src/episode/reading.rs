@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::Turn;
-use super::session::Session;
-use super::words::{Sentence, Word, english};
+use super::EpisodeTurn;
+use super::session::AnalysedSession;
+use super::words::{Sentence, SentenceWord, english};
 
 /// Turns before a stretch that count for how rare a word is.
 const BACKGROUND_TURNS_MAX: usize = 100;
 
 /// A stretch of turns, read.
 pub(super) struct Reading<'a> {
-    pub(super) turns: &'a [Turn<'a>],
+    pub(super) turns: &'a [EpisodeTurn<'a>],
     /// All sentences that have a word, in order.
-    pub(super) sentences: Vec<Said<'a>>,
+    pub(super) sentences: Vec<SpokenSentence<'a>>,
     /// How telling each stem is: `tf · idf`, by stem. Names of speakers and vague words are not in it.
     pub(super) weights: BTreeMap<&'a str, f64>,
     /// Words of the speakers' names, lower case.
@@ -22,7 +22,7 @@ pub(super) struct Reading<'a> {
 }
 
 /// A sentence and whose it is.
-pub(super) struct Said<'a> {
+pub(super) struct SpokenSentence<'a> {
     /// The turn within the stretch.
     pub(super) turn: usize,
     pub(super) sentence: &'a Sentence,
@@ -34,7 +34,7 @@ impl<'a> Reading<'a> {
     ///
     /// `tf` is the number of the stretch's turns that have the word, `idf = ln(1 + N / n)` with `n` of the `N` turns up
     /// to the end of the stretch (Salton and Buckley 1988, §2; the stretch's own turns included, so that `n ≥ 1`).
-    pub(super) fn of(session: &'a Session<'a>, range: Range<usize>) -> Self {
+    pub(super) fn of(session: &'a AnalysedSession<'a>, range: Range<usize>) -> Self {
         let first = range.start.saturating_sub(BACKGROUND_TURNS_MAX);
         let speakers: BTreeSet<&str> = session.turns[..range.end].iter().map(|turn| turn.speaker).collect();
         let names: BTreeSet<String> = speakers.into_iter().flat_map(names).collect();
@@ -58,25 +58,25 @@ impl<'a> Reading<'a> {
         let sentences = session.sentences[range.clone()]
             .iter()
             .enumerate()
-            .flat_map(|(turn, sentences)| sentences.iter().map(move |sentence| Said { turn, sentence }))
+            .flat_map(|(turn, sentences)| sentences.iter().map(move |sentence| SpokenSentence { turn, sentence }))
             .filter(|said| !said.sentence.words.is_empty())
             .collect();
         Self { turns: &session.turns[range], sentences, weights, names }
     }
 
     /// The text of a sentence.
-    pub(super) fn text(&self, said: &Said<'_>) -> &'a str {
+    pub(super) fn text(&self, said: &SpokenSentence<'_>) -> &'a str {
         &self.turns[said.turn].text[said.sentence.span.clone()]
     }
 
     /// How telling a word is, 0 for a vague one.
-    pub(super) fn weight(&self, word: &Word) -> f64 {
+    pub(super) fn weight(&self, word: &SentenceWord) -> f64 {
         word.stem.as_deref().and_then(|stem| self.weights.get(stem)).copied().unwrap_or_default()
     }
 }
 
 /// True for a word that can say what something is about.
-pub(super) fn is_telling(word: &Word, names: &BTreeSet<String>) -> bool {
+pub(super) fn is_telling(word: &SentenceWord, names: &BTreeSet<String>) -> bool {
     let lower = word.lower.as_str();
     let adverb = lower.len() > 4 && lower.ends_with("ly") && !lower.ends_with("ily");
     word.stem.is_some()

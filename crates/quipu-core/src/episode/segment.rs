@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Turn;
+use super::EpisodeTurn;
 use super::cohesion::Meanings;
-use super::session::Session;
+use super::session::AnalysedSession;
 
 /// What a cut of an overlong range loses at its very end, in the measure of a boundary's strength.
 const OFF_MIDDLE: f32 = 0.2;
@@ -63,11 +63,11 @@ pub struct Segmentation {
 ///
 /// Deterministic. Its ranges start with those of [`segment_so_far`]'s `closed`, and a turn that is said after a gap
 /// leaves them as they are.
-pub fn segment(turns: &[Turn<'_>], options: &SegmentOptions) -> Vec<Range<usize>> {
-    Session::read(turns).segment(options)
+pub fn segment(turns: &[EpisodeTurn<'_>], options: &SegmentOptions) -> Vec<Range<usize>> {
+    AnalysedSession::read(turns).segment(options)
 }
 
-pub(super) fn all(session: &Session<'_>, options: &SegmentOptions) -> Vec<Range<usize>> {
+pub(super) fn all(session: &AnalysedSession<'_>, options: &SegmentOptions) -> Vec<Range<usize>> {
     let mut cutter = Cutter::over(session, options);
     cutter.finish();
     cutter.closed
@@ -86,11 +86,11 @@ pub(super) fn all(session: &Session<'_>, options: &SegmentOptions) -> Vec<Range<
 /// Hearst's climb and than a plain threshold on `s`. And the threshold is fixed where Hearst's is `mean − σ/2` of the
 /// whole text, which the next turn would move. A change of feeling is measured on the same windows. Of the boundaries
 /// within `reach` the strongest is taken.
-pub fn segment_so_far(turns: &[Turn<'_>], options: &SegmentOptions) -> Segmentation {
-    Session::read(turns).segment_so_far(options)
+pub fn segment_so_far(turns: &[EpisodeTurn<'_>], options: &SegmentOptions) -> Segmentation {
+    AnalysedSession::read(turns).segment_so_far(options)
 }
 
-pub(super) fn so_far(session: &Session<'_>, options: &SegmentOptions) -> Segmentation {
+pub(super) fn so_far(session: &AnalysedSession<'_>, options: &SegmentOptions) -> Segmentation {
     let cutter = Cutter::over(session, options);
     let open = (cutter.start < cutter.known).then_some(cutter.start..cutter.known);
     Segmentation { closed: cutter.closed, open }
@@ -116,7 +116,7 @@ struct Cutter<'a> {
 }
 
 impl<'a> Cutter<'a> {
-    fn over(session: &Session<'a>, options: &SegmentOptions) -> Self {
+    fn over(session: &AnalysedSession<'a>, options: &SegmentOptions) -> Self {
         let turns_min = options.turns_min.max(1);
         let options = SegmentOptions {
             turns_min,
@@ -138,7 +138,7 @@ impl<'a> Cutter<'a> {
         cutter
     }
 
-    fn take(&mut self, turn: &Turn<'_>) {
+    fn take(&mut self, turn: &EpisodeTurn<'_>) {
         if let (Some(last), Some(now)) = (self.last_said, turn.said_at)
             && is_over(last, now, &self.options)
         {

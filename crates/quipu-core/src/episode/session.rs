@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::importance::Signals;
+use super::importance::ImportanceSignals;
 use super::reading::Reading;
 use super::segment::{self, SegmentOptions, Segmentation};
 use super::words::{self, Sentence};
-use super::{Turn, affect, importance, summary, topics};
+use super::{EpisodeTurn, affect, importance, summary, topics};
 use crate::id::{ItemId, ItemKind};
 use crate::item::Episode;
 use crate::item::episode::Affect;
@@ -16,8 +16,8 @@ use crate::source::Role;
 /// The turns of one session from its first on, in order, with their sentences and feelings. Reading is most of the
 /// work, so whoever cuts and tells the same session reads it once.
 #[derive(Debug)]
-pub struct Session<'a> {
-    pub(super) turns: &'a [Turn<'a>],
+pub struct AnalysedSession<'a> {
+    pub(super) turns: &'a [EpisodeTurn<'a>],
     /// By turn.
     pub(super) sentences: Vec<Vec<Sentence>>,
     /// By turn.
@@ -31,16 +31,16 @@ pub struct Session<'a> {
 pub fn compose(
     id: ItemId,
     session_id: Option<&str>,
-    turns: &[Turn<'_>],
+    turns: &[EpisodeTurn<'_>],
     range: Range<usize>,
     facts: &[(ItemId, Option<String>)],
 ) -> Result<Episode, Refusal> {
-    Session::read(turns).compose(id, session_id, range, facts)
+    AnalysedSession::read(turns).compose(id, session_id, range, facts)
 }
 
-impl<'a> Session<'a> {
+impl<'a> AnalysedSession<'a> {
     /// Reads a session. At most the first 8 KiB of each turn are read.
-    pub fn read(turns: &'a [Turn<'a>]) -> Self {
+    pub fn read(turns: &'a [EpisodeTurn<'a>]) -> Self {
         let sentences: Vec<Vec<Sentence>> = turns.iter().map(|turn| words::read(turn.text)).collect();
         let affects = turns
             .iter()
@@ -94,7 +94,7 @@ impl<'a> Session<'a> {
         let feeling = affect::mean(self.affects[range.clone()].iter().copied());
         let topics = topics::topics(&reading);
         let told = summary::tell(&reading, &topics);
-        let importance = importance::importance(&Signals {
+        let importance = importance::importance(&ImportanceSignals {
             facts: facts.len(),
             affect: feeling,
             commitments: own.iter().filter(|turn| importance::is_commitment(turn.text)).count(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::reading::{Reading, Said};
+use super::reading::{Reading, SpokenSentence};
 use super::words::english;
 use crate::source::Role;
 
@@ -66,7 +66,7 @@ pub(super) fn tell(reading: &Reading<'_>, topics: &[String]) -> StretchSummary {
     }
 }
 
-fn score(reading: &Reading<'_>, at: usize, said: &Said<'_>) -> f64 {
+fn score(reading: &Reading<'_>, at: usize, said: &SpokenSentence<'_>) -> f64 {
     let stems: BTreeSet<&str> = stems(said).filter(|stem| reading.weights.contains_key(stem)).collect();
     let centroid: f64 = stems.iter().filter_map(|stem| reading.weights.get(stem)).sum();
     let position = 1.0 - at as f64 / reading.sentences.len() as f64;
@@ -76,7 +76,7 @@ fn score(reading: &Reading<'_>, at: usize, said: &Said<'_>) -> f64 {
 /// What a memory cares for: the speaker's own life (×1.4), a number or a name (×1.15 each); less what is also (×.8) or
 /// only (×.5) about the other, a question (×.25), a person's request (×.25), a sentence that leans on the one before (×.5), and the words of the
 /// assistant or a tool (×.6).
-fn regard(reading: &Reading<'_>, said: &Said<'_>) -> f64 {
+fn regard(reading: &Reading<'_>, said: &SpokenSentence<'_>) -> f64 {
     let text = reading.text(said);
     let words = &said.sentence.words;
     let any = |list: &std::collections::HashSet<String>| words.iter().any(|word| list.contains(word.lower.as_str()));
@@ -158,16 +158,16 @@ fn choose(reading: &Reading<'_>, scores: &[f64]) -> Vec<usize> {
 }
 
 /// Characters a sentence takes, its speaker's name and blanks included.
-fn cost(reading: &Reading<'_>, said: &Said<'_>) -> usize {
+fn cost(reading: &Reading<'_>, said: &SpokenSentence<'_>) -> usize {
     reading.text(said).chars().count() + reading.turns[said.turn].speaker.chars().count() + 3
 }
 
-fn stems<'s>(said: &Said<'s>) -> impl Iterator<Item = &'s str> {
+fn stems<'s>(said: &SpokenSentence<'s>) -> impl Iterator<Item = &'s str> {
     said.sentence.words.iter().filter_map(|word| word.stem.as_deref())
 }
 
 /// Share of a sentence's content words that are covered.
-fn overlap(said: &Said<'_>, covered: &BTreeSet<&str>) -> f64 {
+fn overlap(said: &SpokenSentence<'_>, covered: &BTreeSet<&str>) -> f64 {
     let all = stems(said).count();
     if all == 0 { 0.0 } else { stems(said).filter(|stem| covered.contains(stem)).count() as f64 / all as f64 }
 }
@@ -221,7 +221,7 @@ fn title(reading: &Reading<'_>, by_score: &[usize], named: bool, topics: &[Strin
 }
 
 /// The first words of a sentence.
-fn start(reading: &Reading<'_>, said: &Said<'_>, named: bool) -> String {
+fn start(reading: &Reading<'_>, said: &SpokenSentence<'_>, named: bool) -> String {
     let speaker = if named { format!("{}: ", reading.turns[said.turn].speaker) } else { String::new() };
     let room = TITLE_WORDS_MAX.saturating_sub(speaker.split_whitespace().count());
     let words: Vec<&str> = reading.text(said).split_whitespace().collect();
@@ -230,7 +230,7 @@ fn start(reading: &Reading<'_>, said: &Said<'_>, named: bool) -> String {
     format!("{speaker}{}{}", capitalised(told), if words.len() > room { "…" } else { "" })
 }
 
-fn clause(reading: &Reading<'_>, said: &Said<'_>, named: bool, topics: &[String]) -> Option<String> {
+fn clause(reading: &Reading<'_>, said: &SpokenSentence<'_>, named: bool, topics: &[String]) -> Option<String> {
     let source = reading.turns[said.turn].text;
     let all = &said.sentence.words;
     let opening = all
@@ -238,7 +238,8 @@ fn clause(reading: &Reading<'_>, said: &Said<'_>, named: bool, topics: &[String]
         .take_while(|word| english().opening.contains(word.lower.as_str()) || reading.names.contains(&word.lower))
         .count();
     let words = &all[opening..];
-    let breaks = |word: &super::words::Word| !word.joined || english().clause_start.contains(word.lower.as_str());
+    let breaks =
+        |word: &super::words::SentenceWord| !word.joined || english().clause_start.contains(word.lower.as_str());
     let length = words.iter().enumerate().position(|(at, word)| at > 0 && breaks(word)).unwrap_or(words.len());
     let (first, last) = (words.first()?, words[..length].last()?);
     let text = &source[first.span.start..last.span.end];

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::reading::{Reading, is_telling};
-use super::words::{Sentence, Word, english};
+use super::words::{Sentence, SentenceWord, english};
 
 /// Most topics of an episode.
 pub const TOPICS_MAX: usize = 5;
@@ -81,7 +81,7 @@ pub(super) fn topics(reading: &Reading<'_>) -> Vec<String> {
 }
 
 /// Runs of telling words of a sentence, nothing but a blank between them.
-fn runs<'s>(sentence: &'s Sentence, reading: &Reading<'_>) -> Vec<&'s [Word]> {
+fn runs<'s>(sentence: &'s Sentence, reading: &Reading<'_>) -> Vec<&'s [SentenceWord]> {
     let mut found = Vec::new();
     let mut start = 0;
     for (at, word) in sentence.words.iter().enumerate() {
@@ -93,7 +93,7 @@ fn runs<'s>(sentence: &'s Sentence, reading: &Reading<'_>) -> Vec<&'s [Word]> {
     }
     found.push(&sentence.words[start..]);
     // What follows a pronoun or "to" is a verb: "I adopted [a puppy]", "to plant tomatoes".
-    let mut nouns: Vec<&[Word]> = found
+    let mut nouns: Vec<&[SentenceWord]> = found
         .into_iter()
         .map(|run| if run.len() > 1 && follows_verb_sign(sentence, run, reading) { &run[1..] } else { run })
         .collect();
@@ -107,19 +107,19 @@ fn runs<'s>(sentence: &'s Sentence, reading: &Reading<'_>) -> Vec<&'s [Word]> {
     nouns
 }
 
-fn before<'s>(sentence: &'s Sentence, run: &[Word]) -> Option<&'s Word> {
+fn before<'s>(sentence: &'s Sentence, run: &[SentenceWord]) -> Option<&'s SentenceWord> {
     sentence.words.iter().take_while(|word| word.span.end <= run[0].span.start).last()
 }
 
 /// True directly after a pronoun, an auxiliary, "to" or a speaker's name; a possessive and a comma part the two.
-fn follows_verb_sign(sentence: &Sentence, run: &[Word], reading: &Reading<'_>) -> bool {
+fn follows_verb_sign(sentence: &Sentence, run: &[SentenceWord], reading: &Reading<'_>) -> bool {
     before(sentence, run).is_some_and(|word| {
         word.span.end + 1 == run[0].span.start
             && (english().before_verb.contains(word.lower.as_str()) || reading.names.contains(&word.lower))
     })
 }
 
-fn place(sentence: &Sentence, run: &[Word], reading: &Reading<'_>) -> f64 {
+fn place(sentence: &Sentence, run: &[SentenceWord], reading: &Reading<'_>) -> f64 {
     if before(sentence, run).is_some_and(|word| english().before_noun.contains(word.lower.as_str())) {
         AFTER_ARTICLE
     } else if run.len() == 1 && follows_verb_sign(sentence, run, reading) {
@@ -129,7 +129,7 @@ fn place(sentence: &Sentence, run: &[Word], reading: &Reading<'_>) -> f64 {
     }
 }
 
-fn shape(run: &[Word]) -> f64 {
+fn shape(run: &[SentenceWord]) -> f64 {
     let [word] = run else { return 1.0 };
     if english().not_noun_endings.iter().any(|ending| word.lower.ends_with(ending.as_str())) {
         SELDOM_NOUN
@@ -140,6 +140,6 @@ fn shape(run: &[Word]) -> f64 {
     }
 }
 
-fn mean_weight(run: &[Word], reading: &Reading<'_>) -> f64 {
+fn mean_weight(run: &[SentenceWord], reading: &Reading<'_>) -> f64 {
     run.iter().map(|word| reading.weight(word)).sum::<f64>() / run.len() as f64
 }

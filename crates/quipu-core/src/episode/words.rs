@@ -53,7 +53,7 @@ pub(super) fn english() -> &'static English {
 
 /// One word of a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct SentenceWord {
     /// Lower case, straight apostrophes, without possessive 's.
     pub(super) lower: String,
     /// What it is compared by; none for a stop word.
@@ -70,7 +70,7 @@ pub(super) struct Sentence {
     /// Where it stands in the turn's text, trimmed.
     pub(super) span: Range<usize>,
     /// Its words, in order; none for a lone emoticon.
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<SentenceWord>,
 }
 
 /// The sentences of a text. Fenced code is passed over.
@@ -145,8 +145,8 @@ fn push_trimmed(text: &str, span: Range<usize>, spans: &mut Vec<Range<usize>>) {
     }
 }
 
-fn words(text: &str, sentence: Range<usize>) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
+fn words(text: &str, sentence: Range<usize>) -> Vec<SentenceWord> {
+    let mut found: Vec<SentenceWord> = Vec::new();
     let mut at = sentence.start;
     while let Some(c) = text[at..sentence.end].chars().next() {
         if !c.is_alphanumeric() {
@@ -190,7 +190,7 @@ pub(super) fn lower(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.to_lowercase().replace('\u{2019}', "'") }
 }
 
-fn word(text: &str, mut span: Range<usize>, joined: bool) -> Word {
+fn word(text: &str, mut span: Range<usize>, joined: bool) -> SentenceWord {
     let mut lower = lower(&text[span.clone()]);
     // "it's" and "let's" are contractions, "Anna's" is a possessive; a stop word has no possessive.
     if let Some(base) = lower.strip_suffix("'s").filter(|base| !STOP_WORDS.contains(base) && *base != "let") {
@@ -201,5 +201,5 @@ fn word(text: &str, mut span: Range<usize>, joined: bool) -> Word {
     let base = lower.split('\'').next().unwrap_or_default();
     let stop = STOP_WORDS.contains(lower.as_str()) || (base.len() < lower.len() && STOP_WORDS.contains(base));
     let stem = (!stop).then(|| if lower.is_ascii() { STEMMER.stem(&lower).into_owned() } else { lower.clone() });
-    Word { lower, stem, span, joined }
+    SentenceWord { lower, stem, span, joined }
 }

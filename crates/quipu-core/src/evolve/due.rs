@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::mine::{Candidate, mine};
-use super::name::{Proposed, propose};
-use super::thresholds::Thresholds;
+use super::name::{ProposedCategory, propose};
+use super::thresholds::PromotionThresholds;
 use super::written::day_of;
 use crate::core_document::Categories;
 use crate::growth::TakenBack;
 use crate::id::ItemId;
-use crate::item::{Decision, Review, ReviewKind, Support};
+use crate::item::{Review, ReviewDecision, ReviewKind, Support};
 use crate::memory::Memory;
 
 /// How a pattern stands.
@@ -52,7 +52,7 @@ pub struct Survey {
     #[serde(flatten)]
     pub candidate: Candidate,
     /// What it would become.
-    pub proposed: Option<Proposed>,
+    pub proposed: Option<ProposedCategory>,
     /// How it stands.
     #[serde(flatten)]
     pub standing: DueStatus,
@@ -69,7 +69,7 @@ impl Survey {
 pub fn survey(
     memory: &Memory,
     categories: Categories<'_>,
-    thresholds: &Thresholds,
+    thresholds: &PromotionThresholds,
     taken_back: &TakenBack,
     now: Timestamp,
 ) -> Vec<Survey> {
@@ -80,7 +80,7 @@ pub fn survey(
         let standing = match (asked, &proposed) {
             (_, None) => DueStatus::Nameless,
             (Some(review), _) if review.decided.is_none() => DueStatus::Waiting { review: review.id },
-            (Some(Review { id, decided: Some((Decision::Declined, _)), promotion: Some(then), .. }), _)
+            (Some(Review { id, decided: Some((ReviewDecision::Declined, _)), promotion: Some(then), .. }), _)
                 if candidate.support.instances < twice(then.support.instances) =>
             {
                 DueStatus::Declined { review: *id, again_at: twice(then.support.instances) }
@@ -109,7 +109,7 @@ fn latest<'a>(memory: &'a Memory, candidate: &Candidate) -> Option<&'a Review> {
     items.reviews().filter(about).max_by_key(|review| (items.made_by(review.id), review.id))
 }
 
-fn missing(support: &Support, thresholds: &Thresholds, now: Timestamp) -> Option<String> {
+fn missing(support: &Support, thresholds: &PromotionThresholds, now: Timestamp) -> Option<String> {
     let short = |what: &str, found: u32, wanted: u32| (found < wanted).then(|| format!("{found} of {wanted} {what}"));
     let faded = || {
         let age = day_of(now).saturating_sub(day_of(support.last_seen?));
@@ -126,7 +126,7 @@ fn missing(support: &Support, thresholds: &Thresholds, now: Timestamp) -> Option
 }
 
 /// What is asked about a pattern, and why.
-pub fn question(candidate: &Candidate, proposed: &Proposed, moving: usize) -> (String, String) {
+pub fn question(candidate: &Candidate, proposed: &ProposedCategory, moving: usize) -> (String, String) {
     let places = |n: usize| if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
     let question = format!(
         "Make {} a category of its own? {} of {} would move there.",

@@ -19,8 +19,8 @@ mod tests;
 
 pub use due::{DueStatus, Survey, question, survey};
 pub use mine::{Candidate, mine};
-pub use name::{Proposed, Suggestion, check_name, propose, suggested};
-pub use plan::{Moved, Plan, PromotionRequest, plan};
+pub use name::{ProposedCategory, Suggestion, check_name, propose, suggested};
+pub use plan::{Moved, PromotionPlan, PromotionRequest, plan};
 pub(crate) use schema::moves;
-pub use schema::{Category, Promoted, Schema, relocations};
-pub use thresholds::Thresholds;
+pub use schema::{Category, GrownSchema, Promoted, relocations};
+pub use thresholds::PromotionThresholds;

@@ -19,7 +19,7 @@ pub(super) const DESCRIPTION_BYTES_MAX: usize = 1024;
 
 /// What a pattern would become.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Proposed {
+pub struct ProposedCategory {
     /// The category's name; that of one that was promoted before, if the pattern belongs there.
     pub name: String,
     /// What it is about.
@@ -27,7 +27,7 @@ pub struct Proposed {
 }
 
 /// The name and description of a pattern's category, by rule; `None` if the rules find no name that is free.
-pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidate) -> Option<Proposed> {
+pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidate) -> Option<ProposedCategory> {
     let schema = memory.schema();
     if let Some(name) = schema.promoted_from(&candidate.key) {
         return Some(known(memory, name));
@@ -52,7 +52,7 @@ pub fn propose(memory: &Memory, categories: Categories<'_>, candidate: &Candidat
     }
     let tries = [name.clone(), format!("{name}Notes"), format!("{name}2"), format!("{name}3")];
     let name = tries.into_iter().find(|name| check_name(memory, categories, name).is_ok())?;
-    Some(Proposed { name, description })
+    Some(ProposedCategory { name, description })
 }
 
 /// What somebody who is no person makes of a pattern.
@@ -80,7 +80,7 @@ pub fn suggested(
     let name = camel(&key_words(&said.name));
     check_name(memory, categories, &name)?;
     let fields = borne_out(memory, candidate, &said.fields);
-    let Proposed { name, description } = described(memory, name, &said.description)?;
+    let ProposedCategory { name, description } = described(memory, name, &said.description)?;
     Ok(Suggestion { name, description, fields })
 }
 
@@ -95,7 +95,7 @@ fn borne_out(memory: &Memory, candidate: &Candidate, said: &BTreeMap<String, Str
     if candidate.dynamic { BTreeMap::new() } else { candidate.members.iter().filter_map(field).collect() }
 }
 
-fn described(memory: &Memory, name: String, description: &str) -> Result<Proposed, Refusal> {
+fn described(memory: &Memory, name: String, description: &str) -> Result<ProposedCategory, Refusal> {
     let description = description.trim();
     if description.is_empty() || description.chars().any(char::is_control) {
         return Err(Refusal::invalid("a category is described in one line"));
@@ -103,13 +103,13 @@ fn described(memory: &Memory, name: String, description: &str) -> Result<Propose
     // One that is there keeps what it is about.
     Ok(match memory.schema().category(&name) {
         Some(_) => known(memory, &name),
-        None => Proposed { name, description: cut(description) },
+        None => ProposedCategory { name, description: cut(description) },
     })
 }
 
-fn known(memory: &Memory, name: &str) -> Proposed {
+fn known(memory: &Memory, name: &str) -> ProposedCategory {
     let description = memory.schema().category(name).map_or("", |category| category.description()).to_owned();
-    Proposed { name: name.to_owned(), description }
+    ProposedCategory { name: name.to_owned(), description }
 }
 
 fn cut(text: &str) -> String {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::fields::{self, Field};
 use super::mine::{Candidate, named};
-use super::name::{DESCRIPTION_BYTES_MAX, Proposed, check_name, propose};
+use super::name::{DESCRIPTION_BYTES_MAX, ProposedCategory, check_name, propose};
 use super::written::{name_of, pointer, token};
 use crate::core_document::{Categories, DYNAMIC, Patch, UNCATEGORIZED, replay};
 use crate::event::Change;
@@ -32,7 +32,7 @@ pub struct Moved {
 
 /// A promotion worked out.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct PromotionPlan {
     /// What is promoted.
     pub promotion: Promotion,
     /// Each applies or is passed over.
@@ -43,7 +43,7 @@ pub struct Plan {
     pub category: Value,
 }
 
-impl Plan {
+impl PromotionPlan {
     /// The changes of the one event.
     pub fn changes(self) -> Vec<Change> {
         let promoted = Change::Drawn(DerivedChange::SchemaPromoted(Box::new(self.promotion)));
@@ -81,7 +81,7 @@ pub fn plan(
     categories: Categories<'_>,
     candidate: &str,
     asked: PromotionRequest<'_>,
-) -> Result<Plan, Refusal> {
+) -> Result<PromotionPlan, Refusal> {
     let missing = || {
         Refusal::not_found(format!(
             "nothing in uncategorized or dynamicCategories is called {candidate:?}; `quipu evolve --dry-run` lists what recurs"
@@ -110,7 +110,7 @@ fn proposed(
     categories: Categories<'_>,
     found: &Candidate,
     asked: PromotionRequest<'_>,
-) -> Result<Proposed, Refusal> {
+) -> Result<ProposedCategory, Refusal> {
     let by_rule = propose(memory, categories, found);
     let Some(name) = asked.name else {
         return by_rule.ok_or_else(|| {
@@ -122,7 +122,7 @@ fn proposed(
     let said = asked.description.map(str::to_owned).or(by_rule.map(|rule| rule.description));
     let mut description = known.or(said).unwrap_or_else(|| format!("User's {}", found.key));
     description.truncate(description.floor_char_boundary(DESCRIPTION_BYTES_MAX));
-    Ok(Proposed { name: name.to_owned(), description })
+    Ok(ProposedCategory { name: name.to_owned(), description })
 }
 
 /// A promotion being worked out on a copy of the document.
@@ -145,7 +145,7 @@ impl Draft {
         fields: &BTreeMap<String, String>,
         categories: Categories<'_>,
         promotion: Promotion,
-    ) -> Result<Plan, Refusal> {
+    ) -> Result<PromotionPlan, Refusal> {
         if found.dynamic {
             self.dynamic(&found.key)?
         } else {
@@ -156,7 +156,7 @@ impl Draft {
             Refusal::refused(format!("the document would no longer be valid: {list}"))
         })?;
         let category = self.document.pointer(&self.root).cloned().unwrap_or_else(|| json!({}));
-        Ok(Plan { promotion, patches: self.patches, moves: self.moves, category })
+        Ok(PromotionPlan { promotion, patches: self.patches, moves: self.moves, category })
     }
 
     /// A dynamic category moves as it is.

@@ -20,7 +20,7 @@ pub(super) const CATEGORY_NAME_BYTES_MAX: usize = 64;
 
 /// The part of a memory that grew: folded from promotions, and from when places were written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Schema {
+pub struct GrownSchema {
     categories: BTreeMap<String, Category>,
     /// Places that stand elsewhere now, with all below them.
     moved: BTreeMap<String, String>,
@@ -52,7 +52,7 @@ impl Category {
     }
 }
 
-impl Schema {
+impl GrownSchema {
     /// The promoted categories by name.
     pub fn categories(&self) -> impl Iterator<Item = (&str, &Category)> {
         self.categories.iter().map(|(name, category)| (name.as_str(), category))

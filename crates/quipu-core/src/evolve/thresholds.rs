@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 
 /// How much must speak for a category before it is proposed. Promotion should be rare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Thresholds {
+pub struct PromotionThresholds {
     /// How often something of it was written down or said; default 3, from 2 to 1,000.
     pub instances: u32,
     /// On how many days; default 3, from 1 to 366.
@@ -15,13 +15,13 @@ pub struct Thresholds {
     pub links: u32,
 }
 
-impl Default for Thresholds {
+impl Default for PromotionThresholds {
     fn default() -> Self {
         Self { instances: 3, days: 3, recent_days: 365, links: 0 }
     }
 }
 
-impl Thresholds {
+impl PromotionThresholds {
     /// The knobs, if each is within its bounds.
     ///
     /// # Errors

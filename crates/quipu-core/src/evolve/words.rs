@@ -12,14 +12,14 @@ use crate::episode;
 #[serde(deny_unknown_fields)]
 struct File {
     generic: Vec<String>,
-    names: BTreeMap<String, Named>,
+    names: BTreeMap<String, CanonicalTerm>,
     fields: Vec<FieldCue>,
 }
 
 /// What a term becomes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Named {
+pub(super) struct CanonicalTerm {
     pub(super) name: String,
     pub(super) about: String,
 }
@@ -44,7 +44,7 @@ pub(super) struct FieldCue {
 /// The same, by stem.
 pub(super) struct English {
     generic: BTreeSet<String>,
-    names: BTreeMap<String, Named>,
+    names: BTreeMap<String, CanonicalTerm>,
     pub(super) fields: Vec<FieldCue>,
 }
 
@@ -63,7 +63,7 @@ pub(super) fn english() -> &'static English {
 
 impl English {
     /// What a term becomes, if that is known.
-    pub(super) fn named(&self, term: &str) -> Option<&Named> {
+    pub(super) fn named(&self, term: &str) -> Option<&CanonicalTerm> {
         self.names.get(&stem(term))
     }
 }

@@ -18,11 +18,11 @@ pub(super) fn day_of(time: Timestamp) -> Day {
 
 /// What the events say of the members of `uncategorized` and `dynamicCategories` that are there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Written(BTreeMap<String, Place>);
+pub(super) struct Written(BTreeMap<String, WrittenAt>);
 
 /// When one place was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct WrittenAt {
     pub(super) first: Timestamp,
     pub(super) last: Timestamp,
     /// The first so many days.
@@ -30,7 +30,7 @@ pub(super) struct Place {
 }
 
 impl Written {
-    pub(super) fn at(&self, pointer: &str) -> Option<&Place> {
+    pub(super) fn at(&self, pointer: &str) -> Option<&WrittenAt> {
         self.0.get(pointer)
     }
 
@@ -44,7 +44,7 @@ impl Written {
                 self.0.remove(&pointer(root, name));
             }
             for (name, _) in new.iter().filter(|(name, value)| old.get(*name) != Some(value)) {
-                let place = self.0.entry(pointer(root, name)).or_insert_with(|| Place {
+                let place = self.0.entry(pointer(root, name)).or_insert_with(|| WrittenAt {
                     first: at,
                     last: at,
                     days: BTreeSet::new(),

@@ -60,14 +60,14 @@ pub struct Extraction {
     pub refused: Vec<RefusedOperation>,
     /// What is said of a ready-made item besides, by the start of its place in the source.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub besides: BTreeMap<usize, Besides>,
+    pub besides: BTreeMap<usize, ReadyMadeDetails>,
     /// Sentences that look like claims and were left alone, and why (a question, a hypothesis, a quotation, a joke …).
     pub passed_over: Vec<PassedOver>,
 }
 
 /// What whoever writes an item ready-made says of it besides what it is.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Besides {
+pub struct ReadyMadeDetails {
     /// The broad field; without it that of the relation.
     pub domain: Option<String>,
     /// Free words.

@@ -8,12 +8,12 @@ use jiff::tz::TimeZone;
 use regex::Captures;
 
 use super::object::{Object, is_edge, to_end_of_number};
-use super::persons::Who;
-use super::rules::compiled::{Rule, Rules};
-use super::rules::language::{How, Mark, Need, News};
+use super::persons::ClausePerson;
+use super::rules::compiled::{LanguageRules, Rule};
+use super::rules::language::{News, RuleRequirement, StanceName, VerbMark};
 use super::rules::time_words::Role;
 use super::verb::Marks;
-use super::when::{Named, Often};
+use super::when::{NamedTime, Often};
 use super::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews};
 use crate::item::fact::{PRECISION, WEEK};
 
@@ -38,7 +38,7 @@ pub(super) struct Clause<'a> {
     /// Where it stands in the source.
     pub(super) span: Range<usize>,
     pub(super) said_at: Option<Timestamp>,
-    pub(super) times: Vec<Named>,
+    pub(super) times: Vec<NamedTime>,
     pub(super) often: Option<Often>,
     /// The lack of a capital says nothing.
     pub(super) casual: bool,
@@ -55,7 +55,7 @@ pub(super) struct Match<'a> {
     pub(super) offset: usize,
     /// Where it ends.
     pub(super) end: usize,
-    pub(super) who: &'a Who,
+    pub(super) who: &'a ClausePerson,
     pub(super) marks: &'a Marks,
     /// The problem spoken of before.
     pub(super) problem: Option<&'a str>,
@@ -107,7 +107,7 @@ impl Clause<'_> {
     }
 
     /// The first time of a role, resolved.
-    fn time(&self, roles: &[Role], ahead: bool) -> Option<(&Named, Timestamp)> {
+    fn time(&self, roles: &[Role], ahead: bool) -> Option<(&NamedTime, Timestamp)> {
         let mut fitting = self.times.iter().filter(|named| roles.contains(&named.role) && !named.lasts && !named.vague);
         fitting.find_map(|named| {
             let is_arranged = self.is_arranged && named.role == Role::At && named.names_a_day();
@@ -124,7 +124,7 @@ impl Clause<'_> {
     }
 }
 
-impl Rules {
+impl LanguageRules {
     /// The clause with the times and the frequency it names.
     pub(super) fn measure<'t>(
         &self,
@@ -156,12 +156,14 @@ impl Rules {
         if guess || stranger || idle || (!rule.third && !found.who.first) {
             return Claims::default();
         }
-        let on = |named: &Named| named.role == Role::At || (rule.ahead && named.role != Role::By);
+        let on = |named: &NamedTime| named.role == Role::At || (rule.ahead && named.role != Role::By);
         let dated = clause.times.iter().any(|named| on(named) && !named.lasts && !named.vague);
         let past = |said_at| clause.time(&[Role::At], true).is_some_and(|(_, time)| is_over(time, said_at));
         match rule.needs {
-            Some(Need::Date) if !dated || (rule.ahead && clause.said_at.is_some_and(past)) => return Claims::default(),
-            Some(Need::Frequency) if clause.often.is_none() => return Claims::default(),
+            Some(RuleRequirement::Date) if !dated || (rule.ahead && clause.said_at.is_some_and(past)) => {
+                return Claims::default();
+            }
+            Some(RuleRequirement::Frequency) if clause.often.is_none() => return Claims::default(),
             _ => {}
         }
         match rule.task {
@@ -185,7 +187,7 @@ impl Rules {
             let Some(predicate) = self.predicate(found, &predicate, &object) else { continue };
             let (valid_from, valid_to) = stretch(clause, found, &stance);
             let mut qualifiers = self.qualifiers(clause, found, &object, &stance);
-            let is_from = |named: &Named| named.start(clause.said_at, rule.ahead) == valid_from;
+            let is_from = |named: &NamedTime| named.start(clause.said_at, rule.ahead) == valid_from;
             if valid_from.is_some() && clause.times.iter().any(|named| named.is_a_week() && is_from(named)) {
                 qualifiers.insert(PRECISION.to_owned(), WEEK.to_owned());
             }
@@ -219,14 +221,14 @@ impl Rules {
     fn stance(&self, clause: &Clause<'_>, found: &Match<'_>) -> Option<(String, Stance)> {
         let (rule, marks) = (&found.rule.text, found.marks);
         let same = rule.predicate.clone();
-        if marks.has(Mark::Ended) {
+        if marks.has(VerbMark::Ended) {
             return match rule.ended.as_deref() {
                 None => Some((same, Stance::Ended)),
                 Some("none") => None,
                 Some(other) => Some((other.to_owned(), Stance::Changed)),
             };
         }
-        if marks.has(Mark::Negated) {
+        if marks.has(VerbMark::Negated) {
             return match rule.negated.as_str() {
                 "denied" => Some((same, Stance::Denied)),
                 "none" => None,
@@ -237,17 +239,17 @@ impl Rules {
             return None;
         }
         let lasts = clause.times.iter().any(|named| SINCE.contains(&named.role) || named.lasts);
-        let past = marks.has(Mark::Held) || marks.has(Mark::PastBe);
+        let past = marks.has(VerbMark::Held) || marks.has(VerbMark::PastBe);
         let stance = match rule.stance {
-            How::Holds if past && rule.past == "none" => return None,
-            How::Holds if past && rule.past == "held" => Stance::Held,
-            How::Holds if marks.has(Mark::Recent) => Stance::Changed,
-            How::Holds => Stance::Holds,
-            How::Held if marks.has(Mark::Perfect) && lasts => Stance::Holds,
-            How::Held => Stance::Held,
-            How::Changed => Stance::Changed,
-            How::Ended => Stance::Ended,
-            How::Denied => Stance::Denied,
+            StanceName::Holds if past && rule.past == "none" => return None,
+            StanceName::Holds if past && rule.past == "held" => Stance::Held,
+            StanceName::Holds if marks.has(VerbMark::Recent) => Stance::Changed,
+            StanceName::Holds => Stance::Holds,
+            StanceName::Held if marks.has(VerbMark::Perfect) && lasts => Stance::Holds,
+            StanceName::Held => Stance::Held,
+            StanceName::Changed => Stance::Changed,
+            StanceName::Ended => Stance::Ended,
+            StanceName::Denied => Stance::Denied,
         };
         Some((same, stance))
     }
@@ -295,7 +297,7 @@ impl Rules {
         if let Some(often) = &clause.often {
             qualifiers.insert("frequency".to_owned(), often.value.clone());
         }
-        let at = |named: &&Named| named.role == Role::At && !named.vague && !named.lasts;
+        let at = |named: &&NamedTime| named.role == Role::At && !named.vague && !named.lasts;
         if let (Some(name), Some(date)) = (&rule.dated_as, clause.times.iter().find(at)) {
             qualifiers.insert(name.clone(), date.text.clone());
         }
@@ -320,7 +322,7 @@ impl Rules {
 
     fn tasks(&self, clause: &Clause<'_>, found: &Match<'_>, kind: TaskKind) -> Vec<TaskCandidate> {
         let rule = &found.rule.text;
-        let over = found.marks.has(Mark::Ended) || found.marks.has(Mark::Negated);
+        let over = found.marks.has(VerbMark::Ended) || found.marks.has(VerbMark::Negated);
         if over && rule.negated == "none" {
             return Vec::new();
         }
@@ -339,7 +341,7 @@ impl Rules {
             News::Done => TaskNews::Done,
             News::Dropped => TaskNews::Dropped,
             News::Tried => tried(None),
-            News::Helped => tried(Some(!found.marks.has(Mark::Negated))),
+            News::Helped => tried(Some(!found.marks.has(VerbMark::Negated))),
             News::Failed => tried(Some(false)),
         };
         let due = clause.due().filter(|_| news == TaskNews::Opened && kind != TaskKind::Problem);
@@ -381,12 +383,12 @@ fn stretch(clause: &Clause<'_>, found: &Match<'_>, stance: &Stance) -> (Option<T
     match stance {
         Stance::Holds | Stance::Changed | Stance::Corrects { .. } => {
             let exact =
-                rule.stance == How::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
+                rule.stance == StanceName::Changed || rule.ahead || rule.dated || (rule.single && rule.past != "holds");
             // "moved to Friday" is on Friday.
             let at = || time(&[Role::At]).or_else(|| time(&ENDS).filter(|_| rule.ahead));
             let from = time(&SINCE).or_else(|| exact.then(at).flatten());
-            let until = clause.until().filter(|_| !rule.ahead && rule.stance == How::Holds);
-            (from.or_else(|| length().filter(|_| marks.has(Mark::Perfect))), until)
+            let until = clause.until().filter(|_| !rule.ahead && rule.stance == StanceName::Holds);
+            (from.or_else(|| length().filter(|_| marks.has(VerbMark::Perfect))), until)
         }
         Stance::Held => (time(&[Role::Since, Role::From, Role::At]), time(&ENDS)),
         Stance::Ended => (None, time(&[Role::At, Role::Until, Role::To, Role::Since, Role::From])),

@@ -4,9 +4,9 @@ use std::mem::discriminant;
 use std::ops::Range;
 
 use super::claim::{Claims, Clause};
-use super::persons::{Tie, Who};
+use super::persons::{ClausePerson, Tie};
 use super::reader::Reader;
-use super::rules::language::Reach;
+use super::rules::language::RuleScope;
 use super::statement::is_said_by;
 use super::{FactCandidate, Stance, TaskCandidate, TaskNews};
 use crate::predicate::is_named_by;
@@ -43,10 +43,10 @@ impl Reader<'_> {
             let known = self.out.facts.iter().any(|fact| fact.subject == tie.owner && fact.object == tie.name);
             if !known {
                 self.tie(&tie, sentence, "", "");
-                self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
+                self.meet(&ClausePerson { relation: Some(tie.relation), ..ClausePerson::other(tie.name, 0.85) });
             }
         }
-        self.whole(text, sentence, Reach::Passing);
+        self.whole(text, sentence, RuleScope::Passing);
     }
 
     /// Who is named by a relation, and to whom; "she's got a cat called Darcy" says nothing of the speaker.
@@ -132,7 +132,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn meet(&mut self, who: &Who) {
+    pub(super) fn meet(&mut self, who: &ClausePerson) {
         if !who.first {
             self.met.retain(|met| met.name != who.name);
             self.met.insert(0, who.clone());

@@ -22,10 +22,10 @@ mod verb;
 mod when;
 
 pub use candidate::{
-    Besides, Extraction, FactCandidate, NoteCandidate, PassedOver, REMARK, Reading, Stance, TaskCandidate, TaskKind,
-    TaskNews, TenetCandidate, USER, UpdateCandidate, UpdateNews,
+    Extraction, FactCandidate, NoteCandidate, PassedOver, REMARK, Reading, ReadyMadeDetails, Stance, TaskCandidate,
+    TaskKind, TaskNews, TenetCandidate, USER, UpdateCandidate, UpdateNews,
 };
-pub use rules::compiled::Rules;
+pub use rules::compiled::LanguageRules;
 pub use when::SpokenDate;
 
 #[cfg(test)]

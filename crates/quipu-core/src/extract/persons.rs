@@ -31,7 +31,7 @@ pub(super) struct People {
 
 /// The subject of a clause.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Who {
+pub(super) struct ClausePerson {
     pub(super) name: String,
     /// It is the one who speaks, or the user a summary is about.
     pub(super) first: bool,
@@ -55,7 +55,7 @@ pub(super) struct Tie {
     pub(super) name: String,
 }
 
-impl Who {
+impl ClausePerson {
     pub(super) fn speaker(reading: &Reading<'_>) -> Self {
         Self { name: reading.speaker.to_owned(), first: true, second: false, sure: 1.0, relation: None }
     }
@@ -93,21 +93,26 @@ impl People {
     }
 
     /// The subject a clause begins with and where it ends; `met` are those spoken of before.
-    pub(super) fn subject(&self, clause: &str, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
+    pub(super) fn subject(
+        &self,
+        clause: &str,
+        reading: &Reading<'_>,
+        met: &[ClausePerson],
+    ) -> Option<(ClausePerson, usize)> {
         let (who, end) =
             self.subjects.iter().find_map(|subject| self.known(&subject.captures(clause)?, reading, met))?;
         Some(self.of_theirs(&who, &clause[end..]).map_or((who, end), |(other, more)| (other, end + more)))
     }
 
     /// "My fiancé's brother Luke" is not the fiancé.
-    fn of_theirs(&self, who: &Who, after: &str) -> Option<(Who, usize)> {
+    fn of_theirs(&self, who: &ClausePerson, after: &str) -> Option<(ClausePerson, usize)> {
         let groups = self.theirs.captures(after)?;
         let relation = groups.name("relation")?.as_str();
         let name = groups.name("name").filter(|name| self.is_name(name.as_str()));
         let end = name.map_or(groups.name("relation")?.end(), |name| name.end());
         let owner = if who.first { USER } else { &who.name };
         let name = name.map_or_else(|| self.nameless(owner, relation), |name| name.as_str().to_owned());
-        Some((Who { relation: Some(relation.to_lowercase()), ..Who::other(name, 0.85) }, end))
+        Some((ClausePerson { relation: Some(relation.to_lowercase()), ..ClausePerson::other(name, 0.85) }, end))
     }
 
     /// Names of people who come up: "her name is Saskia", "a boyfriend now, Dan".
@@ -117,17 +122,18 @@ impl People {
     }
 
     /// The speaker after an opening that is no clause of its own: "in my spare time I …", and where "I" ends.
-    pub(super) fn inner(&self, clause: &str, reading: &Reading<'_>) -> Option<(Who, usize)> {
+    pub(super) fn inner(&self, clause: &str, reading: &Reading<'_>) -> Option<(ClausePerson, usize)> {
         let from = self.opening.find(clause)?.end();
         let first = self.inner.find(&clause[from..])?;
-        Some((Who::speaker(reading), from + first.end()))
+        Some((ClausePerson::speaker(reading), from + first.end()))
     }
 
     /// The person `words[..end]` ends with, as in "the other day I met my cousin Anna"; what follows may tell a name.
-    pub(super) fn last(&self, words: &str, end: usize, reading: &Reading<'_>) -> Option<Who> {
+    pub(super) fn last(&self, words: &str, end: usize, reading: &Reading<'_>) -> Option<ClausePerson> {
         let starts = words[..end].match_indices(' ').rev().take(LAST_WORDS_MAX).map(|(at, _)| at + 1);
         // "as someone who sings" is the speaker, but in "I know who sings" it is not.
-        let meant = |who: &Who, from: usize| !who.second && (!who.first || words[from..end].trim_end().contains(' '));
+        let meant =
+            |who: &ClausePerson, from: usize| !who.second && (!who.first || words[from..end].trim_end().contains(' '));
         let ends = |from: usize| {
             self.subject(&words[from..], reading, &[]).filter(|(who, to)| from + to >= end && meant(who, from))
         };
@@ -136,28 +142,33 @@ impl People {
     }
 
     /// Whom the pronoun a sentence begins with means, if the sentence says so at its end: "she sings, my aunt Anna".
-    pub(super) fn named_after(&self, sentence: &str, reading: &Reading<'_>) -> Option<Who> {
+    pub(super) fn named_after(&self, sentence: &str, reading: &Reading<'_>) -> Option<ClausePerson> {
         let groups = self.after.captures(sentence)?;
         let relation = groups.name("relation")?.as_str();
         let owner = self.owner(groups.name("owner").map(|owner| owner.as_str()), reading)?;
         let name = groups.name("name").map(|name| name.as_str()).filter(|name| self.is_name(name));
         let name = name.map_or_else(|| self.nameless(&owner, relation), str::to_owned);
-        Some(Who { relation: Some(relation.to_lowercase()), ..Who::other(name, 0.85) })
+        Some(ClausePerson { relation: Some(relation.to_lowercase()), ..ClausePerson::other(name, 0.85) })
     }
 
-    fn known(&self, groups: &Captures<'_>, reading: &Reading<'_>, met: &[Who]) -> Option<(Who, usize)> {
+    fn known(
+        &self,
+        groups: &Captures<'_>,
+        reading: &Reading<'_>,
+        met: &[ClausePerson],
+    ) -> Option<(ClausePerson, usize)> {
         let end = groups.name("next").map_or(groups.get(0)?.end(), |next| next.start());
         let word = |name: &str| groups.name(name).map(|found| found.as_str());
-        let other = |name: String, sure: f64, relation: Option<&str>| Who {
+        let other = |name: String, sure: f64, relation: Option<&str>| ClausePerson {
             relation: relation.map(str::to_lowercase),
-            ..Who::other(name, sure)
+            ..ClausePerson::other(name, sure)
         };
         let who = if word("first").is_some() {
-            Who::speaker(reading)
+            ClausePerson::speaker(reading)
         } else if word("user").is_some() {
-            Who::user(1.0)
+            ClausePerson::user(1.0)
         } else if word("second").is_some() {
-            Who { second: true, ..other(reading.addressee?.to_owned(), 0.75, None) }
+            ClausePerson { second: true, ..other(reading.addressee?.to_owned(), 0.75, None) }
         } else if let Some(pronoun) = word("pronoun") {
             self.meant(pronoun, met)?
         } else if let Some(relation) = word("relation") {
@@ -170,7 +181,7 @@ impl People {
             let name = word("name").filter(|name| self.is_name(name))?;
             // A clause about somebody who has the speaker's name is about the speaker.
             let first = name == reading.speaker;
-            Who { first, ..other(name.to_owned(), 0.85, None) }
+            ClausePerson { first, ..other(name.to_owned(), 0.85, None) }
         };
         Some((who, end))
     }
@@ -237,9 +248,9 @@ impl People {
     }
 
     /// Whom a pronoun means: the only other person met whose relation does not speak against it.
-    fn meant(&self, pronoun: &str, met: &[Who]) -> Option<Who> {
+    fn meant(&self, pronoun: &str, met: &[ClausePerson]) -> Option<ClausePerson> {
         let pronoun = pronoun.to_lowercase();
-        let fits = |who: &&Who| {
+        let fits = |who: &&ClausePerson| {
             let says = |words: &Pattern| who.relation.as_deref().is_some_and(|relation| words.is_match(relation));
             let wrong = if pronoun == "she" { says(&self.he) } else { says(&self.she) };
             // "My parents" are neither.
@@ -249,6 +260,6 @@ impl People {
         };
         let mut fitting = met.iter().filter(fits);
         let one = fitting.next()?;
-        fitting.all(|other| other.name == one.name).then(|| Who { sure: one.sure.min(0.8), ..one.clone() })
+        fitting.all(|other| other.name == one.name).then(|| ClausePerson { sure: one.sure.min(0.8), ..one.clone() })
     }
 }

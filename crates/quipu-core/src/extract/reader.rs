@@ -5,9 +5,9 @@ use std::ops::Range;
 use regex::Captures;
 
 use super::claim::{Claims, Clause, Match};
-use super::persons::Who;
-use super::rules::compiled::{RuleSet, Rules};
-use super::rules::language::{Mark, Reach};
+use super::persons::ClausePerson;
+use super::rules::compiled::{LanguageRules, RuleSet};
+use super::rules::language::{RuleScope, VerbMark};
 use super::split::{mask, trim};
 use super::standing::settle;
 use super::verb::Marks;
@@ -20,10 +20,10 @@ const JOINED_MAX: usize = 8;
 
 /// The state of a reading.
 pub(super) struct Reader<'a> {
-    pub(super) rules: &'a Rules,
+    pub(super) rules: &'a LanguageRules,
     pub(super) reading: &'a Reading<'a>,
     pub(super) out: Extraction,
-    pub(super) met: Vec<Who>,
+    pub(super) met: Vec<ClausePerson>,
     /// Claims that were read before in the same text.
     pub(super) again: Vec<FactCandidate>,
     /// The text is a summary about the user: a sentence without a subject is about them.
@@ -42,8 +42,8 @@ pub(super) struct Reader<'a> {
 
 /// What a clause inherits from the one before it in its sentence.
 #[derive(Default)]
-struct Before {
-    who: Option<Who>,
+struct PrecedingClause {
+    who: Option<ClausePerson>,
     governs: bool,
     passed: bool,
     first: bool,
@@ -52,7 +52,7 @@ struct Before {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(rules: &'a Rules, reading: &'a Reading<'a>, casual: bool) -> Self {
+    pub(super) fn new(rules: &'a LanguageRules, reading: &'a Reading<'a>, casual: bool) -> Self {
         Self {
             rules,
             reading,
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         for sentence in sentences {
             // A colon at its end is no part of a sentence, but says that what it speaks of follows.
             let colon = usize::from(text[sentence.end..].starts_with(':'));
-            if let Some((reason, _)) = self.aside(&text[sentence.start..sentence.end + colon], &[Reach::After]) {
+            if let Some((reason, _)) = self.aside(&text[sentence.start..sentence.end + colon], &[RuleScope::After]) {
                 self.pass(trim(&text, sentence.start..text.len()), &reason);
                 break;
             }
@@ -97,10 +97,10 @@ impl<'a> Reader<'a> {
             self.pass(trim(text, asked), "question");
             sentence = trim(text, sentence.start..sentence.start + tail);
         }
-        let aside = self.aside(&text[sentence.clone()], &[Reach::Sentence, Reach::Before]);
+        let aside = self.aside(&text[sentence.clone()], &[RuleScope::Sentence, RuleScope::Before]);
         self.standing(text, &whole, aside.as_ref().map(|(reason, _)| reason.as_str()));
         if let Some((reason, over)) = aside {
-            if over == Reach::Before {
+            if over == RuleScope::Before {
                 self.take_back(&before, &reason);
             }
             if PRESUPPOSES.contains(&reason.as_str()) {
@@ -110,9 +110,9 @@ impl<'a> Reader<'a> {
             return;
         }
         let pair = before.start..sentence.end;
-        if (self.list && is_item(text, &sentence) && self.whole(text, &sentence, Reach::Item))
-            || (!before.is_empty() && self.whole(text, &pair, Reach::Before))
-            || self.whole(text, &sentence, Reach::Sentence)
+        if (self.list && is_item(text, &sentence) && self.whole(text, &sentence, RuleScope::Item))
+            || (!before.is_empty() && self.whole(text, &pair, RuleScope::Before))
+            || self.whole(text, &sentence, RuleScope::Sentence)
         {
             return;
         }
@@ -122,10 +122,10 @@ impl<'a> Reader<'a> {
         }
         for name in self.rules.people.introduced(&text[sentence.clone()]) {
             if self.met.iter().all(|met| met.name != name) {
-                self.meet(&Who::other(name, 0.85));
+                self.meet(&ClausePerson::other(name, 0.85));
             }
         }
-        let mut state = Before { first: true, ..Before::default() };
+        let mut state = PrecedingClause { first: true, ..PrecedingClause::default() };
         let mut last = sentence.start..sentence.start;
         let mut stated = None;
         for clause in self.rules.splitter.clauses(text, sentence.clone()) {
@@ -150,7 +150,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Why something is no claim, if it is none.
-    fn aside(&self, text: &str, over: &[Reach]) -> Option<(String, Reach)> {
+    fn aside(&self, text: &str, over: &[RuleScope]) -> Option<(String, RuleScope)> {
         let mark = self.rules.asides.iter().find(|mark| over.contains(&mark.over) && mark.is_in(text))?;
         Some((mark.reason.clone(), mark.over))
     }
@@ -172,9 +172,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn clause(&mut self, text: &str, range: Range<usize>, sentence: &Range<usize>, before: &mut Before) {
+    fn clause(&mut self, text: &str, range: Range<usize>, sentence: &Range<usize>, before: &mut PrecedingClause) {
         let words = &text[range.clone()];
-        if let Some((reason, _)) = self.aside(words, &[Reach::Clause]) {
+        if let Some((reason, _)) = self.aside(words, &[RuleScope::Clause]) {
             self.pass(range, &reason);
             (before.passed, before.who) = (true, None);
             return;
@@ -201,10 +201,10 @@ impl<'a> Reader<'a> {
         self.update(text, &range);
         for tie in self.ties(words) {
             self.tie(&tie, &range, words, open);
-            self.meet(&Who { relation: Some(tie.relation), ..Who::other(tie.name, 0.85) });
+            self.meet(&ClausePerson { relation: Some(tie.relation), ..ClausePerson::other(tie.name, 0.85) });
         }
-        if self.whole(text, &range, Reach::Clause) {
-            before.who = Some(Who::speaker(self.reading));
+        if self.whole(text, &range, RuleScope::Clause) {
+            before.who = Some(ClausePerson::speaker(self.reading));
             return;
         }
         let clause = self.measure(text, range);
@@ -224,13 +224,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Rules over a whole sentence or clause; true if one of them read something and wants it for itself.
-    pub(super) fn whole(&mut self, text: &str, range: &Range<usize>, reach: Reach) -> bool {
+    pub(super) fn whole(&mut self, text: &str, range: &Range<usize>, reach: RuleScope) -> bool {
         let rules = self.rules;
         let set = match reach {
-            Reach::Sentence => &rules.sentence_rules,
-            Reach::Before => &rules.pair_rules,
-            Reach::Passing => &rules.passing_rules,
-            Reach::Item => &rules.item_rules,
+            RuleScope::Sentence => &rules.sentence_rules,
+            RuleScope::Before => &rules.pair_rules,
+            RuleScope::Passing => &rules.passing_rules,
+            RuleScope::Item => &rules.item_rules,
             _ => &rules.clause_rules,
         };
         let found = set.patterns.all(&text[range.clone()]);
@@ -250,10 +250,10 @@ impl<'a> Reader<'a> {
             let goes_on = self.another_before && groups.name("relation").is_none() && !is_own(clause.text);
             let theirs =
                 || rules.speaks_of_another(&clause.text[..value.start]) && !is_own(&clause.text[value.clone()]);
-            if unowned && reach != Reach::Before && (goes_on || theirs()) {
+            if unowned && reach != RuleScope::Before && (goes_on || theirs()) {
                 continue;
             }
-            if reach == Reach::Clause
+            if reach == RuleScope::Clause
                 && ((unowned && self.relative)
                     || self.is_denied(set, at, &groups, clause.text)
                     || (unowned && self.is_of_another(set, at, &groups, &clause)))
@@ -262,20 +262,20 @@ impl<'a> Reader<'a> {
             }
             let first = owner == self.reading.speaker || owner == USER;
             let who = match relation {
-                Some(relation) => Who {
+                Some(relation) => ClausePerson {
                     name: self.named(relation, open).unwrap_or_else(|| rules.people.nameless(&owner, relation)),
                     first: false,
                     sure: 0.9,
-                    ..Who::speaker(self.reading)
+                    ..ClausePerson::speaker(self.reading)
                 },
-                None => Who { name: owner, first, ..Who::speaker(self.reading) },
+                None => ClausePerson { name: owner, first, ..ClausePerson::speaker(self.reading) },
             };
             let marks = self.end_marks(&clause, Marks::default());
             let (claims, more) = self.apply(&clause, set, at, &groups, (0, clause.text.len()), &who, &marks, open);
             let some = !claims.is_empty();
             self.keep(claims);
             // "My dog is called Bruno. Allergic to chicken." goes on about the dog.
-            if some && reach != Reach::Passing {
+            if some && reach != RuleScope::Passing {
                 self.about_another = groups.name("relation").is_some();
             }
             read |= some && !more;
@@ -288,7 +288,8 @@ impl<'a> Reader<'a> {
 
     /// The name of the speaker's relation if the same words tell it: "Lena, my wife, is a midwife".
     fn named(&self, relation: &str, words: &str) -> Option<String> {
-        let is = |met: &&Who| met.relation.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(relation));
+        let is =
+            |met: &&ClausePerson| met.relation.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(relation));
         self.met.iter().find(is).map(|met| &met.name).filter(|name| words.contains(name.as_str())).cloned()
     }
 
@@ -304,7 +305,7 @@ impl<'a> Reader<'a> {
         let anywhere = set.rule(at).is_some_and(|rule| rule.text.more);
         let body = self.lead_end(clause);
         let subject = || match anywhere {
-            true => self.who(clause, body, &Before::default()),
+            true => self.who(clause, body, &PrecedingClause::default()),
             false => {
                 let first = self.rules.people.subject(&clause.text[body..], self.reading, &self.met);
                 first.map(|(who, end)| (who, body + end))
@@ -337,7 +338,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Who the clause is about and where its verb begins.
-    fn who(&self, clause: &Clause<'_>, body: usize, before: &Before) -> Option<(Who, usize)> {
+    fn who(&self, clause: &Clause<'_>, body: usize, before: &PrecedingClause) -> Option<(ClausePerson, usize)> {
         let words = &clause.text[body..];
         if let Some((who, end)) = self.rules.people.subject(words, self.reading, &self.met) {
             return Some((who, body + end));
@@ -354,27 +355,34 @@ impl<'a> Reader<'a> {
         }
         // "My dog is old. Allergic to chicken too." is still about the dog.
         if !self.another_before && self.rules.elided_first.is_match(words) {
-            return Some((Who { sure: 0.85, ..Who::speaker(self.reading) }, body));
+            return Some((ClausePerson { sure: 0.85, ..ClausePerson::speaker(self.reading) }, body));
         }
         let flat = before.first && self.summary && self.rules.elided_third.is_match(words);
-        flat.then(|| (Who::user(0.9), body))
+        flat.then(|| (ClausePerson::user(0.9), body))
     }
 
     /// True if a verb without a subject can be said of the subject before it.
-    fn joins(&self, verb: &str, who: &Who, governs: bool, marks: &Marks) -> bool {
+    fn joins(&self, verb: &str, who: &ClausePerson, governs: bool, marks: &Marks) -> bool {
         if !self.is_verb(verb, marks) {
             return false;
         }
-        let bare = self.rules.bare.is_match(verb) && !marks.be() && !marks.has(Mark::Perfect);
+        let bare = self.rules.bare.is_match(verb) && !marks.be() && !marks.has(VerbMark::Perfect);
         let gerund = is_gerund(verb) && !marks.be();
         if gerund || (governs && bare) {
             return false;
         }
-        who.first || !bare || marks.has(Mark::Negated)
+        who.first || !bare || marks.has(VerbMark::Negated)
     }
 
     /// The verb of a clause, and those joined to it by "and" or "but".
-    fn verbs(&mut self, clause: &Clause<'_>, start: usize, who: Who, open: &str, before: &mut Before) {
+    fn verbs(
+        &mut self,
+        clause: &Clause<'_>,
+        start: usize,
+        who: ClausePerson,
+        open: &str,
+        before: &mut PrecedingClause,
+    ) {
         let mut start = start;
         let mut governs = before.governs && before.who.as_ref() == Some(&who) && !before.first;
         for _ in 0..JOINED_MAX {
@@ -406,18 +414,23 @@ impl<'a> Reader<'a> {
     }
 
     /// A verb in the bare form goes with "I", not with "she".
-    fn may_join(&self, verb: &str, who: &Who, marks: &Marks) -> bool {
-        who.first || !self.rules.bare.is_match(verb) || marks.be() || marks.has(Mark::Negated)
+    fn may_join(&self, verb: &str, who: &ClausePerson, marks: &Marks) -> bool {
+        who.first || !self.rules.bare.is_match(verb) || marks.be() || marks.has(VerbMark::Negated)
     }
 
-    fn verb(&mut self, clause: &Clause<'_>, range: Range<usize>, who: &Who, open: &str) {
+    fn verb(&mut self, clause: &Clause<'_>, range: Range<usize>, who: &ClausePerson, open: &str) {
         let rules = self.rules;
         let words = &clause.text[range.clone()];
         let (marks, verb) = rules.before_verbs.read(words);
         let marks = self.end_marks(clause, marks);
         let words = &words[verb..];
         let plural = who.first || who.second || who.name.ends_with('s');
-        if !plural && !marks.be() && !marks.has(Mark::Negated) && !marks.has(Mark::Held) && rules.bare.is_match(words) {
+        if !plural
+            && !marks.be()
+            && !marks.has(VerbMark::Negated)
+            && !marks.has(VerbMark::Held)
+            && rules.bare.is_match(words)
+        {
             return;
         }
         for (at, groups) in rules.verb_rules.patterns.all(words) {
@@ -443,11 +456,11 @@ impl<'a> Reader<'a> {
 
     /// A negation with "any more" at its end is an ending; what is told of "previously" is over.
     fn end_marks(&self, clause: &Clause<'_>, mut marks: Marks) -> Marks {
-        if marks.has(Mark::Negated) && self.rules.any_more.is_match(clause.text) {
-            marks.set(Mark::Ended);
+        if marks.has(VerbMark::Negated) && self.rules.any_more.is_match(clause.text) {
+            marks.set(VerbMark::Ended);
         }
         if self.rules.formerly.is_match(clause.text) {
-            marks.set(Mark::Held);
+            marks.set(VerbMark::Held);
         }
         marks
     }
@@ -460,7 +473,7 @@ impl<'a> Reader<'a> {
         at: usize,
         groups: &Captures<'_>,
         place: (usize, usize),
-        who: &Who,
+        who: &ClausePerson,
         marks: &Marks,
         open: &str,
     ) -> (Claims, bool) {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::claim::{Claims, Clause};
 use super::object::{is_edge, to_end_of_number};
-use super::persons::Who;
+use super::persons::ClausePerson;
 use super::reader::Reader;
 use super::rules::language::Language;
 use super::rules::pattern::{Pattern, Patterns};
@@ -203,7 +203,7 @@ impl Statements {
 
 impl Reader<'_> {
     /// Statements in a clause of which no rule has read anything. `last` is whom the piece before was about.
-    pub(super) fn statements(&mut self, text: &str, clause: &Range<usize>, last: &mut Option<Who>) {
+    pub(super) fn statements(&mut self, text: &str, clause: &Range<usize>, last: &mut Option<ClausePerson>) {
         let statements = &self.rules.statements;
         for piece in statements.pieces(text, clause.clone()) {
             let measured = self.measure(text, piece.clone());
@@ -238,7 +238,7 @@ impl Reader<'_> {
         }
     }
 
-    fn stated(&self, clause: &Clause<'_>, who: &Who, predicate: &str, object: String) -> FactCandidate {
+    fn stated(&self, clause: &Clause<'_>, who: &ClausePerson, predicate: &str, object: String) -> FactCandidate {
         let happened = predicate == PREDICATES[0];
         let mut fact = FactCandidate {
             subject: who.name.clone(),
@@ -258,10 +258,10 @@ impl Reader<'_> {
     }
 
     /// Whom a piece is about, where its verb begins, and whether that was not said.
-    fn subject_of(&self, words: &str, last: &Option<Who>) -> Option<(Who, usize, bool)> {
+    fn subject_of(&self, words: &str, last: &Option<ClausePerson>) -> Option<(ClausePerson, usize, bool)> {
         let statements = &self.rules.statements;
         if let Some(first) = statements.first.find(words) {
-            return Some((Who::speaker(self.reading), first.end(), false));
+            return Some((ClausePerson::speaker(self.reading), first.end(), false));
         }
         if let Some((who, end)) = self.rules.people.subject(words, self.reading, &self.met) {
             return Some((who, end, false));
@@ -270,7 +270,7 @@ impl Reader<'_> {
             let who = match last {
                 Some(who) => who.clone(),
                 None if self.about_another => return None,
-                None => Who::speaker(self.reading),
+                None => ClausePerson::speaker(self.reading),
             };
             return Some((who, 0, true));
         }
@@ -278,7 +278,7 @@ impl Reader<'_> {
     }
 
     /// True if a rule has read something in these words already, other than who somebody is to the user.
-    fn is_read(&self, piece: &Range<usize>, who: &Who, said: &str) -> bool {
+    fn is_read(&self, piece: &Range<usize>, who: &ClausePerson, said: &str) -> bool {
         let within = |span: &Range<usize>| span.start < piece.end && piece.start < span.end;
         let is_else = |fact: &FactCandidate| who.first || !says_who(fact) || said.contains(fact.object.as_str());
         self.out.facts.iter().chain(&self.again).any(|fact| within(&fact.span) && is_else(fact))
@@ -286,7 +286,7 @@ impl Reader<'_> {
     }
 
     /// True of the user and of whoever is something to them: what is told of others is often a story.
-    fn is_known(&self, who: &Who) -> bool {
+    fn is_known(&self, who: &ClausePerson) -> bool {
         let is_named = |name: &str| who.name.split(' ').any(|part| part == name);
         who.first
             || who.relation.is_some()

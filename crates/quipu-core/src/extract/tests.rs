@@ -13,7 +13,7 @@ mod strangers;
 const EN: &str = include_str!("../../../quipu-models/rules/en.toml");
 
 #[expect(clippy::expect_used, reason = "every test here needs the rules")]
-static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::parse(EN).expect("the rules are well formed"));
+static RULES: LazyLock<LanguageRules> = LazyLock::new(|| LanguageRules::parse(EN).expect("the rules are well formed"));
 
 /// Saturday.
 const SAID_AT: &str = "2026-03-14T09:00:00Z";
@@ -122,9 +122,9 @@ fn casual_spelling_is_read_as_if_it_were_careful() {
 
 #[test]
 fn every_pattern_can_be_compiled() {
-    assert_eq!(Rules::check_all(EN).err().map(|refusal| refusal.to_string()), None);
+    assert_eq!(LanguageRules::check_all(EN).err().map(|refusal| refusal.to_string()), None);
     let broken = EN.replace("(?:works?|working) in (?P<object>.+)", "(?:works?|working in (?P<object>.+)");
-    let refusal = Rules::check_all(&broken).err().map(|refusal| refusal.to_string());
+    let refusal = LanguageRules::check_all(&broken).err().map(|refusal| refusal.to_string());
     assert!(refusal.as_ref().is_some_and(|message| message.contains("works_in")), "{refusal:?}");
 }
 
@@ -390,7 +390,7 @@ fn a_wrong_file_names_its_rule() {
         ("id = \"works_in\"", "id = \"works_as\"", "works_as"),
     ] {
         assert!(EN.contains(was), "{was}");
-        let refusal = Rules::parse(&EN.replace(was, is)).err().map(|refusal| refusal.to_string());
+        let refusal = LanguageRules::parse(&EN.replace(was, is)).err().map(|refusal| refusal.to_string());
         assert!(refusal.as_ref().is_some_and(|message| message.contains(named)), "{is}: {refusal:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! The words before a verb: whether it is denied, over, long past, still to come.
 
-use super::rules::language::{BeforeVerb, Mark};
+use super::rules::language::{BeforeVerb, VerbMark};
 use super::rules::pattern::{Pattern, Patterns};
 use crate::refusal::Refusal;
 
@@ -10,19 +10,19 @@ const STEPS_MAX: usize = 12;
 /// Reads the words before verbs.
 #[derive(Debug, Clone)]
 pub(super) struct BeforeVerbs {
-    steps: Vec<(Pattern, Vec<Mark>)>,
+    steps: Vec<(Pattern, Vec<VerbMark>)>,
 }
 
 /// What the words before a verb said.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Marks(Vec<Mark>);
+pub(super) struct Marks(Vec<VerbMark>);
 
 impl Marks {
-    pub(super) fn has(&self, mark: Mark) -> bool {
+    pub(super) fn has(&self, mark: VerbMark) -> bool {
         self.0.contains(&mark)
     }
 
-    pub(super) fn set(&mut self, mark: Mark) {
+    pub(super) fn set(&mut self, mark: VerbMark) {
         if !self.has(mark) {
             self.0.push(mark);
         }
@@ -30,7 +30,7 @@ impl Marks {
 
     /// True if the verb stands after some form of "be".
     pub(super) fn be(&self) -> bool {
-        self.has(Mark::Be) || self.has(Mark::PastBe)
+        self.has(VerbMark::Be) || self.has(VerbMark::PastBe)
     }
 }
 

@@ -8,7 +8,7 @@ use jiff::{SignedDuration, Span, Timestamp};
 use regex::Captures;
 
 use super::rules::pattern::{AnyOf, Pattern, Patterns};
-use super::rules::time_words::{Frequency, Role, TimePattern, Times, Unit};
+use super::rules::time_words::{Frequency, Role, TimePattern, TimeVocabulary, Unit};
 use crate::refusal::Refusal;
 
 /// Lengths of time longer than this name no date.
@@ -16,8 +16,8 @@ const COUNT_MAX: i64 = 10_000;
 
 /// Reads times.
 #[derive(Debug)]
-pub(super) struct When {
-    words: Times,
+pub(super) struct TimeReader {
+    words: TimeVocabulary,
     patterns: AnyOf,
     /// The word for a role before a date, and within its pattern.
     roles: Pattern,
@@ -33,7 +33,7 @@ const LATE: SignedDuration = SignedDuration::from_hours(24 * 10);
 
 /// A time somebody names.
 #[derive(Debug, Clone)]
-pub(super) struct Named {
+pub(super) struct NamedTime {
     /// Where, with the word before it that says its role.
     pub(super) range: Range<usize>,
     /// The words of the date alone.
@@ -85,7 +85,7 @@ enum Day {
     Away { count: i64, unit: Unit, ends: bool },
 }
 
-impl Named {
+impl NamedTime {
     /// The beginning of it. `ahead` says that a date without a year and a bare weekday lie ahead. Else they lie back, but of what
     /// begins with it ("from January we live in Turin") it is the nearer one: a present tense tells of both.
     pub(super) fn start(&self, said_at: Option<Timestamp>, ahead: bool) -> Option<Timestamp> {
@@ -159,9 +159,9 @@ fn last_of(first: Date, unit: Unit) -> Option<Date> {
     }
 }
 
-impl When {
+impl TimeReader {
     pub(super) fn new(
-        words: &Times,
+        words: &TimeVocabulary,
         frequencies: &[Frequency],
         numbers: std::collections::BTreeMap<String, String>,
         patterns: &Patterns<'_>,
@@ -187,8 +187,8 @@ impl When {
     }
 
     /// The times a clause names, in their order, none within another.
-    pub(super) fn times(&self, clause: &str) -> Vec<Named> {
-        let mut all: Vec<Named> = self
+    pub(super) fn times(&self, clause: &str) -> Vec<NamedTime> {
+        let mut all: Vec<NamedTime> = self
             .patterns
             .every(clause)
             .into_iter()
@@ -223,7 +223,7 @@ impl When {
         found.min_by_key(|often| (often.range.start, std::cmp::Reverse(often.range.end)))
     }
 
-    fn named(&self, clause: &str, at: usize, groups: &Captures<'_>) -> Option<Named> {
+    fn named(&self, clause: &str, at: usize, groups: &Captures<'_>) -> Option<NamedTime> {
         let shape = self.words.patterns.get(at)?;
         let whole = groups.get(0)?;
         let day = if shape.vague { None } else { Some(self.day(shape, groups)?) };
@@ -249,7 +249,7 @@ impl When {
             role = role_of(word.as_str());
             range.start = all.start();
         }
-        Some(Named { range, text: text.to_owned(), role, lasts: shape.lasts, vague: shape.vague, day })
+        Some(NamedTime { range, text: text.to_owned(), role, lasts: shape.lasts, vague: shape.vague, day })
     }
 
     fn day(&self, shape: &TimePattern, groups: &Captures<'_>) -> Option<Day> {

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Growth, GrowthContext, Proposal, priority};
+use super::{GrowthContext, GrowthProposal, GrowthSubject, priority};
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Demotion, DerivedChange, Episode, Fact, FactStatus, FactType, TenetChange, TenetStatus};
 use crate::limit;
-use crate::memory::{Held, Memory};
+use crate::memory::{HeldSource, Memory};
 
 impl GrowthContext<'_> {
     /// What leaves the active index, some hundred items an event.
-    pub fn demotions(&self) -> Vec<Proposal> {
+    pub fn demotions(&self) -> Vec<GrowthProposal> {
         let mut cold = self.cold();
         cold.extend(self.faded(&cold));
         [(Demotion::Cold, cold), (Demotion::Idle, self.idle()), (Demotion::History, self.history())]
@@ -28,7 +28,7 @@ impl GrowthContext<'_> {
     /// Old turns that an episode of several tells.
     fn cold(&self) -> Vec<ItemId> {
         let items = self.memory().items();
-        let told = |held: &&Held| {
+        let told = |held: &&HeldSource| {
             let by = items.told_by(held.source.id).filter(|episode| !items.is_hidden(episode.id));
             by.is_some_and(|episode| episode.sources.len() > 1)
         };
@@ -99,7 +99,7 @@ impl GrowthContext<'_> {
     }
 
     /// Lines of the self-model that rest on claims of which none holds any longer: kept for history, not shown by default.
-    pub fn outdated(&self) -> Vec<Proposal> {
+    pub fn outdated(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         // What became part of another holds as long as that one does.
         let last = |id: ItemId| {
@@ -116,8 +116,8 @@ impl GrowthContext<'_> {
             .filter(|tenet| groundless(&tenet.evidence))
             .map(|tenet| {
                 let change = TenetChange { tenet: tenet.id, status: Some(TenetStatus::Outdated), text: None };
-                Proposal {
-                    what: Growth::Outdated,
+                GrowthProposal {
+                    what: GrowthSubject::Outdated,
                     items: vec![tenet.id],
                     text: tenet.text.clone(),
                     because: "what it was drawn from holds no longer".to_owned(),
@@ -128,7 +128,7 @@ impl GrowthContext<'_> {
     }
 }
 
-fn left(because: Demotion, items: &[ItemId]) -> Proposal {
+fn left(because: Demotion, items: &[ItemId]) -> GrowthProposal {
     let (count, items) = (items.len(), items.to_vec());
     let (text, why) = match because {
         Demotion::Cold => {
@@ -147,7 +147,7 @@ fn left(because: Demotion, items: &[ItemId]) -> Proposal {
         }
     };
     let changes = vec![Change::Drawn(DerivedChange::ItemsDemoted { items: items.clone(), because })];
-    Proposal { what: Growth::Demoted, items, text, because: why.to_owned(), changes }
+    GrowthProposal { what: GrowthSubject::Demoted, items, text, because: why.to_owned(), changes }
 }
 
 /// `1 old turn`, `2 old turns`; nothing for none.

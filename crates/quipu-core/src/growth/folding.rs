@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{Growth, GrowthContext, Proposal};
+use super::{GrowthContext, GrowthProposal, GrowthSubject};
 use crate::event::{Change, Trust};
 use crate::extract::TaskKind;
 use crate::id::ItemId;
@@ -17,14 +17,14 @@ const LEADING: [&str; 7] = ["a", "an", "the", "my", "our", "some", "to"];
 
 impl GrowthContext<'_> {
     /// Items that say the same, each group as one event.
-    pub fn duplicates(&self) -> Vec<Proposal> {
+    pub fn duplicates(&self) -> Vec<GrowthProposal> {
         let mut found = self.facts_alike();
         found.extend(self.notes_alike());
         found.extend(self.tasks_alike());
         found
     }
 
-    fn facts_alike(&self) -> Vec<Proposal> {
+    fn facts_alike(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         let mut groups: BTreeMap<(&str, Vec<String>, String), Vec<&Fact>> = BTreeMap::new();
         for fact in items.facts().filter(|fact| fact.is_active() && !items.is_hidden(fact.id)) {
@@ -58,7 +58,7 @@ impl GrowthContext<'_> {
             .collect()
     }
 
-    fn notes_alike(&self) -> Vec<Proposal> {
+    fn notes_alike(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         let mut groups: BTreeMap<Vec<String>, Vec<&Note>> = BTreeMap::new();
         for note in items.notes().filter(|note| !items.is_hidden(note.id)) {
@@ -70,7 +70,7 @@ impl GrowthContext<'_> {
         groups.into_values().filter_map(|alike| self.notes_as_one(alike)).collect()
     }
 
-    fn notes_as_one(&self, mut alike: Vec<&Note>) -> Option<Proposal> {
+    fn notes_as_one(&self, mut alike: Vec<&Note>) -> Option<GrowthProposal> {
         alike.sort_by_key(|note| {
             (!self.memory().marks(note.id).pinned, !note.is_agreed(), Reverse(note.votes), note.id)
         });
@@ -90,7 +90,7 @@ impl GrowthContext<'_> {
         Some(proposal(kept.id, ids, &kept.text, changes))
     }
 
-    fn tasks_alike(&self) -> Vec<Proposal> {
+    fn tasks_alike(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         let open = |task: &&Task| matches!(task.status, TaskStatus::Active | TaskStatus::Stalled);
         let mut groups: BTreeMap<(TaskKind, Vec<String>), Vec<&Task>> = BTreeMap::new();
@@ -122,10 +122,10 @@ impl GrowthContext<'_> {
     }
 }
 
-fn proposal(kept: ItemId, from: Vec<ItemId>, text: &str, changes: Vec<Change>) -> Proposal {
+fn proposal(kept: ItemId, from: Vec<ItemId>, text: &str, changes: Vec<Change>) -> GrowthProposal {
     let because = format!("{} say the same", from.len() + 1);
     let items = std::iter::once(kept).chain(from).collect();
-    Proposal { what: Growth::Folded, items, text: text.to_owned(), because, changes }
+    GrowthProposal { what: GrowthSubject::Folded, items, text: text.to_owned(), because, changes }
 }
 
 /// False for values of which one ended before the other began.

@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::reflection::{CONFIDENCE, Room};
-use super::{Growth, GrowthContext, Name, Proposal};
+use super::{GrowthContext, GrowthProposal, GrowthSubject, Name};
 use crate::episode;
 use crate::event::{Change, Trust};
 use crate::guard;
 use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, Evidence, Note, NoteOrigin};
 use crate::limit;
-use crate::memory::Held;
+use crate::memory::HeldSource;
 use crate::reconcile::Rejection;
 
 /// Share of a note's content words that must stand in the words it names.
@@ -37,7 +37,7 @@ impl GrowthContext<'_> {
         proposed: &[NoteProposed],
         shown: &BTreeSet<ItemId>,
         name: Name<'_>,
-    ) -> (Vec<Proposal>, Vec<Rejection>) {
+    ) -> (Vec<GrowthProposal>, Vec<Rejection>) {
         let mut room = Room::of(self.memory(), limit::NOTES_MAX);
         let (mut found, mut refused, mut taken) = (Vec::new(), Vec::new(), 0);
         for one in proposed {
@@ -59,7 +59,7 @@ impl GrowthContext<'_> {
     }
 
     fn objection(&self, text: &str, evidence: &[ItemId], shown: &BTreeSet<ItemId>) -> Option<&'static str> {
-        let held: Vec<&Held> = evidence.iter().filter_map(|id| self.memory().get(*id)).collect();
+        let held: Vec<&HeldSource> = evidence.iter().filter_map(|id| self.memory().get(*id)).collect();
         if text.is_empty() || text.len() > limit::NOTE_TEXT_BYTES_MAX {
             return Some("a note is a sentence");
         }
@@ -85,7 +85,7 @@ impl GrowthContext<'_> {
         evidence: &[ItemId],
         room: &mut Room,
         name: Name<'_>,
-    ) -> Result<Vec<Proposal>, &'static str> {
+    ) -> Result<Vec<GrowthProposal>, &'static str> {
         let places: Vec<Evidence> =
             evidence.iter().filter_map(|id| self.whole(*id)).take(limit::EVIDENCE_PER_ITEM_MAX).collect();
         if let Some(known) = self.known(text) {
@@ -93,8 +93,8 @@ impl GrowthContext<'_> {
             // Whoever wrote it may not agree with it.
             let at = fresh.filter(|_| known.origin != NoteOrigin::ModelReflection).ok_or("it is noted already")?;
             let second = DerivedChange::NoteSeconded { note: known.id, evidence: Some(*at) };
-            return Ok(vec![Proposal {
-                what: Growth::Seconded,
+            return Ok(vec![GrowthProposal {
+                what: GrowthSubject::Seconded,
                 items: vec![known.id],
                 text: text.to_owned(),
                 because: "another voice says the same".to_owned(),
@@ -116,8 +116,8 @@ impl GrowthContext<'_> {
             trust: least.unwrap_or(Trust::Web).min(Trust::Agent),
             tags: vec!["insight".to_owned()],
         };
-        let noted = Proposal {
-            what: Growth::Noted,
+        let noted = GrowthProposal {
+            what: GrowthSubject::Noted,
             items: vec![note.id],
             text: text.to_owned(),
             because: "a model looked back".to_owned(),

@@ -75,7 +75,7 @@ impl Default for GrowthOptions {
 /// What a proposal is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Growth {
+pub enum GrowthSubject {
     /// Items that say the same become one.
     Folded,
     /// A claim becomes part of the profile.
@@ -94,7 +94,7 @@ pub enum Growth {
     Proposed,
 }
 
-impl Growth {
+impl GrowthSubject {
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -112,9 +112,9 @@ impl Growth {
 
 /// One event that is proposed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Proposal {
+pub struct GrowthProposal {
     /// What it is.
-    pub what: Growth,
+    pub what: GrowthSubject,
     /// The items it is about; of items that become one, the one that stays comes first.
     pub items: Vec<ItemId>,
     /// What they say, in a line.
@@ -128,9 +128,9 @@ pub struct Proposal {
 
 /// What of some proposals can be appended together: each changes the core document as it was when it was decided, so there
 /// is one patch at most. The rest is decided again afterwards.
-pub fn together(proposals: Vec<Proposal>) -> Vec<Proposal> {
+pub fn together(proposals: Vec<GrowthProposal>) -> Vec<GrowthProposal> {
     let mut patched = false;
-    let patches = |one: &Proposal| one.changes.iter().any(|change| matches!(change, Change::CorePatched(_)));
+    let patches = |one: &GrowthProposal| one.changes.iter().any(|change| matches!(change, Change::CorePatched(_)));
     proposals.into_iter().filter(|one| !patches(one) || !std::mem::replace(&mut patched, true)).collect()
 }
 
@@ -157,7 +157,7 @@ impl TakenBack {
         self.promoted.get(candidate).copied()
     }
 
-    fn has(&self, proposal: &Proposal) -> bool {
+    fn has(&self, proposal: &GrowthProposal) -> bool {
         proposal.changes.iter().flat_map(keys).any(|key| self.done.contains(&key))
     }
 
@@ -205,7 +205,7 @@ pub type Name<'a> = &'a mut dyn FnMut(ItemKind) -> ItemId;
 
 impl<'a> GrowthContext<'a> {
     /// What of these was not taken back before.
-    pub fn fresh(&self, proposals: Vec<Proposal>) -> Vec<Proposal> {
+    pub fn fresh(&self, proposals: Vec<GrowthProposal>) -> Vec<GrowthProposal> {
         proposals.into_iter().filter(|one| !self.taken_back.has(one)).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Growth, GrowthContext, Proposal, priority};
+use super::{GrowthContext, GrowthProposal, GrowthSubject, priority};
 use crate::event::{Change, Trust};
 use crate::extract::USER;
 use crate::item::{DerivedChange, Evidence, Fact, TimeSpan};
@@ -11,7 +11,7 @@ use crate::time::day_number;
 
 impl GrowthContext<'_> {
     /// Claims that have become part of the profile.
-    pub fn promotions(&self) -> Vec<Proposal> {
+    pub fn promotions(&self) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         let eligible = |fact: &&Fact| {
             fact.is_active()
@@ -24,8 +24,8 @@ impl GrowthContext<'_> {
         };
         let promoted = |fact: &Fact| {
             let days = self.days_of_weight(fact);
-            (days >= self.knobs.promote_days_min).then(|| Proposal {
-                what: Growth::Promoted,
+            (days >= self.knobs.promote_days_min).then(|| GrowthProposal {
+                what: GrowthSubject::Promoted,
                 items: vec![fact.id],
                 text: fact.text.clone(),
                 because: format!("you said so on {days} days"),

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Growth, GrowthContext, Name, Proposal, priority};
+use super::{GrowthContext, GrowthProposal, GrowthSubject, Name, priority};
 use crate::event::{Change, Trust};
 use crate::extract::TaskKind;
 use crate::guard;
@@ -37,7 +37,7 @@ struct Insight {
 
 impl GrowthContext<'_> {
     /// Notes to take, votes to add and notes to take back: those with the most behind them first.
-    pub fn reflections(&self, name: Name<'_>) -> Vec<Proposal> {
+    pub fn reflections(&self, name: Name<'_>) -> Vec<GrowthProposal> {
         let mut insights = self.problems_tell();
         insights.extend(self.moods_tell());
         insights.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.text.cmp(&b.text)));
@@ -74,7 +74,7 @@ impl GrowthContext<'_> {
     }
 
     /// What follows from what is known of an insight that is a note already.
-    fn seconded(&self, note: &Note, insight: &Insight) -> Option<Proposal> {
+    fn seconded(&self, note: &Note, insight: &Insight) -> Option<GrowthProposal> {
         let (items, text) = (vec![note.id], note.text.clone());
         if insight.refuted {
             if note.origin != NoteOrigin::Rule || self.memory().marks(note.id).pinned {
@@ -83,7 +83,13 @@ impl GrowthContext<'_> {
             let reason = "it turned out otherwise later";
             let change = DerivedChange::ItemRetracted { item: note.id, reason: reason.to_owned() };
             let changes = vec![Change::Drawn(change)];
-            return Some(Proposal { what: Growth::Pruned, items, text, because: reason.to_owned(), changes });
+            return Some(GrowthProposal {
+                what: GrowthSubject::Pruned,
+                items,
+                text,
+                because: reason.to_owned(),
+                changes,
+            });
         }
         let said = |at: &Evidence| self.memory().get(at.source).and_then(|held| held.source.said_at).map(day_number);
         let known: BTreeSet<i32> = note.evidence.iter().filter_map(said).collect();
@@ -93,10 +99,10 @@ impl GrowthContext<'_> {
         let room = limit::EVIDENCE_PER_ITEM_MAX.saturating_sub(note.evidence.len());
         let changes: Vec<Change> = fresh.iter().take(room).map(second).collect();
         let because = format!("{} more days say the same", changes.len());
-        (!changes.is_empty()).then_some(Proposal { what: Growth::Seconded, items, text, because, changes })
+        (!changes.is_empty()).then_some(GrowthProposal { what: GrowthSubject::Seconded, items, text, because, changes })
     }
 
-    fn noted(&self, insight: Insight, name: Name<'_>) -> Proposal {
+    fn noted(&self, insight: Insight, name: Name<'_>) -> GrowthProposal {
         let days = insight.days.len();
         let evidence: Vec<Evidence> = insight.days.into_values().take(limit::EVIDENCE_PER_ITEM_MAX).collect();
         let least = evidence.iter().filter_map(|at| self.memory().get(at.source)).map(|held| held.trust).min();
@@ -113,7 +119,7 @@ impl GrowthContext<'_> {
         };
         let because = if days > 1 { format!("on {days} days") } else { "once so far".to_owned() };
         let (items, changes) = (vec![note.id], vec![Change::Drawn(DerivedChange::NoteRecorded(Box::new(note)))]);
-        Proposal { what: Growth::Noted, items, text: insight.text, because, changes }
+        GrowthProposal { what: GrowthSubject::Noted, items, text: insight.text, because, changes }
     }
 
     /// What helped with each problem, and what did not.
@@ -247,7 +253,7 @@ impl Room {
     }
 
     /// What has to go for one more note; `None` if nothing may.
-    pub(super) fn make(&mut self) -> Option<Option<Proposal>> {
+    pub(super) fn make(&mut self) -> Option<Option<GrowthProposal>> {
         if self.kept < self.max {
             self.kept += 1;
             return Some(None);
@@ -256,6 +262,6 @@ impl Room {
         let reason = "made room for another note";
         let changes = vec![Change::Drawn(DerivedChange::ItemRetracted { item: id, reason: reason.to_owned() })];
         let because = reason.to_owned();
-        Some(Some(Proposal { what: Growth::Pruned, items: vec![id], text, because, changes }))
+        Some(Some(GrowthProposal { what: GrowthSubject::Pruned, items: vec![id], text, because, changes }))
     }
 }

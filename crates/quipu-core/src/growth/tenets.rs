@@ -2,7 +2,7 @@
 //! only once twice as much speaks for it.
 
 use super::promotion::days_said;
-use super::{Growth, GrowthContext, Name, Proposal};
+use super::{GrowthContext, GrowthProposal, GrowthSubject, Name};
 use crate::event::{Actor, Change, Trust};
 use crate::extract::USER;
 use crate::guard;
@@ -16,7 +16,7 @@ use crate::reconcile::notes;
 
 impl GrowthContext<'_> {
     /// Lines to put to the user.
-    pub fn tenet_proposals(&self, name: Name<'_>) -> Vec<Proposal> {
+    pub fn tenet_proposals(&self, name: Name<'_>) -> Vec<GrowthProposal> {
         let items = self.memory().items();
         let asked = items.waiting().filter(|review| review.kind == ReviewKind::Tenet).count();
         let mut found = Vec::new();
@@ -69,7 +69,7 @@ impl GrowthContext<'_> {
         self.memory().items().rejected_at(&value).is_some()
     }
 
-    fn proposed(&self, fact: &Fact, kind: TenetKind, name: Name<'_>) -> Proposal {
+    fn proposed(&self, fact: &Fact, kind: TenetKind, name: Name<'_>) -> GrowthProposal {
         let days = days_said(self.memory(), &fact.evidence).len();
         let tenet = Tenet {
             id: name(ItemKind::Tenet),
@@ -99,6 +99,6 @@ impl GrowthContext<'_> {
             Change::Drawn(DerivedChange::TenetRecorded(Box::new(tenet))),
             Change::Drawn(DerivedChange::ReviewOpened(Box::new(review))),
         ];
-        Proposal { what: Growth::Proposed, items, text: fact.text.clone(), because, changes }
+        GrowthProposal { what: GrowthSubject::Proposed, items, text: fact.text.clone(), because, changes }
     }
 }

@@ -43,12 +43,12 @@ struct File {
     degree: String,
     end: String,
     party: String,
-    kind: Vec<Words>,
+    kind: Vec<SensitiveWords>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Words {
+struct SensitiveWords {
     kind: SensitiveKind,
     #[serde(default)]
     words: Option<String>,
@@ -92,7 +92,7 @@ impl Pattern {
 fn parse(text: &str) -> Result<Vec<Pattern>, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
     let parts = BTreeMap::from([("<<who>>", &file.who), ("<<is>>", &file.is), ("<<party>>", &file.party)]);
-    let compile = |words: &Words| {
+    let compile = |words: &SensitiveWords| {
         let statement =
             words.words.iter().map(|w| format!(r"\b(?:{}{}|as an?){} {w}{}", file.who, file.is, file.degree, file.end));
         let mut all: Vec<String> = words.phrases.iter().cloned().chain(statement).collect();

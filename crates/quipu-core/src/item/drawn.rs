@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::standing::{Demotion, ItemHits};
 use super::{
-    Attempt, Decision, Episode, Evidence, Fact, FactStatus, Note, Promotion, Review, ReviewKind, Task, TaskStatus,
-    Tenet, TenetStatus, Truth, TurnSummary,
+    Attempt, Episode, Evidence, Fact, FactStatus, Note, Promotion, Review, ReviewDecision, ReviewKind, Task,
+    TaskStatus, Tenet, TenetStatus, Truth, TurnSummary,
 };
 use crate::core_document::{Container, FieldChange, Patch};
 use crate::event::Trust;
@@ -78,7 +78,7 @@ pub enum DerivedChange {
         /// On what.
         review: ItemId,
         /// How.
-        decision: Decision,
+        decision: ReviewDecision,
     },
     /// The user took an item back; it is kept for history.
     ItemRetracted {

@@ -23,7 +23,7 @@ pub use evidence::{Evidence, Link};
 pub use fact::{Fact, FactStatus, FactType, TimeSpan, stretch};
 pub use note::{Note, NoteOrigin};
 pub use promotion::{Promotion, Support};
-pub use review::{Decision, Proposed, Review, ReviewKind};
+pub use review::{ProposedEdit, Review, ReviewDecision, ReviewKind};
 pub use standing::{Demotion, Hits, ItemHits};
 pub use task::{Attempt, Task, TaskStatus};
 pub use tenet::{Tenet, TenetKind, TenetStatus};

@@ -42,7 +42,7 @@ impl ReviewKind {
 /// What an edit by hand would change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proposed {
+pub enum ProposedEdit {
     /// A fact has another value.
     Value {
         /// The value that is right.
@@ -68,7 +68,7 @@ pub enum Proposed {
 /// What a person decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub enum ReviewDecision {
     /// Take it as it is.
     Approved,
     /// Take it in other words.
@@ -106,8 +106,8 @@ pub struct Review {
     pub promotion: Option<Box<Promotion>>,
     /// What came of it, and the event that says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decided: Option<(Decision, Seq)>,
+    pub decided: Option<(ReviewDecision, Seq)>,
     /// What an edit by hand would change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub proposed: Option<Proposed>,
+    pub proposed: Option<ProposedEdit>,
 }

@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 
 use super::Items;
-use crate::evolve::Schema;
+use crate::evolve::GrownSchema;
 use crate::id::{ItemId, ItemKind, Seq};
 use crate::item::{DerivedChange, Evidence, Fact, FactChange, FactStatus, TaskChange, TenetChange, TimeSpan};
 use crate::limit;
@@ -95,7 +95,7 @@ impl Items {
     }
 
     /// Facts and stories follow the places they stand at.
-    pub(crate) fn relocate(&mut self, schema: &Schema) {
+    pub(crate) fn relocate(&mut self, schema: &GrownSchema) {
         for fact in self.facts.values_mut() {
             let moved = fact.core_path.as_deref().and_then(|path| schema.elsewhere(path));
             fact.core_path = moved.or(fact.core_path.take());

@@ -10,7 +10,7 @@ use crate::item::{DerivedChange, Hits};
 
 /// The part of the items that grows with use.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Growth {
+pub(super) struct UsageState {
     /// What was shown, sources included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     hits: BTreeMap<ItemId, Hits>,
@@ -22,7 +22,7 @@ pub(super) struct Growth {
     demoted: BTreeSet<ItemId>,
 }
 
-impl Growth {
+impl UsageState {
     pub(super) fn is_empty(&self) -> bool {
         self.hits.is_empty() && self.promoted.is_empty() && self.demoted.is_empty()
     }

@@ -15,7 +15,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{Episode, Fact, FactStatus, Note, RejectedValue, Review, ReviewKind, Task, Tenet, TenetStatus};
 use crate::session::Sessions;
 
-use growth::Growth;
+use growth::UsageState;
 
 pub use readings::figure;
 
@@ -40,8 +40,8 @@ pub struct Items {
     made_by: BTreeMap<ItemId, u64>,
     refused_count: u64,
     /// What was shown, what is of the profile, what left the active index.
-    #[serde(default, skip_serializing_if = "Growth::is_empty")]
-    growth: Growth,
+    #[serde(default, skip_serializing_if = "UsageState::is_empty")]
+    growth: UsageState,
     #[serde(skip)]
     slots: BTreeMap<String, BTreeSet<ItemId>>,
     /// Undecided reviews, by what they are about.

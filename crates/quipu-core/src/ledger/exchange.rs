@@ -10,7 +10,7 @@ use super::stored::FormatError;
 use crate::event::Hash;
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct ExchangeLine {
     quipu_ledger: u16,
     header: String,
     hash: String,
@@ -43,7 +43,7 @@ pub fn write_line(event: &SealedEvent) -> Result<String, FormatError> {
             salt: change.salt.map(|salt| Hash::from_bytes(salt).to_hex().to_string()),
         })
     });
-    let line = Line {
+    let line = ExchangeLine {
         quipu_ledger: event.format,
         header: text(&event.header)?,
         hash: event.hash.to_hex().to_string(),
@@ -58,7 +58,7 @@ pub fn write_line(event: &SealedEvent) -> Result<String, FormatError> {
 /// # Errors
 /// See [`FormatError`].
 pub fn read_line(line: &str) -> Result<SealedEvent, FormatError> {
-    let line: Line = serde_json::from_str(line).map_err(malformed)?;
+    let line: ExchangeLine = serde_json::from_str(line).map_err(malformed)?;
     let hash = |hex: &str| Hash::from_hex(hex).map_err(malformed);
     let changes = line.changes.into_iter().map(|change| {
         Ok(SealedChange {

@@ -8,7 +8,7 @@ use crate::source::Source;
 
 /// A source and the event that recorded it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Held {
+pub struct HeldSource {
     /// What was said.
     pub source: Source,
     /// The event that recorded it.
@@ -21,7 +21,7 @@ pub struct Held {
     pub from: SourceKind,
 }
 
-impl Held {
+impl HeldSource {
     /// The item in whose place a person put these words.
     pub fn instead_of(&self) -> Option<ItemId> {
         let by_hand = self.from == SourceKind::UserEdited && self.source.kind() == ItemKind::Entry;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Held, Marks, Memory, Orphan};
+use super::{HeldSource, Marks, Memory, Orphan};
 use crate::event::Hash;
 use crate::id::{ItemId, Seq, UserId};
 use crate::limit;
@@ -17,7 +17,7 @@ struct Image {
     seq: Seq,
     head: [u8; 32],
     skipped: Vec<Seq>,
-    sources: Vec<Held>,
+    sources: Vec<HeldSource>,
     core: String,
     core_seq: Seq,
     #[serde(with = "crate::time::micros")]
@@ -46,7 +46,7 @@ impl Memory {
             seq: Seq,
             head: &'a [u8; 32],
             skipped: Vec<Seq>,
-            sources: &'a [Held],
+            sources: &'a [HeldSource],
             core: String,
             core_seq: Seq,
             #[serde(with = "crate::time::micros")]

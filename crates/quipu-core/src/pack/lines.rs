@@ -11,7 +11,8 @@ use rustc_hash::FxHashMap;
 use super::allocate::{Bid, Market, Prices, allocate};
 use super::term_table::{TermTable, is_subset};
 use super::{
-    Count, Line, Noted, Offer, Pack, Packed, Request, Section, StableLine, Words, estimate_tokens, mix, neutralise,
+    Count, Noted, Offer, Pack, PackInput, PackLine, Packed, Quotation, Section, StableLine, estimate_tokens, mix,
+    neutralise,
 };
 use crate::event::Trust;
 use crate::extract::USER;
@@ -50,14 +51,14 @@ fn ids(offer: &Offer) -> Vec<ItemId> {
 
 /// The sections of what was found, with what they cost.
 pub(super) fn found(
-    request: &Request<'_>,
-    (settled, unconfirmed): (Vec<Settled<'_>>, Unconfirmed),
+    request: &PackInput<'_>,
+    (settled, unconfirmed): (Vec<SettledOffer<'_>>, Unconfirmed),
     count: Count<'_>,
     budget: usize,
     made: &mut Pack,
 ) -> (String, usize) {
     let offers = once(settled);
-    let days: BTreeSet<i32> = offers.iter().filter_map(Settled::day).collect();
+    let days: BTreeSet<i32> = offers.iter().filter_map(SettledOffer::day).collect();
     let day_at: BTreeMap<i32, usize> = days.iter().copied().zip(Section::ALL.len()..).collect();
     let mut headings: Vec<String> = Section::ALL.iter().map(|section| format!("## {}\n", section.title())).collect();
     let mut dates: Vec<Option<Timestamp>> = vec![None; days.len()];
@@ -180,9 +181,9 @@ impl Prices for Counted<'_> {
 }
 
 /// An offer with what of it is told.
-pub(super) struct Settled<'a> {
+pub(super) struct SettledOffer<'a> {
     section: Section,
-    words: Option<&'a Words>,
+    words: Option<&'a Quotation>,
     noted: Vec<&'a Noted>,
     /// Items it tells, also those whose own words say nothing more than the others.
     ids: Vec<ItemId>,
@@ -199,12 +200,12 @@ pub(super) struct Settled<'a> {
 const LEADS: [&str; 2] = [" said", " wants this kept"];
 
 /// Every offer with what of it is told.
-pub(super) fn settled(offers: &[Offer]) -> Vec<Settled<'_>> {
+pub(super) fn settled(offers: &[Offer]) -> Vec<SettledOffer<'_>> {
     let mut table = TermTable::default();
-    offers.iter().map(|offer| Settled::of(offer, &mut table)).collect()
+    offers.iter().map(|offer| SettledOffer::of(offer, &mut table)).collect()
 }
 
-impl<'a> Settled<'a> {
+impl<'a> SettledOffer<'a> {
     /// A statement that says nothing but what its words say is left out; words are left out where a statement has all
     /// their content, and more.
     fn of(offer: &'a Offer, table: &mut TermTable) -> Self {
@@ -291,11 +292,11 @@ impl<'a> Settled<'a> {
         format!("{speaker}: {said}{}{beside}", remark(words.remark.as_ref()))
     }
 
-    fn line(&self, mark: String, form: usize) -> Line {
+    fn line(&self, mark: String, form: usize) -> PackLine {
         let id = self.id();
         let noted = self.noted.first();
         let said = self.words.and_then(|words| words.forms.get(form));
-        Line {
+        PackLine {
             mark,
             id,
             kind: id.kind.as_str(),
@@ -323,7 +324,7 @@ pub(super) enum Unconfirmed {
 }
 
 impl Unconfirmed {
-    pub(super) fn of(offers: &[Settled<'_>]) -> Self {
+    pub(super) fn of(offers: &[SettledOffer<'_>]) -> Self {
         match offers.iter().filter(|offer| offer.is_unconfirmed()).count() {
             0 => Self::None,
             all if all == offers.len() => Self::All,
@@ -345,7 +346,7 @@ fn remark(remark: Option<&String>) -> String {
 }
 
 /// Each wording once: of lines that say the same, the one worth most. The others are still shown beside what leans on them.
-fn once(mut all: Vec<Settled<'_>>) -> Vec<Settled<'_>> {
+fn once(mut all: Vec<SettledOffer<'_>>) -> Vec<SettledOffer<'_>> {
     let mut best: FxHashMap<String, usize> = FxHashMap::default();
     for at in 0..all.len() {
         if all[at].value <= 0.0 {

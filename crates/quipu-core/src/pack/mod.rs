@@ -25,7 +25,7 @@ use std::ops::Range;
 pub use clean::{escape_for_terminal, neutralise};
 pub use excerpt::{Excerpt, excerpt, excerpts};
 pub use mix::{DEFAULT_TOKENS, Section};
-pub use need::Need;
+pub use need::RequestNeed;
 pub use session::{LogLine, SESSION_TOKENS, SessionPack, SessionRequest, pack_session};
 pub use term_table::{TermTable, have_common};
 pub use tokens::estimate_tokens;
@@ -59,7 +59,7 @@ pub struct StableLine {
 
 /// Words as they were said.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct Quotation {
     /// The source.
     pub id: ItemId,
     /// Who said them.
@@ -93,7 +93,7 @@ pub struct Offer {
     /// Where it stands.
     pub section: Section,
     /// The words; none for what was entered by hand, and for a story.
-    pub words: Option<Words>,
+    pub words: Option<Quotation>,
     /// What was read from them.
     pub noted: Vec<Noted>,
     /// When it was said.
@@ -110,7 +110,7 @@ pub struct Offer {
 
 /// What a pack is made from.
 #[derive(Debug, Clone)]
-pub struct Request<'a> {
+pub struct PackInput<'a> {
     /// Whose memory.
     pub user: &'a UserId,
     /// At which version.
@@ -118,7 +118,7 @@ pub struct Request<'a> {
     /// What the answer is for.
     pub intent: Intent,
     /// What is wanted of memory at all.
-    pub need: Need,
+    pub need: RequestNeed,
     /// Little is shown beside the best: it answers the question exactly, or nothing seems to.
     pub narrow: bool,
     /// What must never be forgotten, most important first.
@@ -152,7 +152,7 @@ pub struct Packed {
 
 /// A line of the pack with what it stands for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub struct PackLine {
     /// What stands in brackets before it in this pack.
     pub mark: String,
     /// The item: the source where its words are shown.
@@ -188,11 +188,11 @@ pub struct Pack {
     /// What it was made for.
     pub intent: Intent,
     /// What was wanted of memory.
-    pub need: Need,
+    pub need: RequestNeed,
     /// Its sections, in order.
     pub sections: Vec<Packed>,
     /// Its lines that stand for items, in order.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PackLine>,
     /// Items in it, in order.
     pub citations: Vec<ItemId>,
     /// Items that were found and are not in it, best first; ask for them by id.
@@ -231,7 +231,7 @@ pub type Count<'a> = &'a dyn Fn(&str) -> usize;
 
 /// Builds a pack. Deterministic; never over `max_tokens`. Lines are counted one by one: no tokenizer known joins a line's
 /// end with what follows it, if that is no blank.
-pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
+pub fn pack(request: &PackInput<'_>, count: Count<'_>) -> Pack {
     let mut made = Pack {
         id: String::new(),
         text: String::new(),
@@ -248,7 +248,7 @@ pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
         counted_by: String::new(),
     };
     stable(request, count, &mut made);
-    if request.need != Need::Nothing {
+    if request.need != RequestNeed::Nothing {
         changing(request, count, &mut made);
     }
     made.text = format!("{}{}", made.stable, made.changing);
@@ -256,7 +256,7 @@ pub fn pack(request: &Request<'_>, count: Count<'_>) -> Pack {
 }
 
 /// Writes the first part.
-fn stable(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
+fn stable(request: &PackInput<'_>, count: Count<'_>, made: &mut Pack) {
     let always = if request.always.is_empty() { "" } else { ALWAYS };
     let opening = format!("<memory user=\"{}\" part=\"stable\">\n{OPENING}{always}\n", request.user);
     let frame = count(&opening) + count(CLOSING);
@@ -272,7 +272,7 @@ fn stable(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
 }
 
 /// Writes the second part.
-fn changing(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
+fn changing(request: &PackInput<'_>, count: Count<'_>, made: &mut Pack) {
     let settled = lines::settled(&request.offers);
     let signs = Unconfirmed::of(&settled);
     let unconfirmed = match signs {
@@ -283,8 +283,8 @@ fn changing(request: &Request<'_>, count: Count<'_>, made: &mut Pack) {
     let cite = if request.cite { CITE } else { "" };
     let said = format!("{OPENING}{DATES}{unconfirmed}{cite}");
     let nothing = match request.need {
-        Need::Unknown if request.offers.is_empty() => NOTHING,
-        Need::Unknown => UNSURE,
+        RequestNeed::Unknown if request.offers.is_empty() => NOTHING,
+        RequestNeed::Unknown => UNSURE,
         _ => "",
     };
     let opening = format!(
@@ -348,7 +348,7 @@ impl Body {
     /// Adds a section of the stable part, line by line, as far as it fits.
     fn keep(
         &mut self,
-        request: &Request<'_>,
+        request: &PackInput<'_>,
         count: Count<'_>,
         made: &mut Pack,
         title: &'static str,
@@ -371,7 +371,7 @@ impl Body {
             }
             made.citations.extend(&one.ids);
             if let Some((mark, id)) = mark.zip(one.ids.first()) {
-                made.lines.push(Line {
+                made.lines.push(PackLine {
                     mark,
                     id: *id,
                     kind: id.kind.as_str(),

@@ -8,7 +8,7 @@ use crate::recall::Intent;
 /// What a request wants of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Need {
+pub enum RequestNeed {
     /// Nothing but what is always given: a greeting, a sum, a poem, general knowledge.
     Nothing,
     /// The preferences, limits and plans that bear on what is to be done.
@@ -21,7 +21,7 @@ pub enum Need {
 
 /// What is known of a request beside its words.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Known {
+pub struct RequestFacts {
     /// What it is for.
     pub intent: Intent,
     /// It names somebody the memory knows.
@@ -115,14 +115,14 @@ const ASKING: &str = "\
 const TO_ME: &str = "tell show remind give let help ask to for teach find get make write";
 
 /// Decides what a request wants of memory. Where nothing tells that it wants nothing, it is taken for a question to memory.
-pub fn need(query: &str, known: Known) -> Need {
+pub fn need(query: &str, known: RequestFacts) -> RequestNeed {
     let text = without_matter(query);
     let words = words(&text);
     let opening = words.iter().take_while(|word| is_one_of(POLITE, word)).count();
     let asked = &words[opening..];
     let personal = known.person || is_personal(&words);
     if is_small_talk(&words) && !known.person || names_the_speaker(&words) || is_sum(query, &words) {
-        return Need::Nothing;
+        return RequestNeed::Nothing;
     }
     let first = asked.first().map_or("", String::as_str);
     let makes = words.iter().any(|word| is_one_of(MAKE, word)) && words.iter().any(|word| is_one_of(MADE, word));
@@ -131,19 +131,19 @@ pub fn need(query: &str, known: Known) -> Need {
         || is_one_of(MADE, first)
         || GENERAL.split(", ").any(|phrase| begins(&words, phrase));
     if is_general && !personal && known.probability < ANSWERS_FROM {
-        return Need::Nothing;
+        return RequestNeed::Nothing;
     }
     if is_task_of(&words, asked, first) || matches!(known.intent, Intent::Plan | Intent::Nudge) {
-        return Need::Task;
+        return RequestNeed::Task;
     }
     // Neither the user nor what was said before is meant, and memory seems to have nothing: the request is for the model.
     let goes_on = GOES_ON.split(", ").any(|phrase| begins(asked, phrase));
     let of_talk = words.iter().any(|word| is_one_of(OF_TALK, word));
     if !personal && known.unknown && (goes_on || !of_talk) {
-        return Need::Nothing;
+        return RequestNeed::Nothing;
     }
     let asks = query.contains('?') || asked.first().or(words.first()).is_some_and(|word| is_one_of(ASKING, word));
-    if personal && asks && known.unknown { Need::Unknown } else { Need::Memory }
+    if personal && asks && known.unknown { RequestNeed::Unknown } else { RequestNeed::Memory }
 }
 
 /// True if something is to be proposed, planned or ordered.
@@ -270,128 +270,128 @@ mod tests {
 
     /// A letter stands for what is known beside the request: `p` a person the memory knows, a digit the probability in tenths;
     /// with 0 nothing seems to be known.
-    const TABLE: [(&str, &str, Need); 117] = [
+    const TABLE: [(&str, &str, RequestNeed); 117] = [
         // Nothing is asked of memory.
-        ("hi", "", Need::Nothing),
-        ("Hello there!", "", Need::Nothing),
-        ("good morning, how are you today?", "", Need::Nothing),
-        ("thanks so much", "", Need::Nothing),
-        ("ok cool, bye", "", Need::Nothing),
-        ("", "", Need::Nothing),
-        ("heyyy", "", Need::Nothing),
-        ("hiya!", "", Need::Nothing),
-        ("helloooo", "", Need::Nothing),
-        ("good morning Gwen here", "p", Need::Nothing),
-        ("Thank you, that's kind", "", Need::Nothing),
-        ("buenos días", "", Need::Nothing),
-        ("guten Morgen", "", Need::Nothing),
-        ("你好", "", Need::Nothing),
-        ("3x4=?", "", Need::Nothing),
-        ("tell me something funny", "", Need::Nothing),
-        ("how do i boil an egg", "6", Need::Nothing),
-        ("17*23", "", Need::Nothing),
-        ("what is 17 * 23?", "", Need::Nothing),
-        ("what's 15 percent of 80", "", Need::Nothing),
-        ("square root of 144", "", Need::Nothing),
-        ("write a haiku about autumn", "", Need::Nothing),
-        ("haiku about rain pls", "", Need::Nothing),
-        ("Could you please write me a poem on the sea?", "", Need::Nothing),
-        ("tell me a joke", "", Need::Nothing),
-        ("I want a limerick about a frog", "", Need::Nothing),
-        ("I need a regex for e-mail addresses", "", Need::Nothing),
-        ("explain what a mutex is", "", Need::Nothing),
-        ("can you explain to me how tides work", "", Need::Nothing),
-        ("translate \"I love my dog\" to French", "", Need::Nothing),
-        ("Translate to German: my sister is ill", "", Need::Nothing),
-        ("translate 'where is my hotel' into Polish", "", Need::Nothing),
-        ("summarize this text: I went home and we ate", "", Need::Nothing),
-        ("fix this code: fn main() { let my = 1 }", "", Need::Nothing),
-        ("What is a monad?", "", Need::Nothing),
-        ("what's the capital of Peru", "", Need::Nothing),
-        ("Who wrote Hamlet?", "", Need::Nothing),
-        ("what does ephemeral mean", "", Need::Nothing),
-        ("How does photosynthesis work?", "", Need::Nothing),
-        ("how do I center a div", "", Need::Nothing),
-        ("how to boil an egg", "", Need::Nothing),
-        ("why is the sky blue?", "", Need::Nothing),
-        ("convert 5 miles to km", "", Need::Nothing),
-        ("what's the difference between a virus and a bacterium", "0", Need::Nothing),
-        ("Define entropy.", "0", Need::Nothing),
-        ("Who won the 1998 world cup?", "0", Need::Nothing),
-        ("Is the moon bigger than Mercury?", "0", Need::Nothing),
-        ("What does 'ephemeral' mean?", "0", Need::Nothing),
-        ("Make a table of the planets.", "0", Need::Nothing),
-        ("Sort these numbers: 5, 2, 9", "0", Need::Nothing),
-        ("Continue", "0", Need::Nothing),
-        ("Explain photosynthesis like I'm five", "", Need::Nothing),
-        ("Who was the first man on the moon?", "0", Need::Nothing),
-        ("How many grams in an ounce?", "0", Need::Nothing),
-        ("Hallo, wie geht's?", "", Need::Nothing),
-        ("Another one please", "0", Need::Nothing),
-        ("and in Rust?", "0", Need::Nothing),
-        ("When does the ferry leave?", "0", Need::Nothing),
+        ("hi", "", RequestNeed::Nothing),
+        ("Hello there!", "", RequestNeed::Nothing),
+        ("good morning, how are you today?", "", RequestNeed::Nothing),
+        ("thanks so much", "", RequestNeed::Nothing),
+        ("ok cool, bye", "", RequestNeed::Nothing),
+        ("", "", RequestNeed::Nothing),
+        ("heyyy", "", RequestNeed::Nothing),
+        ("hiya!", "", RequestNeed::Nothing),
+        ("helloooo", "", RequestNeed::Nothing),
+        ("good morning Gwen here", "p", RequestNeed::Nothing),
+        ("Thank you, that's kind", "", RequestNeed::Nothing),
+        ("buenos días", "", RequestNeed::Nothing),
+        ("guten Morgen", "", RequestNeed::Nothing),
+        ("你好", "", RequestNeed::Nothing),
+        ("3x4=?", "", RequestNeed::Nothing),
+        ("tell me something funny", "", RequestNeed::Nothing),
+        ("how do i boil an egg", "6", RequestNeed::Nothing),
+        ("17*23", "", RequestNeed::Nothing),
+        ("what is 17 * 23?", "", RequestNeed::Nothing),
+        ("what's 15 percent of 80", "", RequestNeed::Nothing),
+        ("square root of 144", "", RequestNeed::Nothing),
+        ("write a haiku about autumn", "", RequestNeed::Nothing),
+        ("haiku about rain pls", "", RequestNeed::Nothing),
+        ("Could you please write me a poem on the sea?", "", RequestNeed::Nothing),
+        ("tell me a joke", "", RequestNeed::Nothing),
+        ("I want a limerick about a frog", "", RequestNeed::Nothing),
+        ("I need a regex for e-mail addresses", "", RequestNeed::Nothing),
+        ("explain what a mutex is", "", RequestNeed::Nothing),
+        ("can you explain to me how tides work", "", RequestNeed::Nothing),
+        ("translate \"I love my dog\" to French", "", RequestNeed::Nothing),
+        ("Translate to German: my sister is ill", "", RequestNeed::Nothing),
+        ("translate 'where is my hotel' into Polish", "", RequestNeed::Nothing),
+        ("summarize this text: I went home and we ate", "", RequestNeed::Nothing),
+        ("fix this code: fn main() { let my = 1 }", "", RequestNeed::Nothing),
+        ("What is a monad?", "", RequestNeed::Nothing),
+        ("what's the capital of Peru", "", RequestNeed::Nothing),
+        ("Who wrote Hamlet?", "", RequestNeed::Nothing),
+        ("what does ephemeral mean", "", RequestNeed::Nothing),
+        ("How does photosynthesis work?", "", RequestNeed::Nothing),
+        ("how do I center a div", "", RequestNeed::Nothing),
+        ("how to boil an egg", "", RequestNeed::Nothing),
+        ("why is the sky blue?", "", RequestNeed::Nothing),
+        ("convert 5 miles to km", "", RequestNeed::Nothing),
+        ("what's the difference between a virus and a bacterium", "0", RequestNeed::Nothing),
+        ("Define entropy.", "0", RequestNeed::Nothing),
+        ("Who won the 1998 world cup?", "0", RequestNeed::Nothing),
+        ("Is the moon bigger than Mercury?", "0", RequestNeed::Nothing),
+        ("What does 'ephemeral' mean?", "0", RequestNeed::Nothing),
+        ("Make a table of the planets.", "0", RequestNeed::Nothing),
+        ("Sort these numbers: 5, 2, 9", "0", RequestNeed::Nothing),
+        ("Continue", "0", RequestNeed::Nothing),
+        ("Explain photosynthesis like I'm five", "", RequestNeed::Nothing),
+        ("Who was the first man on the moon?", "0", RequestNeed::Nothing),
+        ("How many grams in an ounce?", "0", RequestNeed::Nothing),
+        ("Hallo, wie geht's?", "", RequestNeed::Nothing),
+        ("Another one please", "0", RequestNeed::Nothing),
+        ("and in Rust?", "0", RequestNeed::Nothing),
+        ("When does the ferry leave?", "0", RequestNeed::Nothing),
         // What bears on a task.
-        ("suggest a restaurant for tonight", "", Need::Task),
-        ("Recommend me a book", "", Need::Task),
-        ("plan my saturday", "", Need::Task),
-        ("which film should I watch tonight?", "", Need::Task),
-        ("could you help me pick a gift for Anna", "p", Need::Task),
-        ("what should I cook tonight?", "", Need::Task),
-        ("where should we eat on friday", "", Need::Task),
-        ("dinner ideas for four", "", Need::Task),
-        ("any suggestions for the weekend?", "", Need::Task),
-        ("Find me a hotel in Lisbon", "", Need::Task),
-        ("book a table for two", "0", Need::Task),
-        ("organise a trip to Rome", "", Need::Task),
-        ("pack my bag for the mountains", "", Need::Task),
-        ("order some groceries", "", Need::Task),
-        ("make a 3 day itinerary for Kyoto", "", Need::Task),
+        ("suggest a restaurant for tonight", "", RequestNeed::Task),
+        ("Recommend me a book", "", RequestNeed::Task),
+        ("plan my saturday", "", RequestNeed::Task),
+        ("which film should I watch tonight?", "", RequestNeed::Task),
+        ("could you help me pick a gift for Anna", "p", RequestNeed::Task),
+        ("what should I cook tonight?", "", RequestNeed::Task),
+        ("where should we eat on friday", "", RequestNeed::Task),
+        ("dinner ideas for four", "", RequestNeed::Task),
+        ("any suggestions for the weekend?", "", RequestNeed::Task),
+        ("Find me a hotel in Lisbon", "", RequestNeed::Task),
+        ("book a table for two", "0", RequestNeed::Task),
+        ("organise a trip to Rome", "", RequestNeed::Task),
+        ("pack my bag for the mountains", "", RequestNeed::Task),
+        ("order some groceries", "", RequestNeed::Task),
+        ("make a 3 day itinerary for Kyoto", "", RequestNeed::Task),
         // Something is asked of memory.
-        ("Where do I live?", "", Need::Memory),
-        ("what is my cat called", "", Need::Memory),
-        ("whats my sisters name??", "", Need::Memory),
-        ("Where does Anna work?", "p", Need::Memory),
-        ("When did Caroline go to the support group?", "p", Need::Memory),
-        ("tea", "", Need::Memory),
-        ("how am i doing today?", "", Need::Memory),
-        ("who am I to you, friend?", "", Need::Memory),
-        ("boiler serial number", "", Need::Memory),
-        ("what did you recommend last week?", "", Need::Memory),
-        ("What were your suggestions for the garden?", "", Need::Memory),
-        ("find my note about the boiler", "", Need::Memory),
-        ("do you remember the name of the dentist?", "", Need::Memory),
-        ("remind me what we decided about the roof", "", Need::Memory),
-        ("Which database does the billing service use?", "", Need::Memory),
-        ("who is on call this week", "", Need::Memory),
-        ("What is a good gift for my mother?", "", Need::Memory),
-        ("write an email to my boss about the delay", "", Need::Memory),
-        ("write a poem for my sister's birthday", "", Need::Memory),
-        ("Explain my insurance again", "", Need::Memory),
-        ("what is a mutex", "9", Need::Memory),
-        ("How do I take my coffee?", "", Need::Memory),
-        ("how does Tom feel about the job", "p", Need::Memory),
-        ("tell me about Anna", "p", Need::Memory),
-        ("hello Anna", "p", Need::Memory),
-        ("Am I allergic to anything", "", Need::Memory),
-        ("what do you know about me?", "", Need::Memory),
-        ("did we ever go to Spain", "", Need::Memory),
-        ("I got the job!", "0", Need::Memory),
-        ("My knee hurts again", "0", Need::Memory),
-        ("2019", "", Need::Memory),
-        ("order number of the laptop", "", Need::Memory),
-        ("When does the ferry leave?", "", Need::Memory),
-        ("what did the neurologist say", "0", Need::Memory),
-        ("suggest a name for a boat", "0", Need::Task),
-        ("book that Tom lent me", "p", Need::Memory),
+        ("Where do I live?", "", RequestNeed::Memory),
+        ("what is my cat called", "", RequestNeed::Memory),
+        ("whats my sisters name??", "", RequestNeed::Memory),
+        ("Where does Anna work?", "p", RequestNeed::Memory),
+        ("When did Caroline go to the support group?", "p", RequestNeed::Memory),
+        ("tea", "", RequestNeed::Memory),
+        ("how am i doing today?", "", RequestNeed::Memory),
+        ("who am I to you, friend?", "", RequestNeed::Memory),
+        ("boiler serial number", "", RequestNeed::Memory),
+        ("what did you recommend last week?", "", RequestNeed::Memory),
+        ("What were your suggestions for the garden?", "", RequestNeed::Memory),
+        ("find my note about the boiler", "", RequestNeed::Memory),
+        ("do you remember the name of the dentist?", "", RequestNeed::Memory),
+        ("remind me what we decided about the roof", "", RequestNeed::Memory),
+        ("Which database does the billing service use?", "", RequestNeed::Memory),
+        ("who is on call this week", "", RequestNeed::Memory),
+        ("What is a good gift for my mother?", "", RequestNeed::Memory),
+        ("write an email to my boss about the delay", "", RequestNeed::Memory),
+        ("write a poem for my sister's birthday", "", RequestNeed::Memory),
+        ("Explain my insurance again", "", RequestNeed::Memory),
+        ("what is a mutex", "9", RequestNeed::Memory),
+        ("How do I take my coffee?", "", RequestNeed::Memory),
+        ("how does Tom feel about the job", "p", RequestNeed::Memory),
+        ("tell me about Anna", "p", RequestNeed::Memory),
+        ("hello Anna", "p", RequestNeed::Memory),
+        ("Am I allergic to anything", "", RequestNeed::Memory),
+        ("what do you know about me?", "", RequestNeed::Memory),
+        ("did we ever go to Spain", "", RequestNeed::Memory),
+        ("I got the job!", "0", RequestNeed::Memory),
+        ("My knee hurts again", "0", RequestNeed::Memory),
+        ("2019", "", RequestNeed::Memory),
+        ("order number of the laptop", "", RequestNeed::Memory),
+        ("When does the ferry leave?", "", RequestNeed::Memory),
+        ("what did the neurologist say", "0", RequestNeed::Memory),
+        ("suggest a name for a boat", "0", RequestNeed::Task),
+        ("book that Tom lent me", "p", RequestNeed::Memory),
         // Memory has nothing about it.
-        ("What is my blood type?", "0", Need::Unknown),
-        ("where did I park", "0", Need::Unknown),
-        ("Do I have a brother?", "0", Need::Unknown),
-        ("what car do we drive", "0", Need::Unknown),
-        ("Does Anna play chess?", "p0", Need::Unknown),
-        ("remember the wifi password?", "0", Need::Unknown),
-        ("tell me my shoe size", "0", Need::Unknown),
-        ("How old am I?", "0", Need::Unknown),
+        ("What is my blood type?", "0", RequestNeed::Unknown),
+        ("where did I park", "0", RequestNeed::Unknown),
+        ("Do I have a brother?", "0", RequestNeed::Unknown),
+        ("what car do we drive", "0", RequestNeed::Unknown),
+        ("Does Anna play chess?", "p0", RequestNeed::Unknown),
+        ("remember the wifi password?", "0", RequestNeed::Unknown),
+        ("tell me my shoe size", "0", RequestNeed::Unknown),
+        ("How old am I?", "0", RequestNeed::Unknown),
     ];
 
     #[test]
@@ -401,7 +401,7 @@ mod tests {
             let tenths = beside.chars().find_map(|c| c.to_digit(10)).unwrap_or(3);
             let probability = f64::from(tenths).max(0.5) / 10.0;
             let (person, unknown) = (beside.contains('p'), tenths == 0);
-            let known = Known { intent: Intent::Recall, person, probability, unknown };
+            let known = RequestFacts { intent: Intent::Recall, person, probability, unknown };
             let found = need(query, known);
             if found != expected {
                 wrong.push(format!("{query:?}: {found:?}, not {expected:?}"));
@@ -412,9 +412,12 @@ mod tests {
 
     #[test]
     fn an_intent_to_plan_is_a_task() {
-        let known = Known { intent: Intent::Plan, person: false, probability: 0.9, unknown: false };
-        assert_eq!(need("my week", known), Need::Task);
-        assert_eq!(need("why do I sleep badly?", Known { intent: Intent::Reflect, ..known }), Need::Memory);
+        let known = RequestFacts { intent: Intent::Plan, person: false, probability: 0.9, unknown: false };
+        assert_eq!(need("my week", known), RequestNeed::Task);
+        assert_eq!(
+            need("why do I sleep badly?", RequestFacts { intent: Intent::Reflect, ..known }),
+            RequestNeed::Memory
+        );
     }
 
     #[test]

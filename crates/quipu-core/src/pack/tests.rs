@@ -21,7 +21,8 @@ fn whole(text: &str) -> (String, Range<usize>) {
 
 fn said(bits: u64, text: &str) -> Offer {
     let id = item(ItemKind::Turn, bits);
-    let words = Words { id, speaker: "Ines".to_owned(), trust: Trust::User, forms: vec![whole(text)], remark: None };
+    let words =
+        Quotation { id, speaker: "Ines".to_owned(), trust: Trust::User, forms: vec![whole(text)], remark: None };
     Offer {
         section: Section::Found,
         words: Some(words),
@@ -43,12 +44,12 @@ fn kept(bits: u64, text: &str) -> StableLine {
     StableLine { ids, path: None, speaker, said_at: None, trust: Trust::User, text: text.to_owned() }
 }
 
-fn request(user: &UserId, offers: Vec<Offer>) -> Request<'_> {
-    Request {
+fn request(user: &UserId, offers: Vec<Offer>) -> PackInput<'_> {
+    PackInput {
         user,
         version: 7,
         intent: Intent::Recall,
-        need: Need::Memory,
+        need: RequestNeed::Memory,
         narrow: false,
         always: vec![kept(90, "User is allergic to nuts")],
         who: vec![StableLine { path: Some("/identity/name".to_owned()), ..kept(91, "Name: Ines") }],
@@ -140,7 +141,7 @@ fn budgets_hold_are_used_and_what_does_not_fit_is_named() {
     let words = |bits: u64| format!("{} number {bits}", "word ".repeat(20 + bits as usize % 17));
     let offers: Vec<Offer> = (1..=60).map(|bits| said(bits, &words(bits))).collect();
     for max_tokens in [0, 20, 50, 90, 200, 500, 1300, 4000] {
-        let made = pack(&Request { max_tokens, ..request(&me(), offers.clone()) }, &estimate_tokens);
+        let made = pack(&PackInput { max_tokens, ..request(&me(), offers.clone()) }, &estimate_tokens);
         assert!(
             made.tokens <= max_tokens && made.tokens == estimate_tokens(&made.text),
             "{} of {max_tokens}",
@@ -184,11 +185,13 @@ fn the_same_words_stand_once() {
 
 #[test]
 fn a_request_that_asks_nothing_gets_the_stable_part() {
-    let made = pack(&Request { need: Need::Nothing, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
+    let made =
+        pack(&PackInput { need: RequestNeed::Nothing, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
     assert!(made.changing.is_empty() && made.text == made.stable && !made.stable.is_empty());
-    let made = pack(&Request { need: Need::Unknown, ..request(&me(), Vec::new()) }, &estimate_tokens);
+    let made = pack(&PackInput { need: RequestNeed::Unknown, ..request(&me(), Vec::new()) }, &estimate_tokens);
     assert!(made.changing.contains("\nMemory has nothing about this.\n"), "{}", made.text);
-    let made = pack(&Request { need: Need::Unknown, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
+    let made =
+        pack(&PackInput { need: RequestNeed::Unknown, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
     assert!(
         made.changing.contains("\nMemory may have nothing about this. The lines below are the closest.\n"),
         "{}",
@@ -198,7 +201,7 @@ fn a_request_that_asks_nothing_gets_the_stable_part() {
 
 #[test]
 fn ids_and_the_wish_for_citations_are_options() {
-    let made = pack(&Request { ids: true, cite: true, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
+    let made = pack(&PackInput { ids: true, cite: true, ..request(&me(), vec![said(1, "I moved")]) }, &estimate_tokens);
     assert!(
         made.text.contains("[turn_0000000000001] Ines: I moved\n") && made.text.contains(" Cite "),
         "{}",
@@ -213,7 +216,7 @@ fn goals_have_room_where_a_plan_is_made() {
     let turns: Vec<Offer> = (1..60).map(|bits| said(bits, &format!("some words about number {bits}"))).collect();
     let offers: Vec<Offer> = turns.into_iter().chain([goal(70)]).collect();
     for (intent, expected) in [(Intent::Plan, true), (Intent::Recall, false)] {
-        let made = pack(&Request { intent, max_tokens: 400, ..request(&me(), offers.clone()) }, &estimate_tokens);
+        let made = pack(&PackInput { intent, max_tokens: 400, ..request(&me(), offers.clone()) }, &estimate_tokens);
         assert_eq!(made.text.contains("## Goals and open tasks\n"), expected, "{}", made.text);
     }
 }
@@ -221,7 +224,7 @@ fn goals_have_room_where_a_plan_is_made() {
 #[test]
 fn little_stands_beside_an_exact_answer() {
     let offers: Vec<Offer> = (1..60).map(|bits| said(bits, &format!("some words about number {bits}"))).collect();
-    let made = |narrow| pack(&Request { narrow, ..request(&me(), offers.clone()) }, &estimate_tokens);
+    let made = |narrow| pack(&PackInput { narrow, ..request(&me(), offers.clone()) }, &estimate_tokens);
     let (wide, narrow) = (made(false), made(true));
     assert!(narrow.tokens * 2 < wide.tokens && narrow.lines.len() > 1, "{} {}", narrow.tokens, wide.tokens);
     assert!(!narrow.omitted.is_empty());
@@ -237,7 +240,7 @@ fn only_what_is_shown_and_a_few_lines_more_are_counted() {
             counted.borrow_mut().push(text.to_owned());
             estimate_tokens(text)
         };
-        let made = pack(&Request { max_tokens, ..request(&me(), offers.clone()) }, &count);
+        let made = pack(&PackInput { max_tokens, ..request(&me(), offers.clone()) }, &count);
         let counted = counted.into_inner();
         let lines = counted.iter().filter(|text| text.starts_with('[')).count();
         assert!(lines <= made.lines.len() + 25, "{lines} lines counted for {} shown", made.lines.len());

@@ -44,7 +44,7 @@ pub(super) fn is_one_of(list: &str, word: &str) -> bool {
 }
 
 /// A word of a line. It is not stemmed: what a line says by itself depends on no other.
-struct Word<'a> {
+struct LineWord<'a> {
     lower: &'a str,
     /// How many terms it is: none for a stop word; in scripts without spaces each character is one.
     terms: usize,
@@ -52,7 +52,7 @@ struct Word<'a> {
     named: bool,
 }
 
-impl Word<'_> {
+impl LineWord<'_> {
     fn is_number(&self) -> bool {
         self.lower.contains(|c: char| c.is_ascii_digit())
     }
@@ -68,7 +68,7 @@ impl Word<'_> {
 }
 
 /// Calls `each` with the words of a text until it has seen enough.
-fn for_each_word(text: &str, each: &mut dyn FnMut(Word<'_>) -> ControlFlow<()>) {
+fn for_each_word(text: &str, each: &mut dyn FnMut(LineWord<'_>) -> ControlFlow<()>) {
     let mut opens = true;
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '\'' | '’');
     let mut buffer = String::new();
@@ -85,7 +85,7 @@ fn for_each_word(text: &str, each: &mut dyn FnMut(Word<'_>) -> ControlFlow<()>) 
             let mut terms = 0;
             tokens::for_each_content_word(&buffer, |_| terms += 1);
             let named = !opens && raw.starts_with(char::is_uppercase) && !is_one_of(FIRST_PERSON, &buffer);
-            if each(Word { lower: &buffer, terms, named }).is_break() {
+            if each(LineWord { lower: &buffer, terms, named }).is_break() {
                 return;
             }
             opens = false;
@@ -95,7 +95,7 @@ fn for_each_word(text: &str, each: &mut dyn FnMut(Word<'_>) -> ControlFlow<()>) 
 }
 
 /// True for a text with a word of this kind.
-fn has_word(text: &str, is_it: &dyn Fn(&Word<'_>) -> bool) -> bool {
+fn has_word(text: &str, is_it: &dyn Fn(&LineWord<'_>) -> bool) -> bool {
     let mut found = false;
     for_each_word(text, &mut |word| {
         found = is_it(&word);
@@ -148,7 +148,7 @@ pub fn is_backchannel(text: &str) -> bool {
 
 /// True for a line of nothing but politeness: not even "yes" to a question.
 pub fn is_politeness(text: &str) -> bool {
-    let says = |word: &Word<'_>| word.is_content() || is_one_of(ANSWERS, word.lower);
+    let says = |word: &LineWord<'_>| word.is_content() || is_one_of(ANSWERS, word.lower);
     // A name says something unless it is addressed: "Thanks, Maria!".
     !has_word(text, &|word| !word.named && says(word))
         && (!has_word(text, &|word| word.named) || has_word(text, &|word| word.is_chat()))

@@ -36,11 +36,11 @@ fn each(words: &mut Vec<&str>) {
 }
 
 /// A value and what was said of it besides.
-type Said<'a> = (&'a str, &'a BTreeMap<String, String>);
+type QualifiedValue<'a> = (&'a str, &'a BTreeMap<String, String>);
 
 /// True if the one value says only of what kind somebody or something is, and the other is a name of that kind: "a puppy" and
 /// "Biscuit", both with the qualifier `species=dog`.
-pub fn is_named_by((kind, of_kind): Said<'_>, (name, of_name): Said<'_>) -> bool {
+pub fn is_named_by((kind, of_kind): QualifiedValue<'_>, (name, of_name): QualifiedValue<'_>) -> bool {
     let same =
         ["species", "relation"].iter().any(|key| of_kind.get(*key).is_some_and(|is| of_name.get(*key) == Some(is)));
     let last = kind.rsplit(' ').next().unwrap_or_default();

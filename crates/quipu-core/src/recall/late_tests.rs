@@ -51,9 +51,9 @@ fn index(texts: &[&str], with_codes: bool) -> Index {
 fn ask(index: &Index, question: &str) -> Recall {
     let query =
         Query { text: question.to_owned(), k: 10, now: None, filter: Filter::default(), validity: None, intent: None };
-    let plan = Plan::new(index, query).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let plan = QueryPlan::new(index, query).unwrap_or_else(|refusal| panic!("{refusal}"));
     let tokens = QueryTokens::new(borrowed(&tokens_of(&plan.first_person_text)));
-    recall(index, &plan, &Meaning { vector: Some(vec![0.0, 1.0]), tokens, goal: None }, &Options::default())
+    recall(index, &plan, &Meaning { vector: Some(vec![0.0, 1.0]), tokens, goal: None }, &RankOptions::default())
 }
 
 #[test]

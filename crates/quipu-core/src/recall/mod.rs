@@ -12,9 +12,9 @@ pub(crate) mod index;
 mod query;
 mod rank;
 
-pub use answer::decision::{Best, Calibration, Signals, Thresholds, Verdict, decide};
-pub use answer::group::{Group, Lead};
-pub use answer::reliability::{Stretch, calibration_error};
+pub use answer::decision::{AnswerSignals, Best, Calibration, Verdict, VerdictThresholds, decide};
+pub use answer::group::{AnswerGroup, GroupLead};
+pub use answer::reliability::{ReliabilityBin, calibration_error};
 pub use answer::trace::{ArmCount, Detail, LeftOut, Reason, Term, Trace};
 pub use answer::validity::Validity;
 pub use index::dense::{EmbeddingKey, StoredVector, embedding_key};
@@ -27,7 +27,7 @@ pub use query::dates::NamedDate;
 pub use query::intent::Intent;
 pub use query::intervals::Interval;
 pub use query::negation::Negation;
-pub use query::plan::{Filter, Plan, Query, check_question};
+pub use query::plan::{Filter, Query, QueryPlan, check_question};
 pub use rank::candidates::{Arm, Arms};
 pub use rank::core_fields::{CoreField, core_fields};
 pub use rank::items::DerivedHit;
@@ -49,7 +49,7 @@ use crate::memory::Memory;
 
 /// How to score, and how much to say about it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Options {
+pub struct RankOptions {
     /// What everything counts.
     pub profile: Arc<Profile>,
     /// Fill in [`Trace::detail`].
@@ -58,7 +58,7 @@ pub struct Options {
     pub exhaustive_passages_max: usize,
 }
 
-impl Default for Options {
+impl Default for RankOptions {
     fn default() -> Self {
         Self { profile: Arc::default(), explain: false, exhaustive_passages_max: limit::EXHAUSTIVE_PASSAGES_MAX }
     }
@@ -75,15 +75,15 @@ pub struct Recall {
 
 /// What a recall found in sources and in what was drawn from them.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct FoundAnswers {
     /// At most `k` answers, best first, a statement and the words it was read from folded into one.
-    pub groups: Vec<Group>,
+    pub groups: Vec<AnswerGroup>,
     /// Every drawn item that was scored, best first.
     pub derived: Vec<DerivedHit>,
     /// How they were found.
     pub trace: Trace,
     /// What tells whether they answer.
-    pub signals: Signals,
+    pub signals: AnswerSignals,
     /// The probability that they do.
     pub probability: f64,
     /// The best of them says it of somebody else than is asked about.
@@ -118,17 +118,18 @@ pub fn recall_all(
     memory: &Memory,
     index: &Index,
     derived: &DerivedIndex,
-    plan: &Plan,
+    plan: &QueryPlan,
     meaning: &Meaning,
-    options: &Options,
-) -> Found {
+    options: &RankOptions,
+) -> FoundAnswers {
     let out = memory.items().demoted();
     if out.is_empty() || plan.reaches_back() {
         return search((memory, index, derived), plan, meaning, options, None);
     }
     let first = search((memory, index, derived), plan, meaning, options, Some(out));
     // A story that answers best is one whose own words lie further down.
-    let is_story = |group: &Group| matches!(&group.lead, Lead::Derived(hit) if hit.id.kind == ItemKind::Episode);
+    let is_story =
+        |group: &AnswerGroup| matches!(&group.lead, GroupLead::Derived(hit) if hit.id.kind == ItemKind::Episode);
     if first.probability >= SURE && !first.trace.deeper && !first.groups.first().is_some_and(is_story) {
         return first;
     }
@@ -140,11 +141,11 @@ pub fn recall_all(
 /// The same, in everything or in all but what is out of the active index.
 fn search(
     (memory, index, derived): (&Memory, &Index, &DerivedIndex),
-    plan: &Plan,
+    plan: &QueryPlan,
     meaning: &Meaning,
-    options: &Options,
+    options: &RankOptions,
     out: Option<&BTreeSet<ItemId>>,
-) -> Found {
+) -> FoundAnswers {
     let mut drawn = Vec::new();
     // Sources that stand behind a statement take no place of their own.
     let places = if derived.is_empty() { plan.k.max(limit::RANKED) } else { limit::NOMINEES_PER_ARM.max(2 * plan.k) };
@@ -177,9 +178,9 @@ fn search(
         goal: meaning.goal.as_deref(),
     };
     // How sure an answer is does not depend on how many were asked for.
-    let kept = if plan.form.order { plan.k.max(limit::RANKED) } else { plan.k.max(Signals::LOOKED_AT) };
+    let kept = if plan.form.order { plan.k.max(limit::RANKED) } else { plan.k.max(AnswerSignals::LOOKED_AT) };
     desk.rank(&mut groups, kept);
-    let signals = Signals::of(&groups, &terms, &weights);
+    let signals = AnswerSignals::of(&groups, &terms, &weights);
     let profile = &options.profile;
     let among_people = index.talk.is_among_people();
     let calibration = match trace.compared {
@@ -198,11 +199,11 @@ fn search(
         desk.spread(&mut groups);
     }
     groups.truncate(plan.k);
-    Found { groups, derived: drawn, trace, signals, probability, of_another, may_be_of_another, among_people }
+    FoundAnswers { groups, derived: drawn, trace, signals, probability, of_another, may_be_of_another, among_people }
 }
 
 /// Finds the items that answer a question.
-pub fn recall(index: &Index, plan: &Plan, meaning: &Meaning, options: &Options) -> Recall {
+pub fn recall(index: &Index, plan: &QueryPlan, meaning: &Meaning, options: &RankOptions) -> Recall {
     stages(index, plan, (plan.k, Closed::default()), meaning, options, &mut |_, _, _, _| {}).0
 }
 
@@ -225,15 +226,15 @@ struct Closed<'a> {
 }
 
 /// Looks at what was scored, before it is forgotten.
-type Look<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[rank::select::Scored], &[Hit]);
+type Inspect<'a> = &'a mut dyn FnMut(&Evidence<'_>, &Features, &[rank::select::Scored], &[Hit]);
 
 fn stages(
     index: &Index,
-    plan: &Plan,
+    plan: &QueryPlan,
     (places, closed): (usize, Closed<'_>),
     meaning: &Meaning,
-    options: &Options,
-    look: Look<'_>,
+    options: &RankOptions,
+    look: Inspect<'_>,
 ) -> (Recall, Vec<Term>) {
     let matching = options.profile.matching.of(index.talk.is_among_people());
     let all = index.mask(&plan.filter, closed.gone);

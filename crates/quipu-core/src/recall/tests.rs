@@ -59,21 +59,21 @@ fn index(sources: &[Source]) -> Index {
     index
 }
 
-fn plan(index: &Index, text: &str, filter: Filter) -> Plan {
+fn plan(index: &Index, text: &str, filter: Filter) -> QueryPlan {
     let query = Query { text: text.to_owned(), k: 10, now: None, filter, validity: None, intent: None };
-    Plan::new(index, query).unwrap_or_else(|refusal| panic!("{text:?}: {refusal}"))
+    QueryPlan::new(index, query).unwrap_or_else(|refusal| panic!("{text:?}: {refusal}"))
 }
 
-fn ask(index: &Index, text: &str, options: &Options) -> Recall {
+fn ask(index: &Index, text: &str, options: &RankOptions) -> Recall {
     let plan = plan(index, text, Filter::default());
     recall(index, &plan, &meaning(&plan.first_person_text), options)
 }
 
 /// The weights for people among themselves, whoever speaks.
-fn among_people() -> Options {
+fn among_people() -> RankOptions {
     let mut profile = Profile::default();
     profile.matching.assistant = None;
-    Options { profile: Arc::new(profile), ..Options::default() }
+    RankOptions { profile: Arc::new(profile), ..RankOptions::default() }
 }
 
 fn ordinals(recall: &Recall) -> Vec<u32> {
@@ -152,7 +152,7 @@ fn impossible_queries_are_refused() {
         query("x", limit::RECALL_K_MAX + 1),
         query(&"x".repeat(limit::QUERY_BYTES_MAX + 1), 1),
     ] {
-        assert!(Plan::new(&index, bad.clone()).is_err(), "{bad:?} was taken");
+        assert!(QueryPlan::new(&index, bad.clone()).is_err(), "{bad:?} was taken");
     }
 }
 
@@ -169,7 +169,7 @@ fn today_and_yesterday_need_to_know_now() {
         intent: None,
     };
     let named = |now| {
-        let plan = Plan::new(&index, query(now)).unwrap();
+        let plan = QueryPlan::new(&index, query(now)).unwrap();
         (plan.intervals.iter().map(ToString::to_string).collect::<Vec<_>>(), plan.validity)
     };
     assert_eq!(named(None), (vec![], Validity::Now(None)));
@@ -188,7 +188,8 @@ fn every_feature_adds_what_it_should() {
         turn(4, Some("b"), "Ben", "Lovely weather."),
     ];
     let index = index(&sources);
-    let found = ask(&index, "Where was Ben's violin on 9 May 2023?", &Options { explain: true, ..Options::default() });
+    let found =
+        ask(&index, "Where was Ben's violin on 9 May 2023?", &RankOptions { explain: true, ..RankOptions::default() });
     assert_eq!(ordinals(&found)[0], 1);
     let hit =
         |ordinal| found.hits.iter().find(|hit| hit.ordinal == ordinal).map(|hit| hit.contributions).unwrap_or_default();
@@ -212,11 +213,11 @@ fn without_a_vector_words_still_answer() {
     let sources = crowd(40);
     let mut bare = Index::new(DIMENSIONS, "m");
     (0..).zip(&sources).for_each(|(ordinal, source)| bare.add(ordinal, source));
-    let found = ask(&bare, "violin and garden", &Options::default());
+    let found = ask(&bare, "violin and garden", &RankOptions::default());
     assert!(found.trace.dense && found.trace.without_vector == 40 && found.hits.len() == 10);
     assert!(found.hits.iter().all(|hit| hit.contributions.x == 0.0));
     let plan = plan(&bare, "violin and garden", Filter::default());
-    let unavailable = recall(&index(&sources), &plan, &Meaning::default(), &Options::default());
+    let unavailable = recall(&index(&sources), &plan, &Meaning::default(), &RankOptions::default());
     assert!(!unavailable.trace.dense);
     assert_eq!(unavailable.hits, found.hits);
 }
@@ -226,7 +227,7 @@ fn nothing_is_returned_for_which_nothing_speaks() {
     let sources = [turn(1, None, "Anna", "Bread."), turn(2, None, "Anna", "Is it bread?")];
     let index = index(&sources);
     let plan = plan(&index, "volcano", Filter::default());
-    let found = recall(&index, &plan, &Meaning::default(), &Options { explain: true, ..Options::default() });
+    let found = recall(&index, &plan, &Meaning::default(), &RankOptions { explain: true, ..RankOptions::default() });
     assert_eq!(found.hits, []);
     let left_out = found.trace.detail.map(|detail| detail.left_out).unwrap_or_default();
     assert_eq!(left_out.iter().map(|out| out.reason).collect::<Vec<_>>(), [Reason::NoEvidence; 2]);
@@ -248,7 +249,7 @@ fn long_texts_answer_with_the_right_passage() {
     let searchable = sources[0].searchable();
     for (question, answer) in [("Where is the violin?", "under the stairs"), ("a lighthouse", "photo of a lighthouse")]
     {
-        let found = ask(&index, question, &Options::default());
+        let found = ask(&index, question, &RankOptions::default());
         assert_eq!(found.hits.len(), 1);
         assert!(searchable[found.hits[0].span.clone()].contains(answer));
     }
@@ -298,7 +299,7 @@ fn imports_and_gaps_are_not_found() {
     index.add(5, &turn(8, None, "Anna", "violin"));
     index.add(5, &turn(9, None, "Anna", "violin violin"));
     assert_eq!((index.len(), index.passage_count()), (6, 1));
-    assert_eq!(ordinals(&ask(&index, "violin", &Options::default())), [5]);
+    assert_eq!(ordinals(&ask(&index, "violin", &RankOptions::default())), [5]);
 }
 
 /// Few enough that a crowd of 6,000 is not scored whole.
@@ -315,8 +316,10 @@ fn arms_find_what_scoring_everything_finds() {
         "Where did Ben take the train?",
         "coffee and paint in 2024",
     ] {
-        let by_arms = ask(&index, question, &Options { exhaustive_passages_max: EXHAUSTIVE_MAX, ..Options::default() });
-        let by_all = ask(&index, question, &Options { exhaustive_passages_max: usize::MAX, ..Options::default() });
+        let by_arms =
+            ask(&index, question, &RankOptions { exhaustive_passages_max: EXHAUSTIVE_MAX, ..RankOptions::default() });
+        let by_all =
+            ask(&index, question, &RankOptions { exhaustive_passages_max: usize::MAX, ..RankOptions::default() });
         assert!(by_arms.trace.scored < 5000 && by_all.trace.scored == 6000);
         assert!(by_arms.hits.iter().all(|hit| hit.arms.iter().count() > 0 && !hit.arms.has(Arm::All)));
         kept += ordinals(&by_all).iter().filter(|&ordinal| ordinals(&by_arms).contains(ordinal)).count();
@@ -335,7 +338,7 @@ fn filters_act_inside_the_arms() {
             &index,
             &plan,
             &meaning(&plan.first_person_text),
-            &Options { exhaustive_passages_max, ..Options::default() },
+            &RankOptions { exhaustive_passages_max, ..RankOptions::default() },
         )
     };
     let entries = Filter { kinds: vec![ItemKind::Entry], ..Filter::default() };
@@ -420,9 +423,9 @@ proptest! {
         let sources = [turn(1, Some("a"), "Anna", &text), turn(2, Some("a"), "Zoë", &question)];
         let index = index(&sources);
         let query = Query { text: question, k: 5, now: None, filter: Filter::default(), validity: None, intent: None };
-        if let Ok(plan) = Plan::new(&index, query) {
+        if let Ok(plan) = QueryPlan::new(&index, query) {
             let exhaustive_passages_max = if exhaustive { 10 } else { 0 };
-            let found = recall(&index, &plan, &meaning(&plan.first_person_text), &Options { explain: true, exhaustive_passages_max, ..Options::default() });
+            let found = recall(&index, &plan, &meaning(&plan.first_person_text), &RankOptions { explain: true, exhaustive_passages_max, ..RankOptions::default() });
             prop_assert!(found.hits.len() <= 2);
         }
     }

@@ -12,7 +12,7 @@ use crate::predicate::Predicates;
 
 /// One source to decide on, and what is known when it is decided.
 #[derive(Clone, Copy)]
-pub struct Case<'a> {
+pub struct ReconcileInput<'a> {
     /// The memory as it is.
     pub memory: &'a Memory,
     /// What relations mean.
@@ -35,7 +35,7 @@ pub struct Case<'a> {
     pub nearest: &'a dyn Fn(&FactCandidate) -> Option<(ItemId, f32)>,
 }
 
-impl Case<'_> {
+impl ReconcileInput<'_> {
     /// When it was said, as far as anybody knows.
     pub fn said_at(&self) -> Timestamp {
         self.reading.said_at.unwrap_or(self.now)

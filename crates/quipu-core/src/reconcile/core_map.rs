@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::CoreChange;
 use crate::core_document::{self, Categories, DYNAMIC, FieldChange, FieldOp, Registry, UNCATEGORIZED};
 use crate::event::Change;
-use crate::evolve::Schema;
+use crate::evolve::GrownSchema;
 use crate::extract::USER;
 use crate::item::{DerivedChange, Fact};
 use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, slug};
@@ -18,7 +18,7 @@ use crate::predicate::{CorePlace, Predicate, Predicates, Spelling, slug};
 /// The core document while an event is being decided.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
-    schema: &'a Schema,
+    schema: &'a GrownSchema,
     before: Value,
     after: Value,
     paths: BTreeSet<String>,
@@ -27,7 +27,7 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn of(core: &Value, schema: &'a Schema) -> Self {
+    pub(super) fn of(core: &Value, schema: &'a GrownSchema) -> Self {
         let (before, after) = (core.clone(), core.clone());
         Self { schema, before, after, paths: BTreeSet::new(), fields: Vec::new(), done: Vec::new() }
     }
@@ -85,7 +85,7 @@ impl<'a> Draft<'a> {
 
     /// Takes a fact out of where it stands under another schema: what a promotion did not find stayed where it was, and what
     /// came after a promotion that counts no longer stands where the category was.
-    pub(super) fn take_stray(&mut self, predicates: &Predicates, schema: &Schema, fact: &Fact) {
+    pub(super) fn take_stray(&mut self, predicates: &Predicates, schema: &GrownSchema, fact: &Fact) {
         let Some(place) = place_in(predicates, schema, fact) else { return };
         let own = place_in(predicates, self.schema, fact);
         if own.as_ref() == Some(&place) || !stands(&self.after, predicates, schema, fact) {
@@ -152,7 +152,7 @@ impl<'a> Draft<'a> {
 const FIELDS_PER_CHANGE: usize = 100;
 
 /// True if a fact's value stands in its place of a document.
-pub(super) fn stands(document: &Value, predicates: &Predicates, schema: &Schema, fact: &Fact) -> bool {
+pub(super) fn stands(document: &Value, predicates: &Predicates, schema: &GrownSchema, fact: &Fact) -> bool {
     let Some(place) = place_in(predicates, schema, fact) else { return false };
     let Some(value) = document.pointer(&place.pointer) else { return false };
     match place.shape {
@@ -169,7 +169,7 @@ pub(super) const ALLERGY_KINDS: [&str; 3] = ["food", "medication", "environmenta
 
 /// Where a fact stands.
 #[derive(Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct CorePath {
     pub(super) pointer: String,
     shape: Shape,
 }
@@ -183,13 +183,13 @@ enum Shape {
 }
 
 /// The place of a fact in a memory that promoted categories.
-pub(super) fn place_in(predicates: &Predicates, schema: &Schema, fact: &Fact) -> Option<Place> {
+pub(super) fn place_in(predicates: &Predicates, schema: &GrownSchema, fact: &Fact) -> Option<CorePath> {
     let place = place_of(predicates, fact)?;
-    Some(Place { pointer: schema.place(&place.pointer), ..place })
+    Some(CorePath { pointer: schema.place(&place.pointer), ..place })
 }
 
 /// The place of a fact by its relation alone; this is what is recorded of it. `None` if it has none: it is not about the user, or its relation stands nowhere.
-pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<Place> {
+pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<CorePath> {
     if fact.subject != USER {
         return None;
     }
@@ -200,7 +200,7 @@ pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<Place> {
             Some(topic) => format!("/dynamicCategories/{}/data/{name}", slug(topic)),
             None => format!("/uncategorized/{name}"),
         };
-        return Some(Place { pointer, shape: Shape::List });
+        return Some(CorePath { pointer, shape: Shape::List });
     }
     let (path, shape) = match predicate.core.as_ref()? {
         CorePlace::Set(path) => (path.clone(), Shape::Set),
@@ -213,7 +213,7 @@ pub(super) fn place_of(predicates: &Predicates, fact: &Fact) -> Option<Place> {
     };
     // The one placeholder: which list of allergies.
     let kind = fact.qualifiers.get("kind").map(String::as_str).filter(|kind| ALLERGY_KINDS.contains(kind));
-    Some(Place { pointer: path.replace("{kind}", kind.unwrap_or(ALLERGY_KINDS[0])), shape })
+    Some(CorePath { pointer: path.replace("{kind}", kind.unwrap_or(ALLERGY_KINDS[0])), shape })
 }
 
 /// The object as it is written.
@@ -232,7 +232,7 @@ fn spelled(predicate: &Predicate, object: &str) -> String {
 }
 
 /// The change that writes a fact in.
-fn written(place: &Place, predicate: &Predicate, fact: &Fact) -> FieldChange {
+fn written(place: &CorePath, predicate: &Predicate, fact: &Fact) -> FieldChange {
     let value = spelled(predicate, &fact.object);
     let op = match place.shape {
         Shape::Set => FieldOp::Set { value: Value::String(value) },
@@ -254,7 +254,7 @@ fn written(place: &Place, predicate: &Predicate, fact: &Fact) -> FieldChange {
 }
 
 /// What a dynamic category is about, if the place is in one.
-fn description(place: &Place, predicate: &Predicate) -> Option<String> {
+fn description(place: &CorePath, predicate: &Predicate) -> Option<String> {
     let rest = place.pointer.strip_prefix('/')?.strip_prefix(DYNAMIC)?.strip_prefix('/')?;
     let name = rest.split('/').next().unwrap_or(rest);
     let about = predicate.about.clone().unwrap_or_else(|| name.replace('_', " "));
@@ -262,7 +262,7 @@ fn description(place: &Place, predicate: &Predicate) -> Option<String> {
 }
 
 /// The change that takes a fact out.
-fn removed(place: &Place, predicate: &Predicate, fact: &Fact) -> FieldChange {
+fn removed(place: &CorePath, predicate: &Predicate, fact: &Fact) -> FieldChange {
     let name = fact.object.clone();
     let op = match place.shape {
         Shape::Entry if predicate.named_by.is_none() => FieldOp::Unset { name: None },

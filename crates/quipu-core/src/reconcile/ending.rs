@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::Work;
+use super::DecisionDraft;
 use super::facts::{Claim, outcome, slot_name};
 use super::gate::Verdict;
 use super::same::same_value;
@@ -16,7 +16,7 @@ use crate::predicate::normal;
 /// What somebody is to the user only while they live.
 const ENDED_BY_DEATH: [&str; 4] = ["partner", "pet", "friend", "colleague"];
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     /// Something that holds no longer, or does not hold.
     pub(super) fn end(&mut self, claim: &Claim<'_>, verdict: &Verdict, held_before: bool) {
         let candidate = claim.candidate;

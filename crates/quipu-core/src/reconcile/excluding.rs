@@ -1,13 +1,13 @@
 //! What cannot hold beside a claim: nobody is unemployed and has an employer, or is single and has a partner. The newer claim
 //! ends the older one, or a person is asked.
 
-use super::Work;
+use super::DecisionDraft;
 use super::facts::{Claim, slot_name};
 use super::gate::Verdict;
 use super::same::same_value;
 use crate::item::Fact;
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     /// Ends what the claim excludes, if the claim itself holds now.
     pub(super) fn end_excluded(&mut self, claim: &Claim<'_>, verdict: &Verdict) {
         let (candidate, exclusions) = (claim.candidate, &claim.predicate.excludes);

@@ -7,13 +7,13 @@ use jiff::Timestamp;
 
 use super::gate::{self, Verdict};
 use super::same::same_value;
-use super::{Outcome, Work, core_map, ground};
+use super::{DecisionDraft, Outcome, core_map, ground};
 use crate::event::Trust;
 use crate::extract::window::ModelClaim;
 use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
-    Decision, DerivedChange, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewKind, TimeSpan,
+    DerivedChange, Evidence, Fact, FactChange, FactStatus, FactType, Review, ReviewDecision, ReviewKind, TimeSpan,
 };
 use crate::predicate::{Cardinality, Predicate, is_named_by, normal};
 
@@ -22,7 +22,7 @@ const LESS_CREDIBLE: &str = "something more credible says otherwise";
 /// What a contested claim's confidence is multiplied with.
 const CONTESTED_FACTOR: f64 = 0.8;
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     pub(super) fn fact(&mut self, candidate: &FactCandidate) {
         let case = self.case;
         let candidate = &*self.told_apart(candidate);
@@ -162,7 +162,7 @@ impl Work<'_> {
         }));
         let waiting = self.view.items().waiting_about(same.id);
         for review in waiting.map(|review| review.id).collect::<Vec<_>>() {
-            self.draw(DerivedChange::ReviewDecided { review, decision: Decision::Approved });
+            self.draw(DerivedChange::ReviewDecided { review, decision: ReviewDecision::Approved });
         }
         self.report.asserted.push(outcome(same, "confirmed"));
     }

@@ -1,6 +1,6 @@
 //! The gate: what may come in at all. Decided on provenance before content, because content is what an attacker writes.
 
-use super::Case;
+use super::ReconcileInput;
 use crate::event::Trust;
 use crate::extract::window::ModelClaim;
 use crate::extract::{FactCandidate, USER};
@@ -21,7 +21,7 @@ pub(super) enum Verdict {
 }
 
 /// Why a text may not become a task, a note or a line of the self-model; `None` if it may.
-pub(super) fn objection(case: &Case<'_>, quote: &str, text: &str) -> Option<&'static str> {
+pub(super) fn objection(case: &ReconcileInput<'_>, quote: &str, text: &str) -> Option<&'static str> {
     if (case.shown)(quote) {
         return Some("it repeats what was recalled");
     }
@@ -34,7 +34,12 @@ pub(super) fn objection(case: &Case<'_>, quote: &str, text: &str) -> Option<&'st
 }
 
 /// Judges a claim of a language model. What is sensitive waits for the user instead of being left out unseen.
-pub(super) fn judge_model(case: &Case<'_>, items: &Items, predicate: &Predicate, claim: &ModelClaim) -> Verdict {
+pub(super) fn judge_model(
+    case: &ReconcileInput<'_>,
+    items: &Items,
+    predicate: &Predicate,
+    claim: &ModelClaim,
+) -> Verdict {
     let verdict = judge_open(case, items, predicate, &claim.candidate);
     let sensitive = is_sensitive(case, predicate, &claim.candidate) || guard::sensitivity(&claim.sentence).is_some();
     if verdict == Verdict::Pass && sensitive && !case.policy.keep_sensitive {
@@ -43,12 +48,17 @@ pub(super) fn judge_model(case: &Case<'_>, items: &Items, predicate: &Predicate,
     verdict
 }
 
-fn is_sensitive(case: &Case<'_>, predicate: &Predicate, candidate: &FactCandidate) -> bool {
+fn is_sensitive(case: &ReconcileInput<'_>, predicate: &Predicate, candidate: &FactCandidate) -> bool {
     predicate.sensitivity == Sensitivity::Sensitive || guard::sensitivity(case.quote(&candidate.span)).is_some()
 }
 
 /// Judges one candidate.
-pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
+pub(super) fn judge(
+    case: &ReconcileInput<'_>,
+    items: &Items,
+    predicate: &Predicate,
+    candidate: &FactCandidate,
+) -> Verdict {
     if is_sensitive(case, predicate, candidate) && !case.policy.keep_sensitive {
         return Verdict::Refuse("sensitive, and keeping such things is not switched on".to_owned());
     }
@@ -56,7 +66,7 @@ pub(super) fn judge(case: &Case<'_>, items: &Items, predicate: &Predicate, candi
 }
 
 /// The same, whatever may be sensitive in it.
-fn judge_open(case: &Case<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
+fn judge_open(case: &ReconcileInput<'_>, items: &Items, predicate: &Predicate, candidate: &FactCandidate) -> Verdict {
     let quote = case.quote(&candidate.span);
     if (case.shown)(quote) {
         return Verdict::Refuse("it repeats what was recalled".to_owned());

@@ -31,15 +31,15 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::event::{Change, SourceKind, Trust};
-use crate::extract::{Besides, Extraction};
+use crate::extract::{Extraction, ReadyMadeDetails};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, Evidence, Refused};
 
 pub use by_hand::decisions::{DecisionContext, NewItemId};
-pub use by_hand::proposing::Wanted;
-pub use by_hand::restoring::Skipped;
+pub use by_hand::proposing::ProposedAction;
+pub use by_hand::restoring::SkippedEvent;
 pub use by_hand::rewording::Reworded;
-pub use case::{Case, Policy};
+pub use case::{Policy, ReconcileInput};
 pub use facts::slot_of;
 
 use view::View;
@@ -108,11 +108,11 @@ impl Understanding {
 ///
 /// The same memory, candidates and case give the same changes, but for the ids, which `name` hands out.
 pub fn decide(
-    case: &Case<'_>,
+    case: &ReconcileInput<'_>,
     found: &Extraction,
     name: &mut dyn FnMut(ItemKind) -> ItemId,
 ) -> (Vec<Change>, Understanding) {
-    let mut work = Work {
+    let mut work = DecisionDraft {
         view: View::of(case.memory.items()),
         case,
         besides: &found.besides,
@@ -154,10 +154,10 @@ pub fn decide(
 }
 
 /// A decision in the making.
-pub(crate) struct Work<'a> {
+pub(crate) struct DecisionDraft<'a> {
     view: View<'a>,
-    case: &'a Case<'a>,
-    besides: &'a BTreeMap<usize, Besides>,
+    case: &'a ReconcileInput<'a>,
+    besides: &'a BTreeMap<usize, ReadyMadeDetails>,
     /// Titles of tasks that were not taken up.
     refused_tasks: BTreeSet<String>,
     name: &'a mut dyn FnMut(ItemKind) -> ItemId,
@@ -167,15 +167,15 @@ pub(crate) struct Work<'a> {
     core: core_map::Draft<'a>,
 }
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     /// What is said of the item at a place besides.
-    fn besides(&self, span: &Range<usize>) -> Besides {
+    fn besides(&self, span: &Range<usize>) -> ReadyMadeDetails {
         self.besides.get(&span.start).cloned().unwrap_or_default()
     }
 
     /// Why an item cannot have what is said of it besides.
     fn unfit(&self, span: &Range<usize>) -> Option<String> {
-        let Besides { domain, tags, links, description, .. } = self.besides.get(&span.start)?;
+        let ReadyMadeDetails { domain, tags, links, description, .. } = self.besides.get(&span.start)?;
         if let Some(missing) = links.iter().find(|link| !self.case.memory.has(link.to)) {
             return Some(format!("it links to {}, and there is no such item", missing.to));
         }

@@ -1,6 +1,6 @@
 //! What a language model read: claims that name what they change, and readings of rules that it found wrong.
 
-use super::Work;
+use super::DecisionDraft;
 use super::facts::{Claim, outcome, slot_of};
 use super::gate::{self, Verdict};
 use super::same::same_value;
@@ -13,7 +13,7 @@ use crate::item::{DerivedChange, Fact, FactChange, FactStatus, FactType, ReviewK
 /// From this confidence on a person stands behind a fact, and only a person undoes it.
 const CONFIRMED_MIN: f64 = 0.95;
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     /// Takes back what rules have read in this source and the model says is wrong; what that had ended holds again. What the
     /// model claims too stays, and so does what was said elsewhere or a person stands behind.
     pub(super) fn misread(&mut self, fact: ItemId, claims: &[ModelClaim]) {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Work;
+use super::DecisionDraft;
 use super::facts::slot_name;
 use super::same::same_value;
 use crate::extract::{FactCandidate, USER};
@@ -14,7 +14,7 @@ use crate::recall::index::tokens;
 /// What a person without a name begins with: "user's sister".
 const OF_USER: &str = "user's ";
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     /// The candidate, its subject told apart from somebody else of the same name: "Ana (colleague)"; a relation without a
     /// name has the name it is known by.
     ///

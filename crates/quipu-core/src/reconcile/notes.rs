@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::tasks::{contained, overlap};
-use super::{Outcome, Work, gate};
+use super::{DecisionDraft, Outcome, gate};
 use crate::event::{Actor, Trust};
 use crate::extract::{NoteCandidate, TenetCandidate};
 use crate::id::{ItemId, ItemKind};
@@ -17,7 +17,7 @@ const SAME_NOTE_MIN: f64 = 0.8;
 /// From this share of common stems on, a line that contains another says little more than it.
 const LITTLE_MORE_MIN: f64 = 0.5;
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     pub(super) fn note(&mut self, candidate: &NoteCandidate) {
         let evidence = self.case.evidence(&candidate.span);
         if let Some(reason) = gate::objection(self.case, self.case.quote(&candidate.span), &candidate.text) {

@@ -5,14 +5,14 @@ use jiff::{SignedDuration, Timestamp};
 use super::facts::{Claim, outcome, waits};
 use super::gate::Verdict;
 use super::same::same_value;
-use super::{Work, ground};
+use super::{DecisionDraft, ground};
 use crate::extract::Stance;
 use crate::item::{DerivedChange, Fact, FactChange, FactStatus, ReviewKind};
 
 /// A change this old is still told as news.
 const FRESH_NEWS: SignedDuration = SignedDuration::from_hours(31 * 24);
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     /// Inserts a value between the ones of its time. `current` holds in its place.
     pub(super) fn put_into_history(&mut self, claim: &Claim<'_>, mut fact: Fact, current: Option<&Fact>) {
         let own = fact.began();

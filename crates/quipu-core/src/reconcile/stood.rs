@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::core_map;
-use crate::evolve::Schema;
+use crate::evolve::GrownSchema;
 use crate::predicate::{Cardinality, CorePlace, Predicates, normal};
 
 /// A value of the core document that is, or should be, a fact.
@@ -26,7 +26,7 @@ pub(super) fn has(all: &[CoreFieldFact], value: &CoreFieldFact) -> bool {
 /// Every value of a document that stands where a relation says facts stand, by place.
 pub(super) fn values(
     predicates: &Predicates,
-    schema: &Schema,
+    schema: &GrownSchema,
     document: &Value,
 ) -> BTreeMap<String, Vec<CoreFieldFact>> {
     let mut found: BTreeMap<String, Vec<CoreFieldFact>> = BTreeMap::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Outcome, Work, gate};
+use super::{DecisionDraft, Outcome, gate};
 use crate::extract::{TaskCandidate, TaskKind, TaskNews};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Attempt, DerivedChange, Task, TaskChange, TaskStatus};
@@ -14,7 +14,7 @@ const SAME_TITLE_MIN: f64 = 0.5;
 /// Priority of what nobody weighed.
 const PRIORITY_DEFAULT: u8 = 5;
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     pub(super) fn task(&mut self, candidate: &TaskCandidate) {
         let evidence = self.case.evidence(&candidate.span);
         let word = match candidate.kind {

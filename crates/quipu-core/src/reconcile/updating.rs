@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::Work;
+use super::DecisionDraft;
 use super::facts::{Claim, outcome};
 use super::gate::{self, Verdict};
 use crate::event::Trust;
@@ -27,7 +27,7 @@ const FARTHEST_WITHOUT_UNIT: f64 = 0.12;
 const EMPTY: [&str; 12] =
     ["thing", "stuff", "old", "new", "whole", "business", "situation", "idea", "place", "one", "bit", "time"];
 
-impl Work<'_> {
+impl DecisionDraft<'_> {
     pub(super) fn update(&mut self, update: &UpdateCandidate) {
         let quote = self.case.quote(&update.span);
         if self.case.standing.trust < Trust::User || gate::objection(self.case, quote, &update.what).is_some() {

@@ -2,7 +2,7 @@
 
 use super::decide::{check_text, one_line};
 use super::matching;
-use super::proposal::{Known, MergeProposed};
+use super::proposal::{KnownEntry, MergeProposed};
 use crate::Memory;
 use crate::event::Change;
 use crate::id::{ItemId, ItemKind};
@@ -10,8 +10,8 @@ use crate::item::{DerivedChange, Evidence, Truth};
 use crate::limit;
 
 /// The entries a consolidation may be shown: neither hard exceptions nor what was written by hand.
-pub fn consolidation(memory: &Memory, session: &str) -> Vec<Known> {
-    mergeable(memory, session).into_iter().map(Known::from).collect()
+pub fn consolidation(memory: &Memory, session: &str) -> Vec<KnownEntry> {
+    mergeable(memory, session).into_iter().map(KnownEntry::from).collect()
 }
 
 fn mergeable<'a>(memory: &'a Memory, session: &str) -> Vec<&'a Truth> {

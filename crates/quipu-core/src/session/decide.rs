@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::exchange::Exchange;
-use super::proposal::{Proposal, Proposed};
+use super::proposal::{ProposedEntry, SummaryProposal};
 use super::{RuleBook, SessionOptions, matching, size};
 use crate::Memory;
 use crate::event::{Change, Trust};
@@ -19,7 +19,7 @@ use crate::source::Role;
 const SHORT: &str = "the exchange is short: it is summarised only";
 
 /// What a decision rests on.
-pub struct Case<'a> {
+pub struct SessionDecisionInput<'a> {
     /// The memory as it is.
     pub memory: &'a Memory,
     /// The conversation.
@@ -52,8 +52,8 @@ pub struct Summarized {
 }
 
 /// What is being worked out.
-struct Work<'a> {
-    case: &'a Case<'a>,
+struct SessionDraft<'a> {
+    case: &'a SessionDecisionInput<'a>,
     /// The base truth as this exchange leaves it so far.
     base_truth: Vec<Truth>,
     ground: String,
@@ -68,8 +68,8 @@ struct Work<'a> {
 /// and listed. A hard exception is never touched; nothing binding comes from anybody but the user; what the user said is
 /// changed only by what the user says.
 pub fn summarize(
-    case: &Case<'_>,
-    proposal: Option<&Proposal>,
+    case: &SessionDecisionInput<'_>,
+    proposal: Option<&SummaryProposal>,
     name: &mut dyn FnMut(ItemKind) -> ItemId,
 ) -> (Vec<Change>, Summarized) {
     let depth = size::depth(case.exchange, case.options);
@@ -85,7 +85,7 @@ pub fn summarize(
     };
     let items = case.memory.items();
     let in_force = items.sessions().base_truth(case.session).filter(|truth| !items.is_hidden(truth.id));
-    let mut work = Work {
+    let mut work = SessionDraft {
         case,
         base_truth: in_force.cloned().collect(),
         ground: case.exchange.text(),
@@ -115,7 +115,7 @@ pub fn summarize(
     (changes, work.told)
 }
 
-impl Work<'_> {
+impl SessionDraft<'_> {
     /// A summary within its bounds; the start of the words themselves where it says what they do not.
     fn summary(&mut self, proposed: &str, said: &str, words_max: usize) -> String {
         let proposed = one_line(proposed);
@@ -127,9 +127,9 @@ impl Work<'_> {
         clipped(&proposed, words_max)
     }
 
-    fn diff(&mut self, proposal: &Proposal, depth: Depth, name: &mut dyn FnMut(ItemKind) -> ItemId) {
+    fn diff(&mut self, proposal: &SummaryProposal, depth: Depth, name: &mut dyn FnMut(ItemKind) -> ItemId) {
         let diff = &proposal.base_truth_diff;
-        let removals = diff.remove.iter().map(|text| (DiffOp::Remove, Proposed::Text(text.clone())));
+        let removals = diff.remove.iter().map(|text| (DiffOp::Remove, ProposedEntry::Text(text.clone())));
         let updates = diff.update.iter().map(|entry| (DiffOp::Update, entry.clone()));
         let additions = diff.add.iter().map(|entry| (DiffOp::Add, entry.clone()));
         for (number, (op, entry)) in removals.chain(updates).chain(additions).enumerate() {
@@ -204,7 +204,12 @@ impl Work<'_> {
         Ok(())
     }
 
-    fn put(&mut self, entry: &Proposed, op: DiffOp, name: &mut dyn FnMut(ItemKind) -> ItemId) -> Result<(), String> {
+    fn put(
+        &mut self,
+        entry: &ProposedEntry,
+        op: DiffOp,
+        name: &mut dyn FnMut(ItemKind) -> ItemId,
+    ) -> Result<(), String> {
         let text = one_line(entry.text());
         check_text(&text)?;
         if let Some(same) = self.base_truth.iter().find(|truth| normal(&truth.text) == normal(&text)) {
@@ -232,7 +237,7 @@ impl Work<'_> {
                 return Err(format!("{} is the user's word, and the user does not say this", target.id));
             }
             // What the rules only call a fact keeps what it was.
-            if matches!(entry, Proposed::Text(_)) && kind == TruthKind::Fact {
+            if matches!(entry, ProposedEntry::Text(_)) && kind == TruthKind::Fact {
                 kind = target.kind;
             }
         }
@@ -292,7 +297,7 @@ impl Work<'_> {
                 return Ok((vec![place(held.source.id, start, start + text.len())], Vec::new()));
             }
         }
-        let whole = |held: &crate::memory::Held| place(held.source.id, 0, held.source.text.len());
+        let whole = |held: &crate::memory::HeldSource| place(held.source.id, 0, held.source.text.len());
         for held in sources() {
             if matching::doubt(text, &held.source.text).is_none() {
                 return Ok((vec![whole(held)], Vec::new()));

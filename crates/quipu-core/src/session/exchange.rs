@@ -7,7 +7,7 @@ use crate::event::Trust;
 use crate::id::{ItemId, ItemKind, Seq};
 use crate::item::TurnSummary;
 use crate::limit;
-use crate::memory::Held;
+use crate::memory::HeldSource;
 use crate::source::Role;
 
 /// One exchange.
@@ -16,7 +16,7 @@ pub struct Exchange<'a> {
     /// Its number in the session, from 1. A told exchange keeps its number whatever is taken back before it.
     pub turn: u32,
     /// Its sources, in order; never empty.
-    pub sources: Vec<&'a Held>,
+    pub sources: Vec<&'a HeldSource>,
     /// What the turn log says of it, once it is told.
     pub summary: Option<&'a TurnSummary>,
     /// True if it can be told: there is a reply, or something came after it, or the session is over.
@@ -41,7 +41,7 @@ impl Exchange<'_> {
     }
 
     /// True for words of the user's own.
-    pub fn is_own(held: &Held) -> bool {
+    pub fn is_own(held: &HeldSource) -> bool {
         held.trust == Trust::User && held.source.role == Role::User
     }
 }

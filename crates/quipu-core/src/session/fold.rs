@@ -14,7 +14,7 @@ use crate::limit;
 /// The base truths and turn logs of one memory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sessions {
-    entries: BTreeMap<ItemId, Entry>,
+    entries: BTreeMap<ItemId, BaseTruthEntry>,
     logs: BTreeMap<String, Log>,
     /// Sources that are told, and the event that tells each.
     #[serde(skip)]
@@ -23,7 +23,7 @@ pub struct Sessions {
 
 /// An entry of a base truth, also where it is in force no longer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct BaseTruthEntry {
     /// What it says.
     pub truth: Truth,
     /// The event that made it.
@@ -76,7 +76,7 @@ pub struct BaseTruthSnapshot {
 
 impl Sessions {
     /// One entry, in force or not.
-    pub fn entry(&self, id: ItemId) -> Option<&Entry> {
+    pub fn entry(&self, id: ItemId) -> Option<&BaseTruthEntry> {
         self.entries.get(&id)
     }
 
@@ -163,7 +163,7 @@ impl Sessions {
             DerivedChange::TurnSummarized(told) => self.tell(*told, seq),
             DerivedChange::BaseTruthAdded(truth) => self.add(*truth, seq),
             DerivedChange::BaseTruthRemoved { truth, exchange } => {
-                let may = |entry: &Entry| exchange.is_none() || !entry.truth.is_hard();
+                let may = |entry: &BaseTruthEntry| exchange.is_none() || !entry.truth.is_hard();
                 if self.entries.get(&truth).is_some_and(may) {
                     self.take_out(truth, Gone { seq, into: None });
                 }
@@ -215,7 +215,7 @@ impl Sessions {
         let in_force = &mut self.logs.entry(truth.session.clone()).or_default().in_force;
         let end = in_force.len();
         in_force.insert(place.unwrap_or(end).min(end), truth.id);
-        self.entries.insert(truth.id, Entry { truth, seq, gone: None });
+        self.entries.insert(truth.id, BaseTruthEntry { truth, seq, gone: None });
     }
 
     fn place(&self, session: &str, id: ItemId) -> Option<usize> {

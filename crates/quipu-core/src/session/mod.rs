@@ -24,11 +24,11 @@ mod tests;
 
 pub use artifact::{SessionArtifact, artifacts};
 pub use consolidate::{consolidate, consolidation};
-pub use decide::{Case, Summarized, by_hand, summarize};
+pub use decide::{SessionDecisionInput, Summarized, by_hand, summarize};
 pub use exchange::{Exchange, exchanges, is_over};
-pub use fold::{BaseTruthSnapshot, Entry, Gone, Logged, Sessions};
+pub use fold::{BaseTruthEntry, BaseTruthSnapshot, Gone, Logged, Sessions};
 pub use options::SessionOptions;
-pub use proposal::{Known, MergeProposed, Proposal, Proposed, TruthDiff};
+pub use proposal::{KnownEntry, MergeProposed, ProposedEntry, SummaryProposal, TruthDiff};
 pub use rules::RuleBook;
 pub use size::{depth, is_code_heavy};
 pub use window::{WindowTurn, raw_window};

@@ -8,7 +8,7 @@ use crate::item::{Truth, TruthKind};
 /// A proposed telling of one exchange.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Proposal {
+pub struct SummaryProposal {
     /// What the user wanted, in at most [`crate::limit::USER_SUMMARY_WORDS_MAX`] words.
     #[serde(default)]
     pub user_summary: String,
@@ -26,10 +26,10 @@ pub struct Proposal {
 pub struct TruthDiff {
     /// Entries that are new.
     #[serde(default)]
-    pub add: Vec<Proposed>,
+    pub add: Vec<ProposedEntry>,
     /// Entries in full that take the place of known ones.
     #[serde(default)]
-    pub update: Vec<Proposed>,
+    pub update: Vec<ProposedEntry>,
     /// Entries that hold no longer, or parts of them.
     #[serde(default)]
     pub remove: Vec<String>,
@@ -45,7 +45,7 @@ impl TruthDiff {
 /// A proposed entry: a text, or a text with its kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Proposed {
+pub enum ProposedEntry {
     /// The rules say what it is.
     Text(String),
     /// It says so itself.
@@ -57,7 +57,7 @@ pub enum Proposed {
     },
 }
 
-impl Proposed {
+impl ProposedEntry {
     /// The entry's text.
     pub fn text(&self) -> &str {
         match self {
@@ -76,7 +76,7 @@ impl Proposed {
 
 /// An entry as a summariser is shown it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Known {
+pub struct KnownEntry {
     /// Its name.
     pub id: ItemId,
     /// What it is.
@@ -85,7 +85,7 @@ pub struct Known {
     pub text: String,
 }
 
-impl From<&Truth> for Known {
+impl From<&Truth> for KnownEntry {
     fn from(truth: &Truth) -> Self {
         Self { id: truth.id, kind: truth.kind, text: truth.text.clone() }
     }

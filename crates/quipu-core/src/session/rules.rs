@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::decide::{clipped, one_line};
 use super::matching;
-use super::proposal::{Known, MergeProposed, Proposal, Proposed, TruthDiff};
+use super::proposal::{KnownEntry, MergeProposed, ProposedEntry, SummaryProposal, TruthDiff};
 use crate::episode;
 use crate::item::{Depth, TruthKind};
 use crate::limit;
@@ -67,7 +67,7 @@ static ENGLISH: LazyLock<RuleBook> = LazyLock::new(|| {
 });
 
 /// A sentence of an exchange.
-struct Said<'a> {
+struct ExchangeSentence<'a> {
     text: &'a str,
     role: Role,
     /// Lower case, straight apostrophes, without openers and the last full stop.
@@ -126,7 +126,7 @@ impl RuleBook {
     }
 
     /// How surely a sentence says that an entry goes, 0 to 1.
-    fn dropped(&self, one: &Said<'_>, entry: &str) -> f64 {
+    fn dropped(&self, one: &ExchangeSentence<'_>, entry: &str) -> f64 {
         if one.role != Role::User || !self.drops.is_match(&one.plain) {
             return 0.0;
         }
@@ -135,13 +135,13 @@ impl RuleBook {
     }
 
     /// Tells an exchange in its own sentences. The base truth is left alone if the exchange is short.
-    pub fn propose(&self, user: &str, assistant: &str, depth: Depth, known: &[Known]) -> Proposal {
+    pub fn propose(&self, user: &str, assistant: &str, depth: Depth, known: &[KnownEntry]) -> SummaryProposal {
         let (asked, replied) = (said(self, user, Role::User), said(self, assistant, Role::Assistant));
         let base_truth_diff = match depth {
             Depth::Short => TruthDiff::default(),
             Depth::Medium | Depth::Long => self.diff(&asked, &replied, known),
         };
-        Proposal {
+        SummaryProposal {
             user_summary: self.summary(&asked, user, limit::USER_SUMMARY_WORDS_MAX),
             assistant_summary: self.summary(&replied, assistant, limit::ASSISTANT_SUMMARY_WORDS_MAX),
             base_truth_diff,
@@ -149,7 +149,7 @@ impl RuleBook {
     }
 
     /// Entries of one kind that say the same, or of which one says no more than the other: the newer or fuller one stays.
-    pub fn merges(&self, known: &[Known]) -> Vec<MergeProposed> {
+    pub fn merges(&self, known: &[KnownEntry]) -> Vec<MergeProposed> {
         let mut all: Vec<MergeProposed> = Vec::new();
         let mut used = Vec::new();
         for (place, one) in known.iter().enumerate() {
@@ -200,7 +200,7 @@ impl RuleBook {
     }
 
     /// The kind of a sentence, if it is one to keep.
-    fn sorted(&self, one: &Said<'_>) -> Option<TruthKind> {
+    fn sorted(&self, one: &ExchangeSentence<'_>) -> Option<TruthKind> {
         let plain =
             one.plain.strip_prefix("actually").map_or(one.plain.as_str(), |rest| rest.trim_start_matches([',', ' ']));
         let fits = |kind: &&Kind| {
@@ -214,7 +214,12 @@ impl RuleBook {
         by_pattern.or_else(keyed)
     }
 
-    fn diff(&self, asked: &[Said<'_>], replied: &[Said<'_>], known: &[Known]) -> TruthDiff {
+    fn diff(
+        &self,
+        asked: &[ExchangeSentence<'_>],
+        replied: &[ExchangeSentence<'_>],
+        known: &[KnownEntry],
+    ) -> TruthDiff {
         let mut diff = TruthDiff::default();
         for one in asked.iter().chain(replied) {
             let text = one_line(one.text);
@@ -229,7 +234,7 @@ impl RuleBook {
                 continue;
             }
             let Some(kind) = self.sorted(one) else { continue };
-            let entry = Proposed::Entry { kind, text: text.clone() };
+            let entry = ProposedEntry::Entry { kind, text: text.clone() };
             if known.iter().any(|held| crate::predicate::normal(&held.text) == crate::predicate::normal(&text)) {
                 continue;
             }
@@ -238,7 +243,7 @@ impl RuleBook {
         diff
     }
 
-    fn is_update(&self, one: &Said<'_>, kind: TruthKind, text: &str, known: &[Known]) -> bool {
+    fn is_update(&self, one: &ExchangeSentence<'_>, kind: TruthKind, text: &str, known: &[KnownEntry]) -> bool {
         if kind == TruthKind::Exception {
             return false;
         }
@@ -272,8 +277,8 @@ impl RuleBook {
     }
 
     /// The most telling sentences that fit, in their order.
-    fn summary(&self, sentences: &[Said<'_>], text: &str, words_max: usize) -> String {
-        let words = |one: &Said<'_>| one.text.split_whitespace().count();
+    fn summary(&self, sentences: &[ExchangeSentence<'_>], text: &str, words_max: usize) -> String {
+        let words = |one: &ExchangeSentence<'_>| one.text.split_whitespace().count();
         let mut order: Vec<(usize, f64)> = sentences
             .iter()
             .enumerate()
@@ -299,7 +304,7 @@ impl RuleBook {
 
     /// How telling a sentence is: what binds most, then what is decided or asked; early ones more than late ones, for a
     /// constraint at the start of a long message is easily lost.
-    fn weight(&self, one: &Said<'_>) -> f64 {
+    fn weight(&self, one: &ExchangeSentence<'_>) -> f64 {
         if self.idle.is_match(&one.plain) {
             return 0.0;
         }
@@ -336,7 +341,7 @@ fn code_named(text: &str, rest: &str) -> String {
 }
 
 /// The sentences of a message; quoted packs and fenced code are passed over.
-fn said<'a>(rules: &RuleBook, text: &'a str, role: Role) -> Vec<Said<'a>> {
+fn said<'a>(rules: &RuleBook, text: &'a str, role: Role) -> Vec<ExchangeSentence<'a>> {
     let own: Vec<Range<usize>> = crate::guard::strip_packs(text);
     let mut all = Vec::new();
     for part in own {
@@ -344,7 +349,7 @@ fn said<'a>(rules: &RuleBook, text: &'a str, role: Role) -> Vec<Said<'a>> {
             let start = part.start + span.start;
             let sentence = &text[start..part.start + span.end];
             let place = start as f64 / text.len().max(1) as f64;
-            all.push(Said { text: sentence, role, plain: rules.plain(sentence), place });
+            all.push(ExchangeSentence { text: sentence, role, plain: rules.plain(sentence), place });
         }
     }
     all

@@ -12,7 +12,7 @@ mod never_forgotten;
 
 use std::collections::BTreeSet;
 
-use quipu_core::extract::{Extraction, Reading, Rules};
+use quipu_core::extract::{Extraction, LanguageRules, Reading};
 use quipu_core::predicate::Predicates;
 
 use figures::Figures;
@@ -45,7 +45,7 @@ const OPEN: [&str; 3] = ["event", "state", "restriction"];
 
 /// What the rules that come with Quipu make of a file.
 fn measure_rules(file: &str) -> Figures {
-    let rules = Rules::parse(RULES).unwrap();
+    let rules = LanguageRules::parse(RULES).unwrap();
     measure(&label::cases(file), |case| {
         let mut read = rules.read(&Reading {
             text: &case.text,

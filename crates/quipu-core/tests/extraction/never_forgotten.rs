@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use quipu_core::extract::{FactCandidate, Reading, Rules, Stance, USER, UpdateNews};
+use quipu_core::extract::{FactCandidate, LanguageRules, Reading, Stance, USER, UpdateNews};
 use serde::Deserialize;
 
 /// Floors of recall and precision, of limits and of wishes, for stories the rules were written with and for those they have not
@@ -63,7 +63,7 @@ fn shares(one: &str, other: &str) -> bool {
 }
 
 /// The limits and wishes that hold after a story, and the conditions, which stand beside limits in every pack.
-fn told(rules: &Rules, story: &Story) -> [Vec<String>; 3] {
+fn told(rules: &LanguageRules, story: &Story) -> [Vec<String>; 3] {
     let said_at = "2026-06-15T12:00:00Z".parse().ok();
     let [mut limits, mut wishes, mut conditions] = [Vec::new(), Vec::new(), Vec::new()];
     for text in &story.messages {
@@ -94,7 +94,7 @@ fn told(rules: &Rules, story: &Story) -> [Vec<String>; 3] {
 
 #[test]
 fn limits_and_wishes_in_stories_by_strangers_are_never_forgotten() {
-    let rules = Rules::parse(super::RULES).unwrap();
+    let rules = LanguageRules::parse(super::RULES).unwrap();
     for (half, limits_min, wishes_min) in FLOORS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/standing").join(half);
         let [mut limits, mut wishes] = [Sums::default(), Sums::default()];

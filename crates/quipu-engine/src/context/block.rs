@@ -9,9 +9,9 @@ use quipu_core::id::{ItemId, Seq, UserId};
 use quipu_core::item::{Review, ReviewKind};
 use quipu_core::limit;
 use quipu_core::memory::Memory;
-use quipu_core::pack::need::{Known, need};
-use quipu_core::pack::{self, Need, Offer, Pack, StableLine, estimate_tokens};
-use quipu_core::recall::{Intent, Plan, Verdict, core_fields};
+use quipu_core::pack::need::{RequestFacts, need};
+use quipu_core::pack::{self, Offer, Pack, RequestNeed, StableLine, estimate_tokens};
+use quipu_core::recall::{Intent, QueryPlan, Verdict, core_fields};
 use serde::Serialize;
 
 use crate::context::offers::{self, PackRequest};
@@ -23,7 +23,7 @@ use crate::history::versions::When;
 use crate::lock::before_slow_call;
 use crate::ports::Tokenizer;
 use crate::read::answers::{Answer, Quotes};
-use crate::read::recall::{self, Decision, FoundIn, RecallOptions};
+use crate::read::recall::{self, FoundIn, RecallDecision, RecallOptions};
 
 /// What to pack.
 #[derive(Debug, Clone)]
@@ -117,7 +117,7 @@ pub struct JudgedContext {
     /// The version it was made of.
     pub version: Seq,
     /// Whether memory answers the question.
-    pub decision: Decision,
+    pub decision: RecallDecision,
     /// What recall had to do without, if it did.
     pub degraded: Option<String>,
 }
@@ -151,11 +151,11 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
     let (parts, report) = recall::on_version(engine, &open, options.at, &mut |at| {
         let kept = open.texts_generation();
         let gathered = recall::find(engine, at, (&asked, Quotes::LeftOut), &mut |found| {
-            let parts = Parts::of(engine, &found, options, (now, shown));
+            let parts = PackParts::of(engine, &found, options, (now, shown));
             Ok((parts, found.report))
         })?;
         // What only the reader's own question brought up is not shown, and not kept in mind as shown.
-        if gathered.0.need != Need::Nothing {
+        if gathered.0.need != RequestNeed::Nothing {
             recall::note_shown(&open, kept, &gathered.1);
         }
         Ok(gathered)
@@ -185,9 +185,9 @@ fn made(engine: &Engine, user: &UserId, options: &ContextOptions, shown: &BTreeS
 }
 
 /// What a pack is made of, apart from the memory: it is packed with nothing held.
-struct Parts {
+struct PackParts {
     intent: Intent,
-    need: Need,
+    need: RequestNeed,
     narrow: bool,
     always: Vec<StableLine>,
     who: Vec<StableLine>,
@@ -196,7 +196,7 @@ struct Parts {
     offers: Vec<Offer>,
 }
 
-impl Parts {
+impl PackParts {
     fn of(
         engine: &Engine,
         found: &FoundIn<'_>,
@@ -206,7 +206,7 @@ impl Parts {
         let FoundIn { sight, report, plan, drawn } = found;
         let memory = sight.memory;
         let decision = &report.decision;
-        let known = Known {
+        let known = RequestFacts {
             intent: plan.intent,
             person: names_somebody(plan, &report.hits),
             probability: decision.probability,
@@ -220,20 +220,20 @@ impl Parts {
         };
         let need = match need(&options.query, known) {
             // Who says what it is for wants something.
-            Need::Nothing if options.intent.is_some() => Need::Memory,
+            RequestNeed::Nothing if options.intent.is_some() => RequestNeed::Memory,
             // Whoever has said nothing yet is not told that memory has nothing.
-            Need::Unknown if memory.sources().is_empty() && report.hits.is_empty() => Need::Nothing,
+            RequestNeed::Unknown if memory.sources().is_empty() && report.hits.is_empty() => RequestNeed::Nothing,
             need => need,
         };
         let is_exact = decision.verdict == Verdict::Answer && decision.signals.holds >= 1.0;
         let narrow = match need {
-            Need::Unknown => !decision.among_people,
-            Need::Memory => is_exact,
-            Need::Task | Need::Nothing => false,
+            RequestNeed::Unknown => !decision.among_people,
+            RequestNeed::Memory => is_exact,
+            RequestNeed::Task | RequestNeed::Nothing => false,
         };
         let (always, who) = (stable_part::always(memory, &engine.predicates, now), stable_part::who(memory, now));
         let (mut questions, mut fields, mut all) = (Vec::new(), Vec::new(), Vec::new());
-        if need != Need::Nothing {
+        if need != RequestNeed::Nothing {
             let ids = |kept: &[StableLine]| kept.iter().flat_map(|kept| kept.ids.iter().copied()).collect();
             let (always, who) = (ids(&always), ids(&who));
             let wanted = PackRequest { plan, need, predicates: &engine.predicates, shown, always, who };
@@ -241,7 +241,7 @@ impl Parts {
             questions = open_questions(memory, &report.hits);
         }
         // A field has no session, so a narrowed question is not about it.
-        if need != Need::Nothing && options.session.is_none() {
+        if need != RequestNeed::Nothing && options.session.is_none() {
             let told = |path: &str| {
                 all.iter().flat_map(|offer| &offer.noted).any(|noted| {
                     let fact = memory.items().fact(noted.id);
@@ -254,8 +254,8 @@ impl Parts {
         Self { intent: plan.intent, need, narrow, always, who, questions, fields, offers: all }
     }
 
-    fn request<'a>(self, user: &'a UserId, version: Seq, options: &ContextOptions) -> pack::Request<'a> {
-        pack::Request {
+    fn request<'a>(self, user: &'a UserId, version: Seq, options: &ContextOptions) -> pack::PackInput<'a> {
+        pack::PackInput {
             user,
             version,
             intent: self.intent,
@@ -274,7 +274,7 @@ impl Parts {
 }
 
 /// True if the question names one who speaks, or is spoken of, in what was found.
-fn names_somebody(plan: &Plan, hits: &[Answer]) -> bool {
+fn names_somebody(plan: &QueryPlan, hits: &[Answer]) -> bool {
     let is_one = |name: &str| {
         plan.entities.iter().any(|entity| {
             let first = name.split_whitespace().next().unwrap_or_default();

@@ -9,10 +9,10 @@ use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Evidence, Fact, FactType, Note, TaskStatus, TenetStatus, TimeSpan, stretch};
-use quipu_core::memory::Held;
-use quipu_core::pack::{self, Need, Noted, Offer, Section, TermTable, Words, excerpts};
+use quipu_core::memory::HeldSource;
+use quipu_core::pack::{self, Noted, Offer, Quotation, RequestNeed, Section, TermTable, excerpts};
 use quipu_core::predicate::Predicates;
-use quipu_core::recall::{DerivedHit, Intent, Plan};
+use quipu_core::recall::{DerivedHit, Intent, QueryPlan};
 use quipu_core::source::Source;
 
 use crate::read::answers::{self, Answer};
@@ -51,8 +51,8 @@ const UNASKED: f64 = 0.05;
 
 /// What a pack is asked for.
 pub(crate) struct PackRequest<'a> {
-    pub(crate) plan: &'a Plan,
-    pub(crate) need: Need,
+    pub(crate) plan: &'a QueryPlan,
+    pub(crate) need: RequestNeed,
     pub(crate) predicates: &'a Predicates,
     /// Sources the reader has before them.
     pub(crate) shown: &'a BTreeSet<ItemId>,
@@ -107,7 +107,7 @@ impl<'a> OfferContext<'a> {
             ItemKind::Tenet => self.add_tenet(hit.id, value),
             _ => {
                 let Some(held) = self.memory.get(hit.id) else { return };
-                let is_task = self.wanted.need == Need::Task;
+                let is_task = self.wanted.need == RequestNeed::Task;
                 let bears =
                     !is_task || share >= TASK_SHARE_MIN || pack::need::bears(&hit.text) || self.read_bears(hit.id);
                 let told = (!hit.outdated.is_empty()).then(|| {
@@ -152,7 +152,7 @@ impl<'a> OfferContext<'a> {
         };
         let noted = self.noted(hit, agreed);
         let may_bear = fact.is_none_or(bears) || share >= TASK_SHARE_MIN;
-        let value = if self.wanted.need == Need::Task && !may_bear { 0.0 } else { value };
+        let value = if self.wanted.need == RequestNeed::Task && !may_bear { 0.0 } else { value };
         // The newest words come first; of what was read from many a reader needs one.
         let mut known = evidence.iter().rev().filter_map(|place| Some((place, self.memory.get(place.source)?)));
         let Some((place, held)) = known.next() else {
@@ -237,7 +237,7 @@ impl<'a> OfferContext<'a> {
 
     /// The offer with a source's words, the part of them that lies in `near` among them; none if the reader has them, or the
     /// stable part does.
-    fn words(&mut self, held: &Held, near: Option<Range<usize>>, remark: Option<String>) -> Option<usize> {
+    fn words(&mut self, held: &HeldSource, near: Option<Range<usize>>, remark: Option<String>) -> Option<usize> {
         let source = &held.source;
         if self.wanted.shown.contains(&source.id) {
             return None;
@@ -259,7 +259,7 @@ impl<'a> OfferContext<'a> {
             return None;
         }
         let (id, speaker, trust) = (source.id, source.speaker().to_owned(), held.trust);
-        let words = Some(Words { id, speaker, trust, forms, remark });
+        let words = Some(Quotation { id, speaker, trust, forms, remark });
         let at = self.offers.len();
         self.of_source.insert(id, (at, near));
         let place = u64::from(self.memory.find(id).unwrap_or_default());
@@ -374,8 +374,9 @@ impl<'a> OfferContext<'a> {
                 continue;
             }
             let (before, after) = self.neighbours(id);
-            let others =
-                |held: &&Held| self.memory.get(id).is_some_and(|own| own.source.speaker() != held.source.speaker());
+            let others = |held: &&HeldSource| {
+                self.memory.get(id).is_some_and(|own| own.source.speaker() != held.source.speaker())
+            };
             let question = before.filter(others).filter(|held| pack::is_short_question(&held.source.text));
             let question = question.filter(|_| pack::needs_its_question(text));
             let asks = pack::is_question(text);
@@ -412,7 +413,7 @@ impl<'a> OfferContext<'a> {
     }
 
     /// What was said before and after a source in its session.
-    fn neighbours(&self, id: ItemId) -> (Option<&'a Held>, Option<&'a Held>) {
+    fn neighbours(&self, id: ItemId) -> (Option<&'a HeldSource>, Option<&'a HeldSource>) {
         let memory = self.memory;
         let session = memory.get(id).and_then(|held| held.source.session.as_deref());
         let Some((session, ordinal)) = session.and_then(|name| memory.session(name)).zip(memory.find(id)) else {

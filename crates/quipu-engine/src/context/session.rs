@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq, UserId, check_name};
 use quipu_core::item::Truth;
 use quipu_core::limit;
-use quipu_core::pack::{self, Line, LogLine, Packed, SessionRequest, estimate_tokens};
+use quipu_core::pack::{self, LogLine, PackLine, Packed, SessionRequest, estimate_tokens};
 use quipu_core::recall::Intent;
 use quipu_core::session::WindowTurn;
 use quipu_core::source::Role;
@@ -86,7 +86,7 @@ pub struct SessionContext {
     /// Sections, in order; those of what is recalled last.
     pub sections: Vec<Packed>,
     /// The lines of what is recalled that stand for items.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PackLine>,
     /// Items in it: entries of the base truth first, in the order of their lines.
     pub citations: Vec<ItemId>,
     /// Items that were found and are not in it, and messages; ask for them by id.

@@ -1,7 +1,7 @@
 //! Edits: what a person changed on a page becomes something that waits for a decision. Nothing of it is lost: the page as it
 //! was found is kept beside the others before it is written again.
 
-use quipu_core::artifact::{Edit, VaultPath, edits_of_json, edits_of_page, propose};
+use quipu_core::artifact::{PageEdit, VaultPath, edits_of_json, edits_of_page, propose};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::ItemKind;
 use quipu_core::item::{DerivedChange, Review};
@@ -10,7 +10,7 @@ use quipu_core::limit;
 use super::{pages, path};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::files::report::Taken;
+use crate::files::report::EditedPage;
 use crate::memory::commit;
 use crate::memory::{OpenMemory, State};
 use crate::ports::UserVault;
@@ -48,7 +48,7 @@ pub(super) fn edited(vault: &mut dyn UserVault) -> Result<Vec<Edited>> {
 }
 
 /// The same edit of several pages is one.
-fn edits_of(edited: &Edited) -> Vec<Edit> {
+fn edits_of(edited: &Edited) -> Vec<PageEdit> {
     if edited.page.as_str().ends_with(".json") {
         return edits_of_json(&edited.written, &edited.found).unwrap_or_default();
     }
@@ -60,7 +60,7 @@ fn edits_of(edited: &Edited) -> Vec<Edit> {
 ///
 /// # Errors
 /// As for every append and every write; what was proposed before stays, and is not proposed again.
-pub(super) fn take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<Taken>> {
+pub(super) fn take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<EditedPage>> {
     let mut all = Vec::new();
     for edited in edited(vault)? {
         let edits = edits_of(&edited);
@@ -78,22 +78,22 @@ pub(super) fn take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVa
 }
 
 /// What taking up would propose.
-pub(super) fn would_take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<Taken>> {
+pub(super) fn would_take_up(engine: &Engine, open: &OpenMemory, vault: &mut dyn UserVault) -> Result<Vec<EditedPage>> {
     let found = edited(vault)?;
     let state = open.read();
     let of = |edited: &Edited| taken(&edited.page, None, &proposals(engine, &state, &edited.page, &edits_of(edited)));
     Ok(found.iter().map(of).collect())
 }
 
-fn taken(page: &VaultPath, kept: Option<VaultPath>, proposed: &[Review]) -> Taken {
-    Taken {
+fn taken(page: &VaultPath, kept: Option<VaultPath>, proposed: &[Review]) -> EditedPage {
+    EditedPage {
         page: page.to_string(),
         kept: kept.map(|kept| kept.to_string()),
         proposed: proposed.iter().map(|review| (review.id, review.question.clone())).collect(),
     }
 }
 
-fn proposals(engine: &Engine, state: &State, page: &VaultPath, edits: &[Edit]) -> Vec<Review> {
+fn proposals(engine: &Engine, state: &State, page: &VaultPath, edits: &[PageEdit]) -> Vec<Review> {
     let now = Some(engine.now());
     let propose = |edit| propose(&state.memory, page.as_str(), edit, engine.new_item_id(ItemKind::Review));
     edits.iter().filter_map(propose).map(|review| Review { opened_at: now, ..review }).collect()

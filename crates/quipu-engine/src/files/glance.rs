@@ -19,7 +19,7 @@ use crate::memory::OpenMemory;
 
 /// A memory as its pages show it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Glance {
+pub struct MemoryGlance {
     /// The whole.
     pub global: GlobalMemory,
     /// Topic by topic, by name of folder.
@@ -40,7 +40,7 @@ struct PastDays {
 struct CachedGlance {
     head: Hash,
     told: PastDays,
-    glance: Arc<Glance>,
+    glance: Arc<MemoryGlance>,
     bytes: usize,
 }
 
@@ -89,7 +89,7 @@ impl GlanceCache {
 ///
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if the ledger cannot be read.
-pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<Glance>> {
+pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<MemoryGlance>> {
     let open = engine.open(user)?;
     let (kept, forgotten) = {
         let last = open.glanced.last();
@@ -114,7 +114,7 @@ pub fn glance(engine: &Engine, user: &UserId) -> Result<Arc<Glance>> {
 }
 
 /// Tells the days that are not told yet: those that are over into `told`, the last one into the glance alone.
-fn tell(open: &OpenMemory, user: &UserId, head: Seq, told: &mut PastDays) -> Result<Glance> {
+fn tell(open: &OpenMemory, user: &UserId, head: Seq, told: &mut PastDays) -> Result<MemoryGlance> {
     let mut of_today: Vec<(Slug, Summary)> = Vec::new();
     if head > told.to {
         days::each(open, user, told.to + 1, head, &mut |day, before, memory, closed| {
@@ -144,5 +144,5 @@ fn tell(open: &OpenMemory, user: &UserId, head: Seq, told: &mut PastDays) -> Res
     }
     let topics: Vec<TopicMemory> =
         topics.into_iter().filter_map(|(topic, summaries)| TopicMemory::build(&topic, summaries)).collect();
-    Ok(Glance { global: GlobalMemory::build(user, &topics)?, topics })
+    Ok(MemoryGlance { global: GlobalMemory::build(user, &topics)?, topics })
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quipu_core::artifact::{
-    self, AuditStatus, Entry, Meta, Schema, Slug, Summary, VAULT, VaultPath, raw_page, to_page,
+    self, ArtifactEntry, AuditStatus, FileSchema, Meta, Slug, Summary, VAULT, VaultPath, raw_page, to_page,
 };
 use quipu_core::id::{Seq, UserId};
 use quipu_core::ledger::{self, SealedEvent};
@@ -11,7 +11,7 @@ use quipu_core::limit;
 
 use super::pages::{self, Files};
 use super::report::VaultReport;
-use super::trial::Trial;
+use super::trial::DryRunFolder;
 use super::{AUDIT, STANDING, UNFINISHED, days, edits, path};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -57,7 +57,7 @@ pub fn rebuild(engine: &Engine, user: &UserId, options: VaultOptions) -> Result<
 pub fn verify(engine: &Engine, user: &UserId) -> Result<VaultReport> {
     let open = engine.open(user)?;
     let beneath = super::open(engine, user, false)?.ok_or_else(|| super::missing(user))?;
-    let mut trial = Trial::over(Some(beneath));
+    let mut trial = DryRunFolder::over(Some(beneath));
     let edited = edits::would_take_up(engine, &open, &mut trial)?;
     Ok(VaultReport { edited, ..anew(&open, user, &mut trial)? })
 }
@@ -66,7 +66,7 @@ fn written(engine: &Engine, user: &UserId, options: VaultOptions, all: bool) -> 
     let open = engine.open(user)?;
     let _alone = open.files.lock();
     let mut vault: Box<dyn UserVault> = if options.dry_run {
-        Box::new(Trial::over(super::open(engine, user, false)?))
+        Box::new(DryRunFolder::over(super::open(engine, user, false)?))
     } else {
         let none = || Error::Unavailable("there is no place for plain files".to_owned());
         super::level_alone(engine, &open)?.ok_or_else(none)?
@@ -154,7 +154,7 @@ impl<'a> FileWriter<'a> {
     }
 
     /// A file of a closed entry: one of an older version that says the same stays as it is.
-    fn put_closed(&mut self, at: VaultPath, bytes: Vec<u8>, schema: &Schema) -> Result<()> {
+    fn put_closed(&mut self, at: VaultPath, bytes: Vec<u8>, schema: &FileSchema) -> Result<()> {
         let there = self.vault.read(&at)?;
         if there.is_some_and(|there| schema.says_the_same(&there, &bytes)) {
             self.report.unchanged += 1;
@@ -191,7 +191,7 @@ impl<'a> FileWriter<'a> {
         Ok(())
     }
 
-    fn entry(&mut self, entry: &Entry, open: bool) -> Result<()> {
+    fn entry(&mut self, entry: &ArtifactEntry, open: bool) -> Result<()> {
         let below = if open { "open/" } else { "" };
         let file = |name: &str| VaultPath::in_topic(&entry.topic, &format!("{below}{}/{name}", entry.meta.entry_id));
         self.put(file("raw.md")?, raw_page(entry).into_bytes())?;

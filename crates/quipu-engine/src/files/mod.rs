@@ -12,10 +12,10 @@ mod report;
 mod restore;
 mod trial;
 
-pub use glance::{Glance, glance};
+pub use glance::{MemoryGlance, glance};
 pub use level::{VaultOptions, level, rebuild, verify};
 pub use pages::{rebuild_global, rebuild_pages};
-pub use report::{Taken, VaultReport};
+pub use report::{EditedPage, VaultReport};
 pub use restore::{RestoreOptions, RestoredFolder, restore};
 
 pub(crate) use glance::GlanceCache;

@@ -20,7 +20,7 @@ pub(super) fn written_copy(page: &VaultPath) -> Result<VaultPath> {
 /// The topics that have a folder.
 pub(super) fn topics(vault: &mut dyn UserVault) -> Result<Vec<Slug>> {
     let named = vault.list(Some(&path("topics")?))?;
-    let slug = |named: &crate::ports::Named| named.is_folder.then(|| Slug::parse(&named.name)).flatten();
+    let slug = |named: &crate::ports::FolderEntry| named.is_folder.then(|| Slug::parse(&named.name)).flatten();
     Ok(named.iter().filter_map(slug).collect())
 }
 

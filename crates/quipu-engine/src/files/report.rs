@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// A page that was edited by hand, and what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Taken {
+pub struct EditedPage {
     /// The page.
     pub page: String,
     /// Where the page as it was found is kept now.
@@ -34,7 +34,7 @@ pub struct VaultReport {
     pub anew: bool,
     /// Pages that were edited by hand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub edited: Vec<Taken>,
+    pub edited: Vec<EditedPage>,
 }
 
 impl VaultReport {

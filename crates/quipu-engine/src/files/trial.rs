@@ -5,22 +5,22 @@ use std::path::PathBuf;
 
 use quipu_core::artifact::{Schemas, VaultPath};
 
-use crate::ports::{Named, UserVault, VaultError};
+use crate::ports::{FolderEntry, UserVault, VaultError};
 
 /// What would be in a folder. `None` in `changed` is a file that would be gone.
-pub(super) struct Trial {
+pub(super) struct DryRunFolder {
     beneath: Option<Box<dyn UserVault>>,
     changed: BTreeMap<String, Option<Vec<u8>>>,
 }
 
-impl Trial {
+impl DryRunFolder {
     /// Over a folder that may not be there yet.
     pub(super) fn over(beneath: Option<Box<dyn UserVault>>) -> Self {
         Self { beneath, changed: BTreeMap::new() }
     }
 }
 
-impl UserVault for Trial {
+impl UserVault for DryRunFolder {
     fn place(&self) -> PathBuf {
         self.beneath.as_ref().map(|beneath| beneath.place()).unwrap_or_default()
     }
@@ -37,8 +37,8 @@ impl UserVault for Trial {
         }
     }
 
-    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<Named>, VaultError> {
-        let mut named: BTreeSet<Named> = match &mut self.beneath {
+    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, VaultError> {
+        let mut named: BTreeSet<FolderEntry> = match &mut self.beneath {
             Some(beneath) => beneath.list(folder)?.into_iter().collect(),
             None => BTreeSet::new(),
         };
@@ -46,7 +46,7 @@ impl UserVault for Trial {
         for (path, bytes) in &self.changed {
             let Some(rest) = path.strip_prefix(&prefix) else { continue };
             let (name, is_folder) = rest.split_once('/').map_or((rest, false), |(first, _)| (first, true));
-            let found = Named { name: name.to_owned(), is_folder };
+            let found = FolderEntry { name: name.to_owned(), is_folder };
             match bytes {
                 Some(_) => drop(named.insert(found)),
                 None if !is_folder => drop(named.remove(&found)),

@@ -2,7 +2,7 @@
 
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
-use quipu_core::growth::{self, Growth, GrowthContext, Name, Proposal, TakenBack};
+use quipu_core::growth::{self, GrowthContext, GrowthProposal, GrowthSubject, Name, TakenBack};
 use quipu_core::id::{ItemId, Seq};
 use quipu_core::reconcile::Rejection;
 use quipu_core::{ledger, limit};
@@ -32,7 +32,7 @@ impl Default for ConsolidateOptions {
 #[derive(Debug, Clone, Serialize)]
 pub struct ConsolidationEvent {
     /// What it is.
-    pub what: Growth,
+    pub what: GrowthSubject,
     /// The items it is about; of items that become one, the one that stays comes first.
     pub items: Vec<ItemId>,
     /// What they say, in a line.
@@ -67,10 +67,15 @@ pub struct ConsolidateReport {
 }
 
 /// What can be decided, each on the memory as the one before left it.
-pub(crate) type Decide = fn(&GrowthContext<'_>, Name<'_>) -> Vec<Proposal>;
+pub(crate) type Decide = fn(&GrowthContext<'_>, Name<'_>) -> Vec<GrowthProposal>;
 
 /// What one kind of growing would do now, but for what was taken back.
-pub(crate) fn proposals(engine: &Engine, memory: &Memory, decides: &[Decide], taken_back: &TakenBack) -> Vec<Proposal> {
+pub(crate) fn proposals(
+    engine: &Engine,
+    memory: &Memory,
+    decides: &[Decide],
+    taken_back: &TakenBack,
+) -> Vec<GrowthProposal> {
     let desk = GrowthContext { base: engine.desk(memory), knobs: &engine.growth, taken_back };
     let decided = decides.iter().flat_map(|decide| decide(&desk, &mut |kind| engine.new_item_id(kind)));
     desk.fresh(decided.collect())
@@ -144,7 +149,7 @@ fn grow_for(
                 break;
             }
             let room = options.events_max - report.done.len();
-            let mut taken: Vec<Proposal> = Vec::new();
+            let mut taken: Vec<GrowthProposal> = Vec::new();
             let receipts = commit::commit(engine, open, None, &mut |state| {
                 taken = growth::together(proposals(engine, &state.memory, &[*decide], &taken_back));
                 taken.truncate(room);
@@ -162,7 +167,7 @@ fn grow_for(
     Ok(report)
 }
 
-pub(crate) fn draft(one: &Proposal, reference: &str) -> Draft {
+pub(crate) fn draft(one: &GrowthProposal, reference: &str) -> Draft {
     let origin = Origin { reference: Some(reference.to_owned()), ..Origin::of(SourceKind::Inferred) };
     Draft {
         origin,
@@ -171,7 +176,7 @@ pub(crate) fn draft(one: &Proposal, reference: &str) -> Draft {
     }
 }
 
-pub(crate) fn grown(one: Proposal, event_seq: Option<Seq>) -> ConsolidationEvent {
-    let Proposal { what, items, text, because, .. } = one;
+pub(crate) fn grown(one: GrowthProposal, event_seq: Option<Seq>) -> ConsolidationEvent {
+    let GrowthProposal { what, items, text, because, .. } = one;
     ConsolidationEvent { what, items, text, because, event_seq }
 }

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, SourceKind};
-use quipu_core::evolve::{self as core, DueStatus, Moved, Plan, PromotionRequest, Survey, Thresholds};
+use quipu_core::evolve::{
+    self as core, DueStatus, Moved, PromotionPlan, PromotionRequest, PromotionThresholds, Survey,
+};
 use quipu_core::growth::TakenBack;
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::{DerivedChange, Promotion, Review, ReviewKind, Support};
@@ -29,7 +31,7 @@ use crate::memory::{Receipt, commit};
 #[derive(Debug, Clone, Copy)]
 pub struct EvolveOptions {
     /// How much must speak for a category.
-    pub thresholds: Thresholds,
+    pub thresholds: PromotionThresholds,
     /// Only say what would be done.
     pub dry_run: bool,
     /// Promote what is due at once, as the user's own word, and ask nobody.
@@ -41,21 +43,21 @@ pub struct EvolveOptions {
 impl Default for EvolveOptions {
     fn default() -> Self {
         let (dry_run, apply) = (false, false);
-        Self { thresholds: Thresholds::default(), dry_run, apply, events_max: limit::CANDIDATES_MAX }
+        Self { thresholds: PromotionThresholds::default(), dry_run, apply, events_max: limit::CANDIDATES_MAX }
     }
 }
 
 /// What a promotion makes of the document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Preview {
+pub struct PromotionPreview {
     /// What moves, place by place.
     pub moves: Vec<Moved>,
     /// The category as it will be.
     pub category: Value,
 }
 
-impl Preview {
-    pub(crate) fn of(plan: &Plan) -> Self {
+impl PromotionPreview {
+    pub(crate) fn of(plan: &PromotionPlan) -> Self {
         Self { moves: plan.moves.clone(), category: plan.category.clone() }
     }
 }
@@ -68,7 +70,7 @@ pub struct Pattern {
     pub survey: Survey,
     /// What its promotion would make of the document; only if it is due.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub preview: Option<Preview>,
+    pub preview: Option<PromotionPreview>,
     /// The event that proposed or promoted it in this run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_seq: Option<Seq>,
@@ -171,10 +173,10 @@ pub fn evolve(engine: &Engine, user: &UserId, options: &EvolveOptions) -> Result
 
 /// How many patterns nobody was asked about, at the default thresholds.
 pub(crate) fn due(engine: &Engine, memory: &Memory, taken_back: &TakenBack) -> usize {
-    surveyed(engine, memory, &Thresholds::default(), taken_back).iter().filter(|one| one.is_due()).count()
+    surveyed(engine, memory, &PromotionThresholds::default(), taken_back).iter().filter(|one| one.is_due()).count()
 }
 
-fn surveyed(engine: &Engine, memory: &Memory, thresholds: &Thresholds, taken_back: &TakenBack) -> Vec<Survey> {
+fn surveyed(engine: &Engine, memory: &Memory, thresholds: &PromotionThresholds, taken_back: &TakenBack) -> Vec<Survey> {
     core::survey(memory, engine.desk(memory).categories(), thresholds, taken_back, engine.now())
 }
 
@@ -183,7 +185,7 @@ fn pattern(engine: &Engine, memory: &Memory, survey: Survey) -> Pattern {
     let planned =
         name.map(|name| engine.desk(memory).promote(&survey.candidate.key, PromotionRequest::named(Some(name))));
     let (preview, refused) = match planned {
-        Some(Ok((_, plan))) => (Some(Preview::of(&plan)), None),
+        Some(Ok((_, plan))) => (Some(PromotionPreview::of(&plan)), None),
         Some(Err(refusal)) => (None, Some(refusal.to_string())),
         None => (None, None),
     };
@@ -208,7 +210,7 @@ fn draft(engine: &Engine, state: &State, due: &Survey, apply: bool, names: &mut 
         return Ok(promotion(&state.memory, changes, plan.promotion.rationale));
     }
     let proposed =
-        core::Proposed { name: plan.promotion.name.clone(), description: plan.promotion.description.clone() };
+        core::ProposedCategory { name: plan.promotion.name.clone(), description: plan.promotion.description.clone() };
     let (question, mut reason) = core::question(&due.candidate, &proposed, plan.moves.len());
     let mut promotion = plan.promotion;
     if let Some((named, by)) = suggested {
@@ -270,7 +272,7 @@ pub struct PromoteReport {
     /// What was promoted; none if the same request was answered before and what it made counts no longer.
     pub promotion: Option<Promotion>,
     /// What moves; none if the same request was answered before.
-    pub preview: Option<Preview>,
+    pub preview: Option<PromotionPreview>,
     /// True if nothing was recorded.
     pub dry_run: bool,
 }
@@ -290,13 +292,13 @@ pub fn promote<'a>(
     let memory = memory.into();
     let open = engine.open(memory)?;
     let said = request.rationale.as_deref().filter(|text| !text.trim().is_empty());
-    let work_out = |memory: &Memory| -> Result<(Vec<Change>, Plan)> {
+    let work_out = |memory: &Memory| -> Result<(Vec<Change>, PromotionPlan)> {
         let asked = PromotionRequest { rationale: said, ..PromotionRequest::named(request.proposed_name.as_deref()) };
         Ok(engine.desk(memory).promote(&request.candidate, asked)?)
     };
     if request.dry_run {
         let (_, plan) = work_out(&open.read().memory)?;
-        let preview = Some(Preview::of(&plan));
+        let preview = Some(PromotionPreview::of(&plan));
         return Ok(PromoteReport { receipt: None, promotion: Some(plan.promotion), preview, dry_run: true });
     }
     let parts = [Some(request.candidate.as_str()), request.proposed_name.as_deref(), said];
@@ -305,7 +307,7 @@ pub fn promote<'a>(
     let mut preview = None;
     let mut receipt = commit::commit_one(engine, &open, idempotency.as_ref(), &mut |state| {
         let (changes, plan) = work_out(&state.memory)?;
-        preview = Some(Preview::of(&plan));
+        preview = Some(PromotionPreview::of(&plan));
         Ok(promotion(&state.memory, changes, plan.promotion.rationale))
     })?;
     receipt.lag = checkpoint::after_append(engine, &open, false, &mut |_| {});

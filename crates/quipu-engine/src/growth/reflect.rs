@@ -9,7 +9,7 @@ use quipu_core::event::Trust;
 use quipu_core::growth::GrowthContext;
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::memory::Held;
+use quipu_core::memory::HeldSource;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -20,7 +20,7 @@ use crate::memory::checkpoint;
 use crate::memory::commit;
 use crate::memory::cursor::{Cursor, Position};
 use crate::memory::lease;
-use crate::ports::{Looked, Projection, ReflectError, Reflector, Said};
+use crate::ports::{Looked, Projection, ReflectError, ReflectionInput, Reflector};
 
 /// What a reflection decides, in order.
 pub(crate) const DECIDES: [Decide; 2] = [|desk, name| desk.reflections(name), |desk, name| desk.tenet_proposals(name)];
@@ -51,7 +51,7 @@ impl Position for ReflectionCursor {
 
 impl Cursor<ReflectionCursor> {
     /// What was said since, oldest first.
-    fn since<'a>(&self, memory: &'a Memory) -> impl Iterator<Item = &'a Held> {
+    fn since<'a>(&self, memory: &'a Memory) -> impl Iterator<Item = &'a HeldSource> {
         let position = self.get().0.unwrap_or(0);
         let first = memory.sources().partition_point(|held| held.seq <= position);
         memory.sources().iter().skip(first).filter(|held| held.source.kind() == ItemKind::Turn)
@@ -148,9 +148,9 @@ fn ask(
 }
 
 fn look(engine: &Engine, open: &OpenMemory, memory: &Memory) -> Looked {
-    let said: Vec<&Held> = open.reflected.since(memory).collect();
+    let said: Vec<&HeldSource> = open.reflected.since(memory).collect();
     let last = said.len().saturating_sub(limit::REFLECTED_SOURCES_MAX);
-    let shown = |held: &&Held| Said {
+    let shown = |held: &&HeldSource| ReflectionInput {
         id: held.source.id,
         speaker: held.source.speaker().to_owned(),
         said_at: held.source.said_at,

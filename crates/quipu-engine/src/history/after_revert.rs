@@ -12,7 +12,7 @@ use quipu_core::id::{EventId, ItemId, Seq};
 use quipu_core::item::{DerivedChange, Fact};
 use quipu_core::ledger::SealedEvent;
 use quipu_core::limit;
-use quipu_core::reconcile::Skipped;
+use quipu_core::reconcile::SkippedEvent;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -112,7 +112,7 @@ fn originals(ledger: &mut dyn UserLedger, before: &Memory, event: &Event) -> Res
 
 /// The event that records an orphan again; `None` if nothing of it can stand.
 fn restored(engine: &Engine, memory: &Memory, before: &Memory, orphan: &Orphaned, cause: EventId) -> Option<Draft> {
-    let skipped = Skipped { event: &orphan.event, before, originals: &orphan.originals };
+    let skipped = SkippedEvent { event: &orphan.event, before, originals: &orphan.originals };
     let changes = engine.desk(memory).restored(&skipped);
     let header = &orphan.event.header;
     (!changes.is_empty()).then(|| Draft {
@@ -148,7 +148,7 @@ pub(crate) fn level(engine: &Engine, open: &OpenMemory, before: &Memory, cause: 
 }
 
 /// What a revert leaves behind, worked out on a copy of the memory.
-pub(crate) struct Settled {
+pub(crate) struct RevertAftermath {
     /// The events that record it, each sealed upon the one before.
     pub(crate) events: Vec<SealedEvent>,
     /// The events that are recorded again.
@@ -163,8 +163,8 @@ pub(crate) fn settle(
     before: &Memory,
     ahead: &mut Memory,
     cause: EventId,
-) -> Result<Settled> {
-    let mut settled = Settled { events: Vec::new(), kept: BTreeSet::new() };
+) -> Result<RevertAftermath> {
+    let mut settled = RevertAftermath { events: Vec::new(), kept: BTreeSet::new() };
     for orphan in &orphaned(ledger, before, ahead)? {
         if let Some(draft) = restored(engine, ahead, before, orphan, cause) {
             settled.events.push(commit::seal_next(engine, None, ahead, draft)?);

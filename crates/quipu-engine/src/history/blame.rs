@@ -9,16 +9,16 @@ use serde_json::{Value, json};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::history::log::{self, Entry};
+use crate::history::log::{self, LogEntry};
 use crate::memory::OpenMemory;
 use crate::read::items;
 
 /// One step in the life of a value or an item.
 #[derive(Debug, Clone, Serialize)]
-pub struct Step {
+pub struct BlameStep {
     /// The event that took it.
     #[serde(flatten)]
-    pub event: Entry,
+    pub event: LogEntry,
     /// What stood there before.
     pub before: Option<Value>,
     /// What stands there after.
@@ -31,7 +31,7 @@ pub struct Step {
 ///
 /// # Errors
 /// `Invalid` if the text is neither a pointer nor an item id; `NotFound` if nothing ever stood there.
-pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<Step>> {
+pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<BlameStep>> {
     let open = engine.open(user)?;
     let is_pointer = what.is_empty() || what.starts_with('/');
     let item = if is_pointer { None } else { Some(named(&open, what)?) };
@@ -59,7 +59,7 @@ pub fn blame(engine: &Engine, user: &UserId, what: &str) -> Result<Vec<Step>> {
             memory.apply(event);
             let after = look(&memory);
             if before != after {
-                steps.push(Step { event: entry, before, after });
+                steps.push(BlameStep { event: entry, before, after });
             }
             true
         }

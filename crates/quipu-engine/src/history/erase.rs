@@ -181,7 +181,7 @@ fn all_going(ledger: &mut dyn UserLedger, wanted: BTreeSet<ChangeRef>) -> Result
 
 /// Something an erasure would destroy.
 #[derive(Debug, Clone, Serialize)]
-pub struct Going {
+pub struct ErasureTarget {
     /// The change.
     pub change: ChangeRef,
     /// What it says, in a few words.
@@ -194,7 +194,7 @@ pub struct Going {
 #[derive(Debug, Clone, Serialize)]
 pub struct ErasurePreview {
     /// Every change whose payload would be gone, in order.
-    pub going: Vec<Going>,
+    pub going: Vec<ErasureTarget>,
     /// Sources that would still hold words something erased was read from.
     pub sources_left: Vec<ItemId>,
 }
@@ -213,7 +213,7 @@ pub fn preview_erase(engine: &Engine, user: &UserId, targets: &[EraseTarget]) ->
         let event = fold::event_at(writer.ledger.as_mut(), change.seq)?;
         let says = event.changes.get(change.index as usize).cloned().flatten();
         let summary = log::summary(&[says]);
-        going.push(Going { change, summary, asked_for: wanted.contains(&change) });
+        going.push(ErasureTarget { change, summary, asked_for: wanted.contains(&change) });
     }
     Ok(ErasurePreview { going, sources_left: derived.sources_left })
 }

@@ -81,7 +81,7 @@ struct Made {
 
 /// What a ledger made and took back, whether it counts or not.
 #[derive(Default)]
-struct Everything {
+struct LedgerItems {
     items: BTreeMap<ItemId, Made>,
     /// Words by hand, by what they are instead of, oldest first.
     instead: BTreeMap<ItemId, Vec<ItemId>>,
@@ -92,7 +92,7 @@ struct Everything {
     rests: BTreeMap<ItemId, Vec<ItemId>>,
 }
 
-impl Everything {
+impl LedgerItems {
     /// The event that took an item back, or the words it rests on.
     fn gone(&self, id: ItemId) -> Option<(String, Timestamp)> {
         let of = |id: &ItemId| {
@@ -103,8 +103,8 @@ impl Everything {
     }
 }
 
-fn everything_made(open: &OpenMemory) -> Result<Everything> {
-    let mut all = Everything::default();
+fn everything_made(open: &OpenMemory) -> Result<LedgerItems> {
+    let mut all = LedgerItems::default();
     let head = open.read().memory.seq();
     open.writer()?.ledger.read(1..=head, &mut |sealed| {
         let Ok(event) = ledger::open(&sealed) else { return true };

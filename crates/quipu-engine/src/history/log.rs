@@ -38,7 +38,7 @@ pub enum EventStatus {
 
 /// One event in a log.
 #[derive(Debug, Clone, Serialize)]
-pub struct Entry {
+pub struct LogEntry {
     /// Its position.
     pub seq: Seq,
     /// Its name.
@@ -69,7 +69,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if an event cannot be read.
-pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<Entry>> {
+pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<LogEntry>> {
     const PAGE: Seq = 256;
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
@@ -105,7 +105,7 @@ pub fn log(engine: &Engine, user: &UserId, options: &LogOptions) -> Result<Vec<E
     Ok(entries)
 }
 
-fn named(ledger: &mut dyn UserLedger, state: &State, seqs: &[Seq]) -> Result<Vec<Entry>> {
+fn named(ledger: &mut dyn UserLedger, state: &State, seqs: &[Seq]) -> Result<Vec<LogEntry>> {
     seqs.iter().map(|&seq| Ok(entry(state, &event_at(ledger, seq)?))).collect()
 }
 
@@ -113,7 +113,7 @@ fn named(ledger: &mut dyn UserLedger, state: &State, seqs: &[Seq]) -> Result<Vec
 ///
 /// # Errors
 /// As [`log`].
-pub fn erasures(engine: &Engine, user: &UserId, before: Option<Seq>, limit: usize) -> Result<Vec<Entry>> {
+pub fn erasures(engine: &Engine, user: &UserId, before: Option<Seq>, limit: usize) -> Result<Vec<LogEntry>> {
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
     let state = open.read();
@@ -150,7 +150,7 @@ pub fn growth(engine: &Engine, user: &UserId, points: usize) -> Result<Vec<(Time
     Ok(grown)
 }
 
-pub(crate) fn entry(state: &State, event: &Event) -> Entry {
+pub(crate) fn entry(state: &State, event: &Event) -> LogEntry {
     let header = &event.header;
     let standing = if state.memory.skipped().contains(&header.seq) {
         EventStatus::Reverted
@@ -159,7 +159,7 @@ pub(crate) fn entry(state: &State, event: &Event) -> Entry {
     } else {
         EventStatus::Counts
     };
-    Entry {
+    LogEntry {
         seq: header.seq,
         id: header.id,
         recorded_at: header.recorded_at,

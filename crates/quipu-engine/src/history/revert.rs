@@ -58,7 +58,7 @@ pub struct Probe {
 
 /// What a revert would do.
 #[derive(Debug, Clone, Serialize)]
-pub struct Preview {
+pub struct RevertPreview {
     /// The events that would no longer count.
     pub events: Vec<Seq>,
     /// How the memory would differ. Its new orphans are what cannot stand without the events.
@@ -200,7 +200,7 @@ pub fn preview_revert(
     user: &UserId,
     selection: &Selection,
     options: &RevertOptions,
-) -> Result<Preview> {
+) -> Result<RevertPreview> {
     let open = engine.open(user)?;
     let selected = select(&open, selection)?;
     let selected = after_revert::with_consequences(open.writer()?.ledger.as_mut(), &selected)?;
@@ -231,7 +231,7 @@ pub fn preview_revert(
             probes.push(Probe { query: query.clone(), before: now, after: then });
         }
     }
-    Ok(Preview { events, difference, restored, probes })
+    Ok(RevertPreview { events, difference, restored, probes })
 }
 
 fn select(open: &OpenMemory, selection: &Selection) -> Result<Vec<Seq>> {

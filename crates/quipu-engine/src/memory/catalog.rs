@@ -52,7 +52,7 @@ pub(crate) struct Catalog {
 
 #[derive(Default)]
 struct Table {
-    open: HashMap<UserId, Entry>,
+    open: HashMap<UserId, CatalogEntry>,
     /// Users by the turn at which each was last asked for, oldest first.
     by_turn: BTreeMap<u64, UserId>,
     turn: u64,
@@ -60,7 +60,7 @@ struct Table {
     opening: HashMap<UserId, Arc<Mutex<()>>>,
 }
 
-struct Entry {
+struct CatalogEntry {
     memory: Arc<SharedMemory>,
     turn: u64,
 }
@@ -78,7 +78,7 @@ impl Table {
     fn insert(&mut self, user: &UserId, memory: Arc<SharedMemory>) -> Arc<SharedMemory> {
         self.turn += 1;
         self.by_turn.insert(self.turn, user.clone());
-        self.open.insert(user.clone(), Entry { memory: memory.clone(), turn: self.turn });
+        self.open.insert(user.clone(), CatalogEntry { memory: memory.clone(), turn: self.turn });
         memory
     }
 

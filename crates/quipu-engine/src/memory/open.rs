@@ -22,7 +22,7 @@ use crate::memory::absent::AbsentLedger;
 use crate::memory::catalog::Totals;
 use crate::memory::watched::{Watched, holds, made_anew};
 use crate::memory::{State, Writer, commit, fold, index};
-use crate::ports::{Head, LedgerStore, Look, StoreError};
+use crate::ports::{Head, LedgerStore, StoreError, WatchEvent};
 use crate::process::extract_with_model::ModelCursorState;
 use crate::process::maintain::Maintained;
 use crate::process::unread::ReadCursorState;
@@ -151,7 +151,7 @@ impl SharedMemory {
         })?;
         let mut watch = engine.store.watch(user)?;
         // Looked at before the ledger is read: what is appended meanwhile is noticed at the next look.
-        if let Look::Changed(head) = watch.look()?
+        if let WatchEvent::Changed(head) = watch.look()?
             && !holds(ledger.as_mut(), head)?
         {
             return Err(made_anew(user));

@@ -4,7 +4,7 @@ use quipu_core::event::NO_HASH;
 use quipu_core::id::UserId;
 
 use crate::error::{Error, Result};
-use crate::ports::{Head, LedgerStore, LedgerWatch, Look, StoreError, UserLedger};
+use crate::ports::{Head, LedgerStore, LedgerWatch, StoreError, UserLedger, WatchEvent};
 
 /// The watch on a ledger, and the newest event it has told of.
 pub(crate) struct Watched {
@@ -46,9 +46,9 @@ impl Watched {
         }
         let Some(watch) = &mut self.watch else { return Ok(None) };
         match watch.look()? {
-            Look::Same => {}
-            Look::Changed(head) => self.head = head,
-            Look::Removed => return Ok(None),
+            WatchEvent::Same => {}
+            WatchEvent::Changed(head) => self.head = head,
+            WatchEvent::Removed => return Ok(None),
         }
         Ok(Some((self.head, self.is_checked)))
     }

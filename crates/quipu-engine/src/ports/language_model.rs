@@ -101,7 +101,7 @@ impl Purpose {
 /// Who said something in a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Voice {
+pub enum PromptRole {
     /// The person, or what is to be worked on.
     User,
     /// The model.
@@ -112,7 +112,7 @@ pub enum Voice {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Who says it.
-    pub voice: Voice,
+    pub voice: PromptRole,
     /// What.
     pub text: String,
 }
@@ -120,12 +120,12 @@ pub struct Message {
 impl Message {
     /// A message to the model.
     pub fn of_user(text: impl Into<String>) -> Self {
-        Self { voice: Voice::User, text: text.into() }
+        Self { voice: PromptRole::User, text: text.into() }
     }
 
     /// A message of the model.
     pub fn of_assistant(text: impl Into<String>) -> Self {
-        Self { voice: Voice::Assistant, text: text.into() }
+        Self { voice: PromptRole::Assistant, text: text.into() }
     }
 }
 
@@ -140,7 +140,7 @@ pub struct Shape {
 
 /// What to write.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct CompletionRequest {
     /// Who pays for it, if it is somebody's.
     pub user: Option<UserId>,
     /// What it is for.
@@ -194,7 +194,7 @@ pub trait LanguageModel: Send + Sync {
     ///
     /// # Errors
     /// Any [`ModelError`]; then there is nothing to use.
-    fn complete(&self, request: &Request, within: Duration) -> Result<Completion, ModelError>;
+    fn complete(&self, request: &CompletionRequest, within: Duration) -> Result<Completion, ModelError>;
 
     /// Writes one answer and hands over its pieces as they come. A shape is not looked at.
     ///
@@ -205,7 +205,7 @@ pub trait LanguageModel: Send + Sync {
     /// Any [`ModelError`]; `Stopped` if `each` breaks.
     fn stream(
         &self,
-        request: &Request,
+        request: &CompletionRequest,
         within: Duration,
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Completion, ModelError>;

@@ -94,7 +94,7 @@ pub struct Checkpoint {
 
 /// What a [`LedgerWatch`] sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Look {
+pub enum WatchEvent {
     /// Nothing was committed since the last look.
     Same,
     /// Something was committed since, by anybody (also by this process): the newest event now.
@@ -109,7 +109,7 @@ pub trait LedgerWatch: Send {
     ///
     /// # Errors
     /// `Unavailable` and `Corrupt` as the store says.
-    fn look(&mut self) -> Result<Look, StoreError>;
+    fn look(&mut self) -> Result<WatchEvent, StoreError>;
 }
 
 /// Who holds a lease, until when, and what time it is for whom asks.

@@ -19,16 +19,18 @@ pub use clock::{Clock, Entropy};
 pub use embedder::{EmbedError, Embedded, Embedder, EmbeddingModel, Token};
 pub use extractor::{ExtractError, Extractor};
 pub use key_store::{KeyStore, Scope, StoredKey};
-pub use language_model::{Completion, LanguageModel, Message, ModelError, Purpose, Request, Shape, Usage, Voice};
+pub use language_model::{
+    Completion, CompletionRequest, LanguageModel, Message, ModelError, PromptRole, Purpose, Shape, Usage,
+};
 pub use ledger_store::{
-    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Look, Projection, StoreError,
-    UserLedger, VectorKey,
+    BackupFile, Checkpoint, Head, KeyUse, LeaseRequest, LedgerStore, LedgerWatch, Projection, StoreError, UserLedger,
+    VectorKey, WatchEvent,
 };
 pub use model_watch::{ModelCall, ModelWatch};
-pub use reflector::{Looked, NameProposed, ReflectError, Reflector, Said, Unnamed};
+pub use reflector::{Looked, NameProposed, ReflectError, ReflectionInput, Reflector, Unnamed};
 pub use reranker::Reranker;
 pub use signer::{PublicKey, Signature, Signer};
-pub use summarizer::{SummarizeError, Summarizer, Telling};
+pub use summarizer::{SummarizeError, Summarizer, SummaryInput};
 pub use tokenizer::Tokenizer;
-pub use vault::{Named, UserVault, Vault, VaultError};
+pub use vault::{FolderEntry, UserVault, Vault, VaultError};
 pub use window_reader::WindowReader;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use quipu_core::evolve::Proposed;
+use quipu_core::evolve::ProposedCategory;
 use quipu_core::growth::NoteProposed;
 use quipu_core::id::{ItemId, UserId};
 use thiserror::Error;
@@ -21,7 +21,7 @@ pub enum ReflectError {
 
 /// Something that was said, as whoever looks back is shown it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ReflectionInput {
     /// Its name, to be given as evidence.
     pub id: ItemId,
     /// Who said it.
@@ -38,7 +38,7 @@ pub struct Looked {
     /// Whose memory it is, and who pays for it.
     pub whose: UserId,
     /// What was said since the last time, oldest first.
-    pub said: Vec<Said>,
+    pub said: Vec<ReflectionInput>,
     /// Notes that are kept already.
     pub notes: Vec<String>,
     /// At most so many notes.
@@ -57,7 +57,7 @@ pub struct Unnamed {
     /// What belongs to it: the place and what stands there.
     pub members: Vec<String>,
     /// What it is called if nobody knows better.
-    pub by_rule: Proposed,
+    pub by_rule: ProposedCategory,
     /// Names of categories there are.
     pub taken: Vec<String>,
     /// How long it may take.

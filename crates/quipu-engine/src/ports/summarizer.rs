@@ -2,7 +2,7 @@
 
 use quipu_core::id::UserId;
 use quipu_core::item::Depth;
-use quipu_core::session::{Known, MergeProposed, Proposal};
+use quipu_core::session::{KnownEntry, MergeProposed, SummaryProposal};
 use thiserror::Error;
 
 /// Why an exchange was not told.
@@ -18,7 +18,7 @@ pub enum SummarizeError {
 
 /// One exchange, to be told.
 #[derive(Debug, Clone)]
-pub struct Telling {
+pub struct SummaryInput {
     /// Whose it is, and at whose cost.
     pub whose: UserId,
     /// The conversation.
@@ -32,7 +32,7 @@ pub struct Telling {
     /// How deeply: of a short one changes of the base truth are not wanted.
     pub depth: Depth,
     /// The base truth as it is.
-    pub base_truth: Vec<Known>,
+    pub base_truth: Vec<KnownEntry>,
 }
 
 /// Nominates what a session should keep of an exchange. It decides nothing: a proposal is validated, change by change. How long
@@ -51,11 +51,11 @@ pub trait Summarizer: Send + Sync {
     ///
     /// # Errors
     /// Any [`SummarizeError`]; the words themselves are durable whatever happens here.
-    fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError>;
+    fn summarize(&self, telling: &SummaryInput) -> Result<SummaryProposal, SummarizeError>;
 
     /// Proposes which entries of a base truth should become one. It is shown no hard exceptions.
     ///
     /// # Errors
     /// Any [`SummarizeError`]; the base truth then stays as it is.
-    fn consolidate(&self, user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError>;
+    fn consolidate(&self, user: &UserId, base_truth: &[KnownEntry]) -> Result<Vec<MergeProposed>, SummarizeError>;
 }

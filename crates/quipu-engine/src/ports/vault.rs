@@ -25,7 +25,7 @@ pub enum VaultError {
 
 /// Something a folder holds, by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Named {
+pub struct FolderEntry {
     /// Its name.
     pub name: String,
     /// True for a folder.
@@ -65,7 +65,7 @@ pub trait UserVault: Send {
 
     /// What a folder holds, by name: regular files and folders, without hidden ones. Nothing if there is no such folder;
     /// `None` lists the user's folder itself.
-    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<Named>, VaultError>;
+    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, VaultError>;
 
     /// Puts files in place, each whole or not at all, and makes folders on the way.
     fn write(&mut self, files: &[(VaultPath, Vec<u8>)]) -> Result<(), VaultError>;

@@ -1,6 +1,6 @@
 //! Reads a window of a conversation: a language model.
 
-use quipu_core::extract::window::{Answer, Window};
+use quipu_core::extract::window::{ModelReply, Window};
 use quipu_core::id::UserId;
 
 use super::ExtractError;
@@ -15,7 +15,7 @@ pub trait WindowReader: Send + Sync {
     ///
     /// # Errors
     /// `Unavailable` if asking again may help; `Run` if this window cannot be read. The words are durable whatever happens here.
-    fn read(&self, user: &UserId, window: &Window) -> Result<Answer, ExtractError>;
+    fn read(&self, user: &UserId, window: &Window) -> Result<ModelReply, ExtractError>;
 
     /// All that is asked about a window, to tell beforehand what reading costs. Default: the messages and what is known.
     fn prompt(&self, window: &Window) -> String {

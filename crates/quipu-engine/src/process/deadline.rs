@@ -10,7 +10,7 @@ use quipu_core::limit;
 
 /// Counts the work nobody waits for any more.
 #[derive(Debug, Default)]
-pub(crate) struct Late {
+pub(crate) struct DeadlineWorkers {
     unfinished: Arc<AtomicUsize>,
 }
 
@@ -57,7 +57,7 @@ impl Drop for Count {
     }
 }
 
-impl Late {
+impl DeadlineWorkers {
     /// Does the work, on a thread of its own if there is a deadline. What is late goes on and its result is dropped.
     #[expect(clippy::disallowed_methods, reason = "a deadline is a time of day's work, not of the memory")]
     pub(crate) fn within<T: Send + 'static>(
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_in_time_is_returned_and_what_is_not_is_not_waited_for() {
-        let late = Late::default();
+        let late = DeadlineWorkers::default();
         assert_eq!(late.within(Deadline(None), || 1), Ok(1));
         assert_eq!(late.within(soon(60_000), || 2), Ok(2));
         assert_eq!(late.within(soon(0), || 3), Err(Missed::TimeIsUp));
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn late_work_does_not_pile_up_and_counts_no_more_when_it_is_done() {
-        let late = Late::default();
+        let late = DeadlineWorkers::default();
         let (mut releases, mut ends) = (Vec::new(), Vec::new());
         for _ in 0..limit::UNFINISHED_MAX {
             let ((release, held), (end, ended)) = (mpsc::channel::<()>(), mpsc::channel::<()>());

@@ -23,7 +23,7 @@ use crate::memory::cursor::{Cursor, Position};
 use crate::memory::lease::{self, Lease};
 use crate::ports::{ExtractError, Projection, WindowReader};
 use crate::process::maintain::GoOn;
-use crate::process::understand::{self, Found};
+use crate::process::understand::{self, SourceReading};
 use crate::process::unread::{self, Due};
 use crate::sessions::window;
 
@@ -303,7 +303,7 @@ impl Run<'_> {
                     if found == Extraction::default() {
                         continue;
                     }
-                    let by = Found { reader: self.reader.id(), source: *source, done: &|_| false };
+                    let by = SourceReading { reader: self.reader.id(), source: *source, done: &|_| false };
                     report.understood.extend(understand::record(self.engine, self.open, &by, found, cause)?);
                 }
                 Ok(None)

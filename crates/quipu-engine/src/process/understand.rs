@@ -13,9 +13,9 @@ use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, USER};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, ItemKind, Seq, UserId};
 use quipu_core::ledger;
-use quipu_core::memory::Held;
+use quipu_core::memory::HeldSource;
 use quipu_core::predicate::normal;
-use quipu_core::reconcile::{self, Case, OutcomeKind, Understanding};
+use quipu_core::reconcile::{self, OutcomeKind, ReconcileInput, Understanding};
 use quipu_core::source::Role;
 use serde::Serialize;
 
@@ -61,17 +61,17 @@ pub(crate) fn understand(engine: &Engine, open: &OpenMemory, source: ItemId, cau
     };
     before_slow_call("the extractor");
     let found = page.read(extractor.as_ref())?;
-    record(engine, open, &Found { reader: extractor.id(), source, done: &|_| false }, found, cause)
+    record(engine, open, &SourceReading { reader: extractor.id(), source, done: &|_| false }, found, cause)
 }
 
 /// True for what people said; not for what others said, and not for what was ready-made.
-pub(crate) fn is_read(held: &Held) -> bool {
+pub(crate) fn is_read(held: &HeldSource) -> bool {
     let source = &held.source;
     source.role == Role::User && source.is_item() && source.native_id.as_deref() != Some(WRITTEN)
 }
 
 /// What was found in a source, by whom.
-pub(crate) struct Found<'a> {
+pub(crate) struct SourceReading<'a> {
     pub(crate) reader: &'a str,
     pub(crate) source: ItemId,
     /// Says which portions were recorded before.
@@ -82,7 +82,7 @@ pub(crate) struct Found<'a> {
 pub(crate) fn record(
     engine: &Engine,
     open: &OpenMemory,
-    found: &Found<'_>,
+    found: &SourceReading<'_>,
     candidates: Extraction,
     cause: &Cause,
 ) -> Result<Understanding> {
@@ -117,7 +117,7 @@ pub(crate) fn record(
 
 /// The key under which a part of a first reading is recorded: whichever process reads the words too, they count once. A reading
 /// that is asked for again has none.
-fn reading_key(found: &Found<'_>, cause: &Cause, part: usize) -> Option<Idempotency> {
+fn reading_key(found: &SourceReading<'_>, cause: &Cause, part: usize) -> Option<Idempotency> {
     cause.event?;
     let key = format!("{READ_BY}{}: {} {part}", found.reader, found.source);
     commit::idempotency(Some(&key), &[key.as_bytes()])
@@ -129,7 +129,12 @@ fn is_recorded(open: &OpenMemory, request: Option<&Idempotency>) -> Result<bool>
 }
 
 /// What an extractor finds in a source.
-pub(crate) fn read(engine: &Engine, extractor: &dyn Extractor, memory: &Memory, held: &Held) -> Result<Extraction> {
+pub(crate) fn read(
+    engine: &Engine,
+    extractor: &dyn Extractor,
+    memory: &Memory,
+    held: &HeldSource,
+) -> Result<Extraction> {
     Page::of(engine, memory, held).read(extractor)
 }
 
@@ -145,7 +150,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    pub(crate) fn of(engine: &Engine, memory: &Memory, held: &Held) -> Self {
+    pub(crate) fn of(engine: &Engine, memory: &Memory, held: &HeldSource) -> Self {
         Self {
             text: own_words(&held.source.text),
             speaker: speaker(memory, held).to_owned(),
@@ -222,12 +227,12 @@ pub(crate) fn decide(
     engine: &Engine,
     (echo, values): (&Echo, &Values),
     memory: &Memory,
-    held: &Held,
+    held: &HeldSource,
     found: &Extraction,
 ) -> (Vec<Change>, Understanding) {
     let shown = |sentence: &str| sentence.split_whitespace().count() >= ECHO_WORDS_MIN && echo.covers(sentence);
     let text = &held.source.text;
-    let case = Case {
+    let case = ReconcileInput {
         memory,
         predicates: &engine.predicates,
         registry: &engine.registry,
@@ -248,7 +253,7 @@ pub(crate) fn decide(
     reconcile::decide(&case, found, &mut |kind| engine.new_item_id(kind))
 }
 
-fn draft(reader: &str, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draft {
+fn draft(reader: &str, held: &HeldSource, cause: &Cause, changes: Vec<Change>) -> Draft {
     let source = &held.source;
     let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
     let origin = Origin {
@@ -264,7 +269,7 @@ fn draft(reader: &str, held: &Held, cause: &Cause, changes: Vec<Change>) -> Draf
 
 /// Who "I" is: the user, unless the author has a name that is not the user's. The user's name is the one that is known, or
 /// that stands on the first of the user's own words.
-pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
+pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a HeldSource) -> &'a str {
     let Some(author) = held.source.author.as_deref() else { return USER };
     let own = |name: &str| normal(name) == normal(author);
     let named = memory.items().in_slot("user|name|").any(|fact| fact.is_active() && own(&fact.object));
@@ -273,7 +278,7 @@ pub(crate) fn speaker<'a>(memory: &'a Memory, held: &'a Held) -> &'a str {
 }
 
 /// Who "you" is: the last other person who spoke in the session.
-fn addressee(memory: &Memory, held: &Held) -> Option<String> {
+fn addressee(memory: &Memory, held: &HeldSource) -> Option<String> {
     let session = memory.session(held.source.session.as_deref()?)?;
     let own = memory.find(held.source.id)?;
     let before = session.sources.iter().rev().skip_while(|&&ordinal| ordinal >= own);

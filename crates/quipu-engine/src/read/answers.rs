@@ -7,7 +7,7 @@ use quipu_core::Memory;
 use quipu_core::event::Trust;
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::{Evidence, Fact, FactStatus, Hits, Task};
-use quipu_core::recall::{self as stages, Group, Lead, Validity};
+use quipu_core::recall::{self as stages, AnswerGroup, GroupLead, Validity};
 use serde::Serialize;
 
 use crate::read::recall::ReadView;
@@ -92,7 +92,7 @@ pub struct Quote {
 
 /// An item that was scored and not returned.
 #[derive(Debug, Clone, Serialize)]
-pub struct LeftOut {
+pub struct OmittedAnswer {
     /// The item.
     pub id: ItemId,
     /// The start of its text.
@@ -120,14 +120,14 @@ pub(crate) enum Quotes {
 }
 
 /// The answer a group stands for.
-pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes, group: &Group) -> Answer {
+pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes, group: &AnswerGroup) -> Answer {
     let memory = sight.memory;
     let answer = match &group.lead {
-        Lead::Source(hit) => Answer {
+        GroupLead::Source(hit) => Answer {
             outdated: outdated(sight, validity, memory.sources()[hit.ordinal as usize].source.id),
             ..of_source(memory, group, hit)
         },
-        Lead::Derived(hit) => of_derived(memory, quotes, group, hit),
+        GroupLead::Derived(hit) => of_derived(memory, quotes, group, hit),
     };
     Answer { also: group.also.clone(), ..answer }
 }
@@ -135,8 +135,8 @@ pub(crate) fn of_group(sight: &ReadView<'_>, validity: &Validity, quotes: Quotes
 /// What a drawn item says, apart from the list of answers.
 pub(crate) fn of_item(sight: &ReadView<'_>, hit: &stages::DerivedHit) -> Answer {
     let standing = stages::unasked(sight.memory, hit);
-    let (lead, also) = (Lead::Derived(hit.clone()), Vec::new());
-    let group = Group { lead, also, cosine: 0.0, votes: 1, place: hit.score, standing };
+    let (lead, also) = (GroupLead::Derived(hit.clone()), Vec::new());
+    let group = AnswerGroup { lead, also, cosine: 0.0, votes: 1, place: hit.score, standing };
     of_derived(sight.memory, Quotes::LeftOut, &group, hit)
 }
 
@@ -148,7 +148,7 @@ pub(crate) fn of_unasked(sight: &ReadView<'_>, id: ItemId) -> Answer {
     of_item(sight, &stages::DerivedHit { id, score, relevance, contributions, witness, arms })
 }
 
-fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
+fn of_source(memory: &Memory, group: &AnswerGroup, hit: &stages::Hit) -> Answer {
     let held = &memory.sources()[hit.ordinal as usize];
     let source = &held.source;
     let searchable = source.searchable();
@@ -181,7 +181,7 @@ fn of_source(memory: &Memory, group: &Group, hit: &stages::Hit) -> Answer {
     }
 }
 
-fn of_derived(memory: &Memory, told: Quotes, group: &Group, hit: &stages::DerivedHit) -> Answer {
+fn of_derived(memory: &Memory, told: Quotes, group: &AnswerGroup, hit: &stages::DerivedHit) -> Answer {
     let quotes = |evidence: &[Evidence]| if told == Quotes::Told { quotes(memory, evidence) } else { Vec::new() };
     let items = memory.items();
     let witness = hit.witness.and_then(|ordinal| memory.sources().get(ordinal as usize));
@@ -334,9 +334,9 @@ fn sentences_around(text: &str, place: Range<usize>) -> &str {
 }
 
 /// The runner-up behind the answers.
-pub(crate) fn left_out(memory: &Memory, out: &stages::LeftOut) -> LeftOut {
+pub(crate) fn left_out(memory: &Memory, out: &stages::LeftOut) -> OmittedAnswer {
     let source = &memory.sources()[out.ordinal as usize].source;
-    LeftOut {
+    OmittedAnswer {
         id: source.id,
         text: source.text.chars().take(EXCERPT_CHARS).collect(),
         score: out.score,

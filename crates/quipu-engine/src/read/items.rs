@@ -7,13 +7,13 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Change, Draft, Event, ItemMark, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::{Evidence, Hits};
-use quipu_core::memory::{Held, Marks};
+use quipu_core::memory::{HeldSource, Marks};
 use quipu_core::source::{Artifact, Role};
 use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::history::log::{self, Entry};
+use crate::history::log::{self, LogEntry};
 use crate::history::versions::{self, When};
 use crate::memory::MemoryRef;
 use crate::memory::checkpoint;
@@ -58,7 +58,7 @@ pub struct Item {
 }
 
 impl Item {
-    pub(crate) fn of(memory: &Memory, held: &Held) -> Self {
+    pub(crate) fn of(memory: &Memory, held: &HeldSource) -> Self {
         let source = &held.source;
         let text = |name: &Option<std::sync::Arc<str>>| name.as_deref().map(str::to_owned);
         Self {
@@ -114,7 +114,7 @@ impl Item {
 }
 
 /// The sources a drawn item was read from, each once, in order; nothing for a source.
-fn evidence(memory: &Memory, id: ItemId) -> Vec<&Held> {
+fn evidence(memory: &Memory, id: ItemId) -> Vec<&HeldSource> {
     let items = memory.items();
     let places = |evidence: &[Evidence]| evidence.iter().map(|at| at.source).collect::<Vec<_>>();
     let sources = match id.kind {
@@ -131,13 +131,13 @@ fn evidence(memory: &Memory, id: ItemId) -> Vec<&Held> {
 }
 
 /// Finds an item by its id, by the start of its id if only one fits, or by its name where it was imported from.
-fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a Held> {
+fn find<'a>(memory: &'a Memory, name: &str) -> Result<&'a HeldSource> {
     if let Ok(id) = name.parse::<ItemId>()
         && let Some(held) = memory.get(id)
     {
         return Ok(held);
     }
-    let fits = |held: &&Held| {
+    let fits = |held: &&HeldSource| {
         (held.source.native_id.as_deref() == Some(name) && !memory.items().is_hidden(held.source.id))
             || (name.len() > 5 && held.source.id.to_string().starts_with(name))
     };
@@ -232,7 +232,7 @@ pub fn list(engine: &Engine, user: &UserId, options: &ListOptions) -> Result<Ite
 }
 
 fn page(memory: &Memory, options: &ListOptions) -> ItemPage {
-    let wanted = |held: &&Held| {
+    let wanted = |held: &&HeldSource| {
         let source = &held.source;
         !memory.items().is_hidden(source.id)
             && options.kind.map_or(source.is_item(), |kind| source.kind() == kind)
@@ -245,11 +245,11 @@ fn page(memory: &Memory, options: &ListOptions) -> ItemPage {
 
 /// Where an item comes from.
 #[derive(Debug, Clone, Serialize)]
-pub struct Why {
+pub struct ItemReceipts {
     /// The item.
     pub item: Item,
     /// The event that recorded it.
-    pub event: Entry,
+    pub event: LogEntry,
     /// Which of the event's changes, and the digest that holds its words fast.
     pub change: u32,
     /// Salted digest of the change.
@@ -264,14 +264,14 @@ pub struct Why {
     /// What was said after it.
     pub after: Option<Item>,
     /// Later events about it.
-    pub later: Vec<Entry>,
+    pub later: Vec<LogEntry>,
 }
 
 /// The receipts of an item: its event, its evidence, its surroundings, what happened to it.
 ///
 /// # Errors
 /// As [`get`].
-pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
+pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<ItemReceipts> {
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
     let state = open.read();
@@ -290,7 +290,7 @@ pub fn why(engine: &Engine, user: &UserId, name: &str) -> Result<Why> {
         }
         true
     })?;
-    Ok(Why {
+    Ok(ItemReceipts {
         event: log::entry(&state, &event),
         change,
         digest: digest.unwrap_or_default(),

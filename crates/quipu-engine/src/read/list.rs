@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::history::log::{self, Entry};
+use crate::history::log::{self, LogEntry};
 use crate::history::versions::{self, When};
 use crate::memory::OpenMemory;
 use crate::read::items;
@@ -225,7 +225,7 @@ pub fn conflicts(engine: &Engine, user: &UserId) -> Result<Vec<Conflict>> {
 
 /// What an item says, whatever its kind, and everything that happened to it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Story {
+pub struct ItemHistory {
     /// The item.
     pub id: ItemId,
     /// Its kind.
@@ -242,14 +242,14 @@ pub struct Story {
     #[serde(flatten)]
     pub hits: Hits,
     /// The events about it, oldest first.
-    pub events: Vec<Entry>,
+    pub events: Vec<LogEntry>,
 }
 
 /// The history of an item: every event about it, oldest first.
 ///
 /// # Errors
 /// `NotFound` without such an item.
-pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
+pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<ItemHistory> {
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
     let state = open.read();
@@ -267,13 +267,13 @@ pub fn history(engine: &Engine, user: &UserId, name: &str) -> Result<Story> {
         }
         true
     })?;
-    let Look { id, kind, text, standing, item, marks: _, quotes, hits } = look_at(&state.memory, id)?;
-    Ok(Story { id, kind, text, standing, item, quotes, hits, events })
+    let ItemView { id, kind, text, standing, item, marks: _, quotes, hits } = look_at(&state.memory, id)?;
+    Ok(ItemHistory { id, kind, text, standing, item, quotes, hits, events })
 }
 
 /// What an item says, whatever its kind.
 #[derive(Debug, Clone, Serialize)]
-pub struct Look {
+pub struct ItemView {
     /// The item.
     pub id: ItemId,
     /// Its kind.
@@ -297,12 +297,12 @@ pub struct Look {
 ///
 /// # Errors
 /// `NotFound` if nothing fits; `Invalid` if several do.
-pub fn look(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<Look> {
+pub fn look(engine: &Engine, user: &UserId, name: &str, at: When) -> Result<ItemView> {
     let open = engine.open(user)?;
     seen(&open, Some(at), |memory| look_at(memory, items::find_id(memory, name)?))?
 }
 
-fn look_at(memory: &Memory, id: ItemId) -> Result<Look> {
+fn look_at(memory: &Memory, id: ItemId) -> Result<ItemView> {
     let (text, standing, item) = match memory.get(id) {
         Some(held) => (held.source.text.to_string(), "recorded".to_owned(), to_json(&items::Item::of(memory, held))?),
         None => {
@@ -315,7 +315,7 @@ fn look_at(memory: &Memory, id: ItemId) -> Result<Look> {
     let entry = || memory.items().sessions().entry(id).map(|entry| entry.truth.evidence.clone());
     let quotes = quotes(memory, &evidence.or_else(entry).unwrap_or_default());
     let hits = memory.items().hits(id);
-    Ok(Look { id, kind: id.kind, text, standing, marks: memory.marks(id), item, quotes, hits })
+    Ok(ItemView { id, kind: id.kind, text, standing, marks: memory.marks(id), item, quotes, hits })
 }
 
 /// A drawn item in full.

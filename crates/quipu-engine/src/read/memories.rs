@@ -11,7 +11,7 @@ use quipu_core::id::{ItemId, ItemKind, Seq, UserId};
 use quipu_core::item::{Evidence, Fact, FactStatus, TaskStatus, TenetStatus};
 use quipu_core::items::Items;
 use quipu_core::limit;
-use quipu_core::memory::Held;
+use quipu_core::memory::HeldSource;
 use quipu_core::source::{Artifact, Role, Source};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -242,7 +242,7 @@ impl<'a> Catalogue<'a> {
         Some(told)
     }
 
-    fn of_words(&self, held: &Held) -> Option<MemoryView> {
+    fn of_words(&self, held: &HeldSource) -> Option<MemoryView> {
         let source = &held.source;
         source.is_item().then(|| MemoryView {
             id: source.id,
@@ -332,7 +332,7 @@ fn drawn_from(memory: &Memory) -> BTreeMap<ItemId, bool> {
 }
 
 /// True for words that may be a memory of their own: what the user said, and entries whoever wrote them.
-fn is_memory(held: &Held) -> bool {
+fn is_memory(held: &HeldSource) -> bool {
     let source = &held.source;
     let written = source.native_id.as_deref() == Some(WRITTEN);
     let said = source.kind() == ItemKind::Turn && source.role == Role::User;

@@ -9,8 +9,8 @@ use quipu_core::event::Trust;
 use quipu_core::id::{ItemKind, Seq, UserId};
 use quipu_core::limit;
 use quipu_core::recall::{
-    self as stages, Best, DerivedHit, DerivedIndex, Filter, Found, Index, Intent, Meaning, Plan, Query, Signals,
-    Thresholds, Validity, Verdict,
+    self as stages, AnswerSignals, Best, DerivedHit, DerivedIndex, Filter, FoundAnswers, Index, Intent, Meaning, Query,
+    QueryPlan, Validity, Verdict, VerdictThresholds,
 };
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ use crate::history::versions::{self, View, When};
 use crate::lock::before_slow_call;
 use crate::memory::{OpenMemory, State, index};
 use crate::process::deadline::Deadline;
-use crate::read::answers::{self, Answer, LeftOut, Quotes};
+use crate::read::answers::{self, Answer, OmittedAnswer, Quotes};
 use crate::read::meaning;
 use crate::read::rerank;
 
@@ -98,7 +98,7 @@ pub struct Timing {
 
 /// Whether memory answers a question.
 #[derive(Debug, Clone, Serialize)]
-pub struct Decision {
+pub struct RecallDecision {
     /// What to do.
     pub verdict: Verdict,
     /// The probability that what was found answers, calibrated by `quipu eval calibrate`.
@@ -111,7 +111,7 @@ pub struct Decision {
     /// The best of it is said of somebody else than is asked about.
     pub of_another: bool,
     /// What the probability follows from.
-    pub signals: Signals,
+    pub signals: AnswerSignals,
     /// The memory holds conversations of people with each other, not with an assistant.
     #[serde(skip)]
     pub(crate) among_people: bool,
@@ -132,9 +132,9 @@ pub struct RecallReport {
     /// How it was found, stage by stage, if asked for.
     pub trace: Option<stages::Trace>,
     /// The best of what was scored and not returned, if asked for.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedAnswer>,
     /// Whether they answer, and what to do about it.
-    pub decision: Decision,
+    pub decision: RecallDecision,
     /// The profile they were found by.
     pub profile: String,
     /// What could not be used, and why the answers may be weaker.
@@ -248,7 +248,7 @@ pub(crate) fn recall_in(engine: &Engine, at: &AtVersion<'_>, options: &RecallOpt
 pub(crate) struct FoundIn<'a> {
     pub(crate) sight: &'a ReadView<'a>,
     pub(crate) report: RecallReport,
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: &'a QueryPlan,
     pub(crate) drawn: &'a [DerivedHit],
 }
 
@@ -280,8 +280,11 @@ pub(crate) fn find<T>(
     };
     let embed_us = micros(start);
     let start = started();
-    let how =
-        stages::Options { explain: options.explain, profile: Arc::new(profile.clone()), ..stages::Options::default() };
+    let how = stages::RankOptions {
+        explain: options.explain,
+        profile: Arc::new(profile.clone()),
+        ..stages::RankOptions::default()
+    };
     let search = |sight: &ReadView<'_>| -> Result<Searched> {
         let ReadView { memory, index, derived } = *sight;
         let plan = if memory.seq() == planned_at { planned.clone() } else { plan(engine, sight, options)? };
@@ -331,24 +334,24 @@ pub(crate) fn find<T>(
 /// What a search has found, before a model may put it in another order.
 struct Searched {
     version: Seq,
-    plan: Plan,
-    found: Found,
+    plan: QueryPlan,
+    found: FoundAnswers,
     hits: Vec<Answer>,
     degraded: Option<String>,
 }
 
-fn plan(engine: &Engine, sight: &ReadView<'_>, options: &RecallOptions) -> Result<Plan> {
+fn plan(engine: &Engine, sight: &ReadView<'_>, options: &RecallOptions) -> Result<QueryPlan> {
     let sessions = options.session.iter().map(|name| name.as_str().into()).collect();
     let filter = Filter { sessions, kinds: options.kinds.clone() };
     let (text, now) = (options.query.clone(), options.now.or_else(|| Some(engine.clock.now())));
     let ranked = if engine.optional.reranker.is_some() { limit::RERANKED } else { 0 };
     let query =
         Query { text, k: options.k.max(ranked), now, filter, validity: options.validity, intent: options.intent };
-    Ok(Plan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived))
+    Ok(QueryPlan::new(sight.index, query)?.grounded(sight.memory, sight.index, sight.derived))
 }
 
 /// Whether what was found answers: by its probability, and by what is known of the best of it.
-fn decision(memory: &Memory, hits: &[Answer], found: &Found, thresholds: &Thresholds) -> Decision {
+fn decision(memory: &Memory, hits: &[Answer], found: &FoundAnswers, thresholds: &VerdictThresholds) -> RecallDecision {
     let best = hits.first().map(|answer| Best {
         confidence: answer.confidence,
         contested: !answer.contested_by.is_empty(),
@@ -362,6 +365,6 @@ fn decision(memory: &Memory, hits: &[Answer], found: &Found, thresholds: &Thresh
     let asked =
         || sides().find_map(|side| memory.items().waiting_about(side).find(|review| !review.question.is_empty()));
     let question = (verdict == Verdict::Clarify).then(asked).flatten().map(|review| review.question.clone());
-    let Found { probability, of_another, signals, among_people, .. } = *found;
-    Decision { verdict, probability, reason, question, of_another, signals, among_people }
+    let FoundAnswers { probability, of_another, signals, among_people, .. } = *found;
+    RecallDecision { verdict, probability, reason, question, of_another, signals, among_people }
 }

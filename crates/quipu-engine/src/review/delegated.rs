@@ -5,7 +5,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Trust};
 use quipu_core::guard;
 use quipu_core::id::UserId;
-use quipu_core::item::{Decision, Review};
+use quipu_core::item::{Review, ReviewDecision};
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -17,11 +17,17 @@ use crate::review::queue::{self, decide_review};
 /// # Errors
 /// As [`decide_review`]; `Invalid` without the person's words; `Refused` also to agree with what came from an agent or from any
 /// source but the user: declining it is always open.
-pub fn relay_decision(engine: &Engine, user: &UserId, id: &str, decision: &Decision, said: &str) -> Result<Receipt> {
+pub fn relay_decision(
+    engine: &Engine,
+    user: &UserId,
+    id: &str,
+    decision: &ReviewDecision,
+    said: &str,
+) -> Result<Receipt> {
     if said.trim().is_empty() {
         return Err(Error::Invalid("a decision is relayed with what the user said".to_owned()));
     }
-    if *decision != Decision::Declined {
+    if *decision != ReviewDecision::Declined {
         let open = engine.open(user)?;
         let state = open.read();
         let asked = queue::find(state.memory.items(), id)?;

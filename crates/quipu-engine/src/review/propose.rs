@@ -4,7 +4,7 @@ use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::guard;
 use quipu_core::id::{ItemKind, UserId};
 use quipu_core::item::{DerivedChange, Review};
-pub use quipu_core::reconcile::Wanted;
+pub use quipu_core::reconcile::ProposedAction;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -22,14 +22,16 @@ pub fn propose(
     engine: &Engine,
     user: &UserId,
     name: &str,
-    wanted: &Wanted,
+    wanted: &ProposedAction,
     reason: &str,
     door: &str,
 ) -> Result<Review> {
     let open = engine.open(user)?;
     let (wanted, reason) = match wanted {
-        Wanted::Gone => (Wanted::Gone, guard::redact(reason)),
-        Wanted::Reworded(text) => (Wanted::Reworded(guard::redact(text).text.into_owned()), guard::redact(reason)),
+        ProposedAction::Gone => (ProposedAction::Gone, guard::redact(reason)),
+        ProposedAction::Reworded(text) => {
+            (ProposedAction::Reworded(guard::redact(text).text.into_owned()), guard::redact(reason))
+        }
     };
     let mut asked = None;
     commit::commit(engine, &open, None, &mut |state| {

@@ -4,14 +4,14 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Change};
 use quipu_core::evolve::PromotionRequest;
 use quipu_core::id::{ItemId, ItemKind, UserId};
-use quipu_core::item::{Decision, Proposed, Review};
+use quipu_core::item::{ProposedEdit, Review, ReviewDecision};
 use quipu_core::items::Items;
 use quipu_core::source::{Role, Source};
 use serde::Serialize;
 
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::growth::evolve::Preview;
+use crate::growth::evolve::PromotionPreview;
 use crate::history::revert::{self, RevertOptions, Selection};
 use crate::history::versions::EventRef;
 use crate::memory::MemoryRef;
@@ -37,7 +37,7 @@ pub struct Waiting {
     pub quotes: Vec<(ItemId, String)>,
     /// What a proposed category would be and what would move there, as the document is now.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub preview: Option<Preview>,
+    pub preview: Option<PromotionPreview>,
 }
 
 /// What waits, oldest first; with `decided`, what was decided too.
@@ -134,11 +134,11 @@ fn shown(engine: &Engine, memory: &Memory, review: &Review) -> Waiting {
     }
 }
 
-fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<Preview> {
+fn preview(engine: &Engine, memory: &Memory, review: &Review) -> Option<PromotionPreview> {
     let asked = review.promotion.as_ref().filter(|_| review.decided.is_none())?;
     let says = PromotionRequest { fields: Some(&asked.fields), ..PromotionRequest::named(Some(&asked.name)) };
     let planned = engine.desk(memory).promote(&asked.candidate, says);
-    planned.ok().map(|(_, plan)| Preview::of(&plan))
+    planned.ok().map(|(_, plan)| PromotionPreview::of(&plan))
 }
 
 /// The words at some places of sources.
@@ -160,7 +160,7 @@ pub fn decide_review<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
     id: &str,
-    decision: &Decision,
+    decision: &ReviewDecision,
     by: Actor,
     rationale: Option<&str>,
 ) -> Result<Receipt> {
@@ -173,7 +173,7 @@ pub fn decide_review<'a>(
         if by != Actor::User || review.proposer == by {
             return Err(Error::Refused(format!("{} was not proposed by a person and waits for one", review.id)));
         }
-        if let Decision::Edited { text } = decision
+        if let ReviewDecision::Edited { text } = decision
             && text.trim().is_empty()
         {
             return Err(Error::Invalid("an edit needs the value that is right".to_owned()));
@@ -195,10 +195,10 @@ pub fn decide_review<'a>(
 }
 
 /// The words an edit by hand brought, once a person stands by them: they are the user's own.
-fn words(engine: &Engine, review: &Review, decision: &Decision) -> Result<Option<Source>> {
+fn words(engine: &Engine, review: &Review, decision: &ReviewDecision) -> Result<Option<Source>> {
     let text = match (&review.proposed, decision) {
-        (Some(Proposed::Said { text, .. }), Decision::Approved) => text,
-        (Some(Proposed::Said { .. }), Decision::Edited { text }) => text,
+        (Some(ProposedEdit::Said { text, .. }), ReviewDecision::Approved) => text,
+        (Some(ProposedEdit::Said { .. }), ReviewDecision::Edited { text }) => text,
         _ => return Ok(None),
     };
     let mut source = Source {

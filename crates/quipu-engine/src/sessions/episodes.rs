@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::episode::{self, SegmentOptions, Turn};
+use quipu_core::episode::{self, EpisodeTurn, SegmentOptions};
 use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
 use quipu_core::item::{DerivedChange, Episode};
 use quipu_core::ledger::SealedEvent;
 use quipu_core::limit;
-use quipu_core::memory::Held;
+use quipu_core::memory::HeldSource;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -154,9 +154,9 @@ fn untold_again(before: &Memory, after: &Memory) -> (BTreeSet<Option<String>>, B
 /// The episodes of the untold stretches of a session in which one of these sources stands.
 fn told_anew(memory: &Memory, session: Option<&str>, loose: &BTreeSet<ItemId>, now: Timestamp) -> Result<Vec<Episode>> {
     let options = SegmentOptions::default();
-    let mut turns: Vec<&Held> = turns_backwards(memory, session).collect();
+    let mut turns: Vec<&HeldSource> = turns_backwards(memory, session).collect();
     turns.reverse();
-    let is_told = |held: &&Held| memory.items().told_by(held.source.id).is_some();
+    let is_told = |held: &&HeldSource| memory.items().told_by(held.source.id).is_some();
     let mut all = Vec::new();
     let mut first = 0;
     for stretch in turns.chunk_by(|one, next| is_told(one) == is_told(next)) {
@@ -186,13 +186,13 @@ fn drafts(session: Option<&str>, told: Vec<Episode>, cause: Option<EventId>) -> 
     changes.chunks(limit::EPISODES_PER_EVENT).map(draft).collect()
 }
 
-fn turns_untold<'a>(memory: &'a Memory, session: Option<&str>) -> Vec<&'a Held> {
+fn turns_untold<'a>(memory: &'a Memory, session: Option<&str>) -> Vec<&'a HeldSource> {
     turns_untold_from(memory, session).1
 }
 
 /// The turns of a session that no episode has told yet, in order, and the place of the first of them.
-fn turns_untold_from<'a>(memory: &'a Memory, session: Option<&str>) -> (u32, Vec<&'a Held>) {
-    let mut untold: Vec<&Held> = Vec::new();
+fn turns_untold_from<'a>(memory: &'a Memory, session: Option<&str>) -> (u32, Vec<&'a HeldSource>) {
+    let mut untold: Vec<&HeldSource> = Vec::new();
     let mut place = 0;
     for held in turns_backwards(memory, session).take(limit::TURNS_UNTOLD_MAX) {
         if let Some(told) = memory.items().told_by(held.source.id) {
@@ -210,8 +210,8 @@ fn named_after(source: ItemId) -> ItemId {
     ItemId { kind: ItemKind::Episode, bits: source.bits }
 }
 
-fn turns_backwards<'a>(memory: &'a Memory, session: Option<&str>) -> Box<dyn Iterator<Item = &'a Held> + 'a> {
-    let is_turn = |held: &&Held| held.source.kind() == ItemKind::Turn;
+fn turns_backwards<'a>(memory: &'a Memory, session: Option<&str>) -> Box<dyn Iterator<Item = &'a HeldSource> + 'a> {
+    let is_turn = |held: &&HeldSource| held.source.kind() == ItemKind::Turn;
     match session {
         Some(name) => {
             let ordinals = memory.session(name).map(|found| found.sources.as_slice()).unwrap_or_default();
@@ -226,13 +226,13 @@ fn told(
     memory: &Memory,
     session: Option<&str>,
     first: u32,
-    held: &[&Held],
+    held: &[&HeldSource],
     over: bool,
     options: &SegmentOptions,
 ) -> Result<Vec<Episode>> {
-    let turns: Vec<Turn<'_>> = held
+    let turns: Vec<EpisodeTurn<'_>> = held
         .iter()
-        .map(|held| Turn {
+        .map(|held| EpisodeTurn {
             id: held.source.id,
             text: &held.source.text,
             speaker: held.source.speaker(),
@@ -241,7 +241,7 @@ fn told(
             vector: None,
         })
         .collect();
-    let read = episode::Session::read(&turns);
+    let read = episode::AnalysedSession::read(&turns);
     let ranges = if over { read.segment(options) } else { read.segment_so_far(options).closed };
     let facts = facts_by_source(memory);
     let mut all = Vec::new();

@@ -10,7 +10,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Actor, Draft, Origin, SourceKind};
 use quipu_core::id::{EventId, ItemId, Seq, UserId};
 use quipu_core::limit;
-use quipu_core::session::{self, Case, Exchange, Known, Proposal, Summarized};
+use quipu_core::session::{self, Exchange, KnownEntry, SessionDecisionInput, Summarized, SummaryProposal};
 use quipu_core::source::Role;
 use serde::Serialize;
 
@@ -21,7 +21,7 @@ use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::commit;
 use crate::memory::scan;
-use crate::ports::summarizer::{SummarizeError, Summarizer, Telling};
+use crate::ports::summarizer::{SummarizeError, Summarizer, SummaryInput};
 use crate::process::maintain::GoOn;
 use crate::sessions::base_truth::{self, Consolidated};
 
@@ -279,7 +279,7 @@ fn tell(
         let same = |one: &&Exchange<'_>| one.summary.is_none() && sources(one) == told_from;
         // What was reverted, erased or added to meanwhile is looked at another time.
         let Some(exchange) = all.iter().find(same) else { return Ok(Vec::new()) };
-        let case = Case { memory: &state.memory, session, exchange, options: &engine.sessions };
+        let case = SessionDecisionInput { memory: &state.memory, session, exchange, options: &engine.sessions };
         let (changes, told) = session::summarize(&case, proposal.as_ref(), &mut |kind| engine.new_item_id(kind));
         report = Some(told);
         let how = if proposal.is_some() { "" } else { ": no proposal came of it, the words stand for themselves" };
@@ -298,7 +298,10 @@ fn tell(
 }
 
 /// A proposal; `None` if every answer was malformed.
-fn propose(summarizer: &dyn Summarizer, telling: &Telling) -> std::result::Result<Option<Proposal>, SummarizeError> {
+fn propose(
+    summarizer: &dyn Summarizer,
+    telling: &SummaryInput,
+) -> std::result::Result<Option<SummaryProposal>, SummarizeError> {
     for _ in 0..=RETRIES {
         match summarizer.summarize(telling) {
             Ok(proposal) => return Ok(Some(proposal)),
@@ -313,15 +316,15 @@ fn sources(exchange: &Exchange<'_>) -> Vec<ItemId> {
     exchange.sources.iter().map(|held| held.source.id).collect()
 }
 
-fn telling(engine: &Engine, memory: &Memory, session: &str, exchange: &Exchange<'_>) -> Telling {
-    Telling {
+fn telling(engine: &Engine, memory: &Memory, session: &str, exchange: &Exchange<'_>) -> SummaryInput {
+    SummaryInput {
         whose: memory.user().clone(),
         session: session.to_owned(),
         turn: exchange.turn,
         user: exchange.text_of(Role::User),
         assistant: exchange.text_of(Role::Assistant),
         depth: session::depth(exchange, &engine.sessions),
-        base_truth: base_truth::in_force(memory, session).map(Known::from).collect(),
+        base_truth: base_truth::in_force(memory, session).map(KnownEntry::from).collect(),
     }
 }
 

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::extract::window::{Known, Speaker, Window, WindowView};
+use quipu_core::extract::window::{KnownItem, Speaker, Window, WindowView};
 use quipu_core::extract::{REMARK, USER};
 use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{Evidence, Fact, FactType, Task, TaskStatus};
-use quipu_core::memory::Held;
+use quipu_core::memory::HeldSource;
 use quipu_core::source::Role;
 
 use crate::engine::Engine;
@@ -95,10 +95,10 @@ fn messages(memory: &Memory, sources: &[ItemId]) -> Vec<WindowView> {
     let new: BTreeSet<ItemId> = sources.iter().copied().collect();
     let first = sources.iter().find_map(|id| memory.get(*id));
     let of_session = first.and_then(|held| memory.session(held.source.session.as_deref()?));
-    let held: Vec<&Held> = match of_session {
+    let held: Vec<&HeldSource> = match of_session {
         None => sources.iter().filter_map(|id| memory.get(*id)).collect(),
         Some(session) => {
-            let all: Vec<&Held> =
+            let all: Vec<&HeldSource> =
                 session.sources.iter().filter_map(|&ordinal| memory.sources().get(ordinal as usize)).collect();
             let places = || all.iter().enumerate().filter(|(_, held)| new.contains(&held.source.id)).map(|(at, _)| at);
             let (Some(first), Some(last)) = (places().next(), places().next_back()) else { return Vec::new() };
@@ -109,7 +109,7 @@ fn messages(memory: &Memory, sources: &[ItemId]) -> Vec<WindowView> {
     shown.enumerate().map(|(number, held)| message(memory, held, number + 1, new.contains(&held.source.id))).collect()
 }
 
-fn message(memory: &Memory, held: &Held, number: usize, is_new: bool) -> WindowView {
+fn message(memory: &Memory, held: &HeldSource, number: usize, is_new: bool) -> WindowView {
     let text = own_words(&held.source.text);
     let most = if is_new { MESSAGE_BYTES_MAX } else { CONTEXT_BYTES_MAX };
     let speaker = match held.source.role {
@@ -130,7 +130,7 @@ fn message(memory: &Memory, held: &Held, number: usize, is_new: bool) -> WindowV
     }
 }
 
-fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<Known> {
+fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<KnownItem> {
     let items = memory.items();
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
@@ -181,33 +181,33 @@ fn known(memory: &Memory, messages: &[WindowView], found: &[ItemId]) -> Vec<Know
             all.push(of_fact(fact, all.len() + 1, None));
         } else if let Some(task) = items.task(id).filter(open) {
             let mark = format!("t{}", all.len() + 1);
-            all.push(Known { mark, id, text: task.title.clone(), claim: None, read_in: None });
+            all.push(KnownItem { mark, id, text: task.title.clone(), claim: None, read_in: None });
         }
     }
     all
 }
 
 /// The place of something said among all that was said: by its time, then in the order it was recorded in.
-type Place = (Option<Timestamp>, u32);
+type TurnPosition = (Option<Timestamp>, u32);
 
 /// The place of the last new message.
-fn end(memory: &Memory, messages: &[WindowView]) -> Option<Place> {
+fn end(memory: &Memory, messages: &[WindowView]) -> Option<TurnPosition> {
     messages.iter().filter(|message| message.is_new).filter_map(|message| place_of(memory, message.source)).max()
 }
 
-fn place_of(memory: &Memory, source: ItemId) -> Option<Place> {
+fn place_of(memory: &Memory, source: ItemId) -> Option<TurnPosition> {
     memory.find(source).zip(memory.get(source)).map(|(ordinal, held)| (held.source.said_at, ordinal))
 }
 
 /// True for what rests only on words that were said after the window: rules have read them already, a model that reads the
 /// window must not be told what comes of it.
-fn is_later(memory: &Memory, evidence: &[Evidence], end: Option<Place>) -> bool {
+fn is_later(memory: &Memory, evidence: &[Evidence], end: Option<TurnPosition>) -> bool {
     let later = |at: &Evidence| end.zip(place_of(memory, at.source)).is_some_and(|(end, place)| place > end);
     !evidence.is_empty() && evidence.iter().all(later)
 }
 
-fn of_fact(fact: &Fact, number: usize, read_in: Option<String>) -> Known {
-    Known {
+fn of_fact(fact: &Fact, number: usize, read_in: Option<String>) -> KnownItem {
+    KnownItem {
         mark: format!("f{number}"),
         id: fact.id,
         text: fact.text.clone(),

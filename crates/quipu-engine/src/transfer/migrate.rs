@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use quipu_core::Memory;
-use quipu_core::episode::{self, Turn};
+use quipu_core::episode::{self, EpisodeTurn};
 use quipu_core::event::{Actor, Change, Draft, Event, Header, Origin, SourceKind};
 use quipu_core::guard::Echo;
 use quipu_core::id::{EventId, ItemId, ItemKind, UserId};
@@ -209,7 +209,7 @@ fn told(memory: &Memory, source: &Source, name: &mut dyn FnMut(ItemKind) -> Item
             .filter(|fact| fact.evidence.iter().any(|place| place.source == source.id && within(place.start)))
             .map(|fact| (fact.id, fact.core_path.clone().filter(|_| fact.is_active())))
             .collect();
-        let turn = Turn {
+        let turn = EpisodeTurn {
             id: source.id,
             text: source.text.get(span.clone()).unwrap_or_default().trim(),
             speaker: source.speaker(),

@@ -26,7 +26,7 @@ pub struct PatchOptions {
 
 /// A change of the document as the caller thinks of it.
 #[derive(Debug, Clone)]
-pub enum Edit {
+pub enum CoreEdit {
     /// An RFC 6902 patch.
     Patch(Patch),
     /// Put a value at a pointer, making what is missing on the way.
@@ -48,14 +48,14 @@ pub enum Edit {
 pub fn edit_core<'a>(
     engine: &Engine,
     memory: impl Into<MemoryRef<'a>>,
-    edit: &Edit,
+    edit: &CoreEdit,
     options: &PatchOptions,
 ) -> Result<Receipt> {
     let memory = memory.into();
     let request = match edit {
-        Edit::Patch(patch) => serde_json::to_string(patch),
-        Edit::Set(pointer, value) => serde_json::to_string(&("set", pointer, value)),
-        Edit::Unset(pointer) => serde_json::to_string(&("unset", pointer)),
+        CoreEdit::Patch(patch) => serde_json::to_string(patch),
+        CoreEdit::Set(pointer, value) => serde_json::to_string(&("set", pointer, value)),
+        CoreEdit::Unset(pointer) => serde_json::to_string(&("unset", pointer)),
     }
     .map_err(|error| Error::Invalid(error.to_string()))?;
     let idempotency = commit::idempotency(options.idempotency_key.as_deref(), &[request.as_bytes()]);
@@ -63,9 +63,9 @@ pub fn edit_core<'a>(
     let mut decide = |state: &State| {
         let document = state.memory.core();
         let (within, wanted) = match edit {
-            Edit::Patch(patch) => (core_document::containers(document, patch), patch.clone()),
-            Edit::Set(pointer, value) => core_document::set_within(document, pointer, value.clone())?,
-            Edit::Unset(pointer) => (Vec::new(), core_document::unset(document, pointer)?),
+            CoreEdit::Patch(patch) => (core_document::containers(document, patch), patch.clone()),
+            CoreEdit::Set(pointer, value) => core_document::set_within(document, pointer, value.clone())?,
+            CoreEdit::Unset(pointer) => (Vec::new(), core_document::unset(document, pointer)?),
         };
         // What stands in the document by the user's hand is so: the facts follow in the same event.
         let desk = engine.desk(&state.memory);

@@ -76,7 +76,7 @@ pub(crate) fn reference_of(open: &OpenMemory, item: ItemId) -> Result<Option<Str
 
 /// What of a memory came in through an entry point.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entered {
+pub struct EnteredItems {
     /// The version that was looked at.
     pub version: Seq,
     /// True if the memory was begun there.
@@ -91,13 +91,13 @@ pub struct Entered {
 ///
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if an event cannot be read.
-pub fn entered(engine: &Engine, user: &UserId, entry: &EntryPoint) -> Result<Entered> {
+pub fn entered(engine: &Engine, user: &UserId, entry: &EntryPoint) -> Result<EnteredItems> {
     let open = engine.open(user)?;
     let (version, skipped) = {
         let state = open.read();
         (state.memory.seq(), state.memory.skipped().clone())
     };
-    let mut found = Entered { version, began: false, events: Vec::new(), elsewhere: 0 };
+    let mut found = EnteredItems { version, began: false, events: Vec::new(), elsewhere: 0 };
     scan::events(open.writer()?.ledger.as_mut(), 1..=version, &mut |event| {
         let header = &event.header;
         let is_here = entry.admits(header.origin.reference.as_deref());

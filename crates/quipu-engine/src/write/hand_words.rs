@@ -7,7 +7,7 @@ use quipu_core::Memory;
 use quipu_core::event::{Change, SourceKind};
 use quipu_core::id::{ItemId, ItemKind};
 use quipu_core::item::{DerivedChange, Evidence};
-use quipu_core::memory::Held;
+use quipu_core::memory::HeldSource;
 use quipu_core::source::{Artifact, Role, Source};
 
 use crate::engine::Engine;
@@ -94,7 +94,7 @@ pub(crate) fn put_away(memory: &Memory, item: ItemId, reason: &str) -> Option<Ch
     Some(Change::Drawn(DerivedChange::ItemRetracted { item, reason }))
 }
 
-fn is_edit(held: &Held) -> bool {
+fn is_edit(held: &HeldSource) -> bool {
     held.from == SourceKind::UserEdited && instead_of(&held.source).is_some()
 }
 

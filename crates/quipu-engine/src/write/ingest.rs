@@ -23,7 +23,7 @@ use crate::memory::{Receipt, commit};
 use crate::process::understand::{self, Cause};
 use crate::process::unread::{self, WORDS_ONLY};
 use crate::sessions::episodes;
-use crate::transfer::import::{self, Batch, Fault, Format, Input, ReadError, ReadOptions};
+use crate::transfer::import::{self, Batch, Fault, ImportFormat, Input, ReadError, ReadOptions};
 use crate::write::remember;
 
 /// How to ingest.
@@ -116,7 +116,7 @@ impl IngestReport {
 /// and counted, and the error says where the fault is. Times come from the input; unknown stays unknown.
 pub fn ingest(
     engine: &Engine,
-    format: Format,
+    format: ImportFormat,
     path: &Path,
     options: &IngestOptions,
     watch: Watch<'_>,
@@ -131,8 +131,8 @@ pub fn ingest(
 /// Imports a file that came as bytes: as [`ingest`], but without folders.
 pub fn ingest_given(
     engine: &Engine,
-    format: Format,
-    (name, bytes): Given<'_>,
+    format: ImportFormat,
+    (name, bytes): NamedContent<'_>,
     options: &IngestOptions,
     watch: Watch<'_>,
 ) -> (IngestReport, Option<Error>) {
@@ -143,14 +143,14 @@ pub fn ingest_given(
 }
 
 /// What a file is called, and what is in it.
-pub type Given<'a> = (&'a str, &'a [u8]);
+pub type NamedContent<'a> = (&'a str, &'a [u8]);
 
 /// Opens every input there is, one after the other.
 type Inputs<'a> = &'a dyn Fn(&mut import::Report, &mut dyn FnMut(Input<'_>) -> Result<()>) -> Result<()>;
 
 fn run(
     engine: &Engine,
-    format: Format,
+    format: ImportFormat,
     called: &str,
     options: &IngestOptions,
     inputs: Inputs<'_>,
@@ -200,7 +200,7 @@ fn shortened(text: &str) -> String {
 
 struct Run<'a> {
     engine: &'a Engine,
-    format: Format,
+    format: ImportFormat,
     options: &'a IngestOptions,
     parts: BTreeMap<(String, UserId), ConversationReport>,
     sessions: BTreeMap<(String, UserId), BTreeSet<String>>,
@@ -231,7 +231,7 @@ impl Run<'_> {
                 Ok(())
             }
             // A note that cannot be read is no reason to leave the others.
-            Err(ReadError::Fault(fault)) if format == Format::Folder && read.sources == 0 => {
+            Err(ReadError::Fault(fault)) if format == ImportFormat::Folder && read.sources == 0 => {
                 read.notice(place, format!("{fault}; it was skipped"));
                 read.leave_out("notes that cannot be read", 1);
                 Ok(())
@@ -263,12 +263,14 @@ impl Run<'_> {
         }
         let user = match (&self.options.into, self.format) {
             (Some(user), _) => user.clone(),
-            (None, Format::Locomo | Format::LongMemEval) => UserId::parse(&batch.conversation).map_err(|refusal| {
-                Error::Invalid(format!(
-                    "conversation {:?} cannot name a user: {refusal}; give one with -u",
-                    batch.conversation
-                ))
-            })?,
+            (None, ImportFormat::Locomo | ImportFormat::LongMemEval) => {
+                UserId::parse(&batch.conversation).map_err(|refusal| {
+                    Error::Invalid(format!(
+                        "conversation {:?} cannot name a user: {refusal}; give one with -u",
+                        batch.conversation
+                    ))
+                })?
+            }
             (None, _) => self.options.default_user.clone(),
         };
         batch.sources.iter_mut().for_each(|source| self.redact(source));

@@ -14,10 +14,10 @@ use crate::lock::{Mutex, Rank, before_slow_call};
 use crate::memory::OpenMemory;
 
 /// Vectors of values that were compared before.
-pub(crate) struct Values(Mutex<Known>);
+pub(crate) struct Values(Mutex<KnownValues>);
 
 #[derive(Default)]
-struct Known {
+struct KnownValues {
     vectors: HashMap<String, Vec<f32>>,
     /// Values that were to be compared and have no vector yet.
     wanted: BTreeSet<String>,
@@ -27,7 +27,7 @@ struct Known {
 
 impl Default for Values {
     fn default() -> Self {
-        Self(Mutex::new(Rank::Detail, Known::default()))
+        Self(Mutex::new(Rank::Detail, KnownValues::default()))
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn prepare(engine: &Engine, open: &OpenMemory, candidates: &[FactCand
 impl Values {
     pub(crate) fn clear(&self) {
         let mut known = self.0.lock();
-        *known = Known { generation: known.generation + 1, ..Known::default() };
+        *known = KnownValues { generation: known.generation + 1, ..KnownValues::default() };
     }
 
     /// The values themselves.

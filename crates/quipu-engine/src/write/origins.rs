@@ -17,7 +17,7 @@ use crate::ports::UserLedger;
 
 /// An import, a file or another source, and what came with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Origin {
+pub struct ImportOrigin {
     /// Its name, as `revert` and `log` take it.
     pub reference: String,
     /// Events that came with it.
@@ -32,7 +32,7 @@ pub struct Origin {
 ///
 /// # Errors
 /// `NotFound` without such a user; `Corrupt` if an event cannot be read.
-pub fn origins(engine: &Engine, user: &UserId) -> Result<Vec<Origin>> {
+pub fn origins(engine: &Engine, user: &UserId) -> Result<Vec<ImportOrigin>> {
     let open = engine.open(user)?;
     let mut writer = open.writer()?;
     let state = open.read();
@@ -40,16 +40,16 @@ pub fn origins(engine: &Engine, user: &UserId) -> Result<Vec<Origin>> {
 }
 
 /// The events of every origin, up to a position.
-pub(crate) struct Origins(Mutex<Known>);
+pub(crate) struct Origins(Mutex<OriginCount>);
 
 impl Default for Origins {
     fn default() -> Self {
-        Self(Mutex::new(Rank::Detail, Known::default()))
+        Self(Mutex::new(Rank::Detail, OriginCount::default()))
     }
 }
 
 #[derive(Default)]
-struct Known {
+struct OriginCount {
     level: Seq,
     by_reference: BTreeMap<String, Came>,
 }
@@ -65,7 +65,7 @@ fn is_origin(reference: &str) -> bool {
     reference.parse::<ItemId>().is_err()
 }
 
-impl Known {
+impl OriginCount {
     fn reach(&mut self, ledger: &mut dyn UserLedger, head: Seq) -> Result<()> {
         if self.level < head {
             scan::headers(ledger, self.level + 1..=head, &mut |header| {
@@ -90,12 +90,12 @@ impl Known {
 }
 
 impl Origins {
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, OriginCount> {
         // A scan that failed half way leaves the level where it was, and the next begins there anew.
         self.0.lock()
     }
 
-    fn all(&self, ledger: &mut dyn UserLedger, state: &State) -> Result<Vec<Origin>> {
+    fn all(&self, ledger: &mut dyn UserLedger, state: &State) -> Result<Vec<ImportOrigin>> {
         let mut known = self.known();
         known.reach(ledger, state.memory.seq())?;
         let (skipped, orphans) = (state.memory.skipped(), state.memory.orphans());
@@ -104,7 +104,7 @@ impl Origins {
             let orphaned = orphans.iter().filter(|one| (from..=to).contains(&one.seq) && !skipped.contains(&one.seq));
             (to - from + 1) as usize - reverted - orphaned.count()
         };
-        let origin = |(reference, came): (&String, &Came)| Origin {
+        let origin = |(reference, came): (&String, &Came)| ImportOrigin {
             reference: reference.clone(),
             events: came.runs.iter().map(|(from, to)| (to - from + 1) as usize).sum(),
             counting: came.runs.iter().map(within).sum(),
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn what_a_broken_scan_noted_is_not_counted_twice() {
-        let mut known = Known::default();
+        let mut known = OriginCount::default();
         let at = Timestamp::UNIX_EPOCH;
         let events = [(1, "import:a"), (2, "import:a"), (3, "import:b"), (4, "import:a")];
         // The first scan breaks off behind the third event.

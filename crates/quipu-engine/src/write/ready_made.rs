@@ -6,7 +6,8 @@ use std::ops::Range;
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change, Draft, Idempotency, Origin, SourceKind};
 use quipu_core::extract::{
-    Besides, Extraction, FactCandidate, NoteCandidate, Stance, TaskCandidate, TaskKind, TaskNews, TenetCandidate, USER,
+    Extraction, FactCandidate, NoteCandidate, ReadyMadeDetails, Stance, TaskCandidate, TaskKind, TaskNews,
+    TenetCandidate, USER,
 };
 use quipu_core::guard;
 use quipu_core::id::{ItemId, ItemKind};
@@ -26,7 +27,7 @@ use crate::memory::MemoryRef;
 use crate::memory::OpenMemory;
 use crate::memory::checkpoint;
 use crate::memory::{Receipt, commit};
-use crate::process::understand::{self, Cause, Found, WRITTEN};
+use crate::process::understand::{self, Cause, SourceReading, WRITTEN};
 use crate::write::replayed_answer;
 
 /// Items somebody made elsewhere.
@@ -288,7 +289,7 @@ fn read(
     done: &dyn Fn(&Extraction) -> bool,
 ) -> Result<Understanding> {
     let cause = Cause { event: Some(receipt.event_id), reference: None };
-    understand::record(engine, open, &Found { reader: "write", source, done }, candidates, &cause)
+    understand::record(engine, open, &SourceReading { reader: "write", source, done }, candidates, &cause)
 }
 
 /// The request as it was sent, for telling another one with the same key apart.
@@ -367,7 +368,7 @@ fn laid_out(engine: &Engine, request: &WriteRequest, kind: SourceKind, now: Time
         let over = fact.valid_to.is_some_and(|to| to <= now);
         let span = page.line(&line);
         let (domain, tags, links) = (fact.domain.clone(), fact.tags.clone(), fact.links.clone());
-        besides(&mut found, &span, Besides { domain, tags, links, ..Besides::default() });
+        besides(&mut found, &span, ReadyMadeDetails { domain, tags, links, ..ReadyMadeDetails::default() });
         found.facts.push(FactCandidate {
             subject,
             predicate: fact.predicate.clone(),
@@ -429,8 +430,8 @@ fn filled(what: &str, text: &str) -> Result<()> {
 }
 
 /// Keeps what is said besides of the item at a place.
-fn besides(found: &mut Extraction, span: &Range<usize>, said: Besides) {
-    if said != Besides::default() {
+fn besides(found: &mut Extraction, span: &Range<usize>, said: ReadyMadeDetails) {
+    if said != ReadyMadeDetails::default() {
         found.besides.insert(span.start, said);
     }
 }
@@ -446,7 +447,7 @@ fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extract
     }
     let kind = task.kind.unwrap_or(if task.attempts.is_empty() { TaskKind::Task } else { TaskKind::Problem });
     let span = page.line(title);
-    let said = Besides {
+    let said = ReadyMadeDetails {
         description: description.to_owned(),
         priority: task.priority,
         is_stalled: match task.status {
@@ -472,7 +473,7 @@ fn tasks_of(task: &TaskIn, page: &mut Page, confidence: f64, found: &mut Extract
     for attempt in &task.attempts {
         let AttemptIn { date, approach, outcome, successful, .. } = attempt.clone();
         let span = page.line(&format!("tried: {approach}; {outcome}"));
-        besides(found, &span, Besides { at: date, ..Besides::default() });
+        besides(found, &span, ReadyMadeDetails { at: date, ..ReadyMadeDetails::default() });
         found.tasks.push(tell(TaskNews::Tried { approach, outcome, successful }, span));
     }
     match task.status {

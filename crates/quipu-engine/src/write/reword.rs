@@ -6,7 +6,7 @@ use quipu_core::event::{Actor, Change, Draft, Origin, SourceKind};
 use quipu_core::id::{ItemId, ItemKind, Seq};
 use quipu_core::item::DerivedChange;
 use quipu_core::limit::ARTIFACTS_MAX;
-use quipu_core::memory::Held;
+use quipu_core::memory::HeldSource;
 use quipu_core::reconcile::Reworded;
 use quipu_core::source::{Role, Source};
 
@@ -128,7 +128,7 @@ fn words(engine: &Engine, state: &State, item: ItemId, text: &str) -> Result<Sou
 
 /// What new words are instead of: where there are such words already, what those are instead of.
 fn instead_of(state: &State, item: ItemId) -> ItemId {
-    state.memory.get(item).and_then(Held::instead_of).unwrap_or(item)
+    state.memory.get(item).and_then(HeldSource::instead_of).unwrap_or(item)
 }
 
 /// The event that recorded some words and nothing else.

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use quipu_core::limit;
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use serde_json::json;
 
 use super::{Outcome, run, run_with, shown};
@@ -15,15 +15,15 @@ const IOS: &str = include_str!("../../../../testdata/import/whatsapp-ios.txt");
 const ANDROID: &str = include_str!("../../../../testdata/import/whatsapp-android.txt");
 const TELEGRAM: &str = include_str!("../../../../testdata/import/telegram.json");
 const TELEGRAM_ALL: &str = include_str!("../../../../testdata/import/telegram-all.json");
-const FIXTURES: [(Format, &str); 8] = [
-    (Format::ChatGpt, CHATGPT),
-    (Format::Claude, CLAUDE),
-    (Format::Mem0, MEM0),
-    (Format::MemoryJsonl, GRAPH),
-    (Format::WhatsApp, IOS),
-    (Format::WhatsApp, ANDROID),
-    (Format::Telegram, TELEGRAM),
-    (Format::Telegram, TELEGRAM_ALL),
+const FIXTURES: [(ImportFormat, &str); 8] = [
+    (ImportFormat::ChatGpt, CHATGPT),
+    (ImportFormat::Claude, CLAUDE),
+    (ImportFormat::Mem0, MEM0),
+    (ImportFormat::MemoryJsonl, GRAPH),
+    (ImportFormat::WhatsApp, IOS),
+    (ImportFormat::WhatsApp, ANDROID),
+    (ImportFormat::Telegram, TELEGRAM),
+    (ImportFormat::Telegram, TELEGRAM_ALL),
 ];
 
 /// What was read, then what was left out.
@@ -32,12 +32,12 @@ fn all(outcome: &Outcome) -> String {
     shown(outcome) + &left_out.collect::<String>()
 }
 
-fn check_with(format: Format, input: &str, options: &ReadOptions, expected: &str) {
+fn check_with(format: ImportFormat, input: &str, options: &ReadOptions, expected: &str) {
     let all = all(&run_with(format, input.as_bytes(), options));
     assert_eq!(all.trim_end(), expected.trim(), "what was read:\n{all}");
 }
 
-fn check(format: Format, input: &str, expected: &str) {
+fn check(format: ImportFormat, input: &str, expected: &str) {
     check_with(format, input, &ReadOptions::default(), expected);
 }
 
@@ -48,7 +48,7 @@ fn zone(name: &str) -> ReadOptions {
 #[test]
 fn a_chatgpt_export_is_read_along_its_current_branch() {
     check(
-        Format::ChatGpt,
+        ImportFormat::ChatGpt,
         CHATGPT,
         r##"
 [notes]
@@ -76,7 +76,7 @@ notes:2 | - | user - | 2026-01-02T10:01:00Z | b | "Newer branch"
 #[test]
 fn a_claude_export_gives_messages_files_and_memories() {
     check(
-        Format::Claude,
+        ImportFormat::Claude,
         CLAUDE,
         r##"
 [notes]
@@ -109,7 +109,7 @@ claude memories | memory of project p1 | assistant - | - | memory of project p1 
 #[test]
 fn mem0_memories_become_entries_of_the_assistant() {
     check(
-        Format::Mem0,
+        ImportFormat::Mem0,
         MEM0,
         r##"
 [noa]
@@ -128,7 +128,7 @@ r7 | - | assistant butler | 2026-02-02T10:00:00Z | a2 | "Has a cat called Pixel"
 #[test]
 fn a_graph_of_entities_becomes_entries() {
     check(
-        Format::MemoryJsonl,
+        ImportFormat::MemoryJsonl,
         GRAPH,
         r##"
 [notes]
@@ -151,7 +151,7 @@ fn a_graph_of_entities_becomes_entries() {
 #[test]
 fn whatsapp_from_ios_with_a_time_zone() {
     check_with(
-        Format::WhatsApp,
+        ImportFormat::WhatsApp,
         IOS,
         &zone("Europe/Lisbon"),
         r##"
@@ -171,7 +171,7 @@ notes | - | user Noa | 2026-03-29T08:00:00Z | 2026-03-29T09:00:00#2 | "ok"
 #[test]
 fn whatsapp_from_android_with_the_month_first() {
     check(
-        Format::WhatsApp,
+        ImportFormat::WhatsApp,
         ANDROID,
         r##"
 [notes]
@@ -189,7 +189,7 @@ notes | - | user Ana | 2026-03-14T20:02:00Z | 2026-03-14T20:02:00#1 | "Pi day!"
 #[test]
 fn a_telegram_chat_keeps_what_came_with_its_messages() {
     check(
-        Format::Telegram,
+        ImportFormat::Telegram,
         TELEGRAM,
         r##"
 [Climbing]
@@ -215,7 +215,7 @@ telegram:4021 | Climbing | user Ana | - | 6 | "Which day?\nTue\nThu"
 #[test]
 fn a_telegram_export_of_all_chats() {
     check(
-        Format::Telegram,
+        ImportFormat::Telegram,
         TELEGRAM_ALL,
         r##"
 [Ana]
@@ -233,31 +233,47 @@ fn inputs_of_another_shape_are_answered_with_place_and_advice() {
     let deep_chat = format!(r#"{{"messages":[{{"text":{}"#, "[".repeat(200));
     let ambiguous = "01/02/2026, 10:00 - Ana: hi\n03/04/2026, 10:00 - Ana: ho";
     let contradicting = "13/02/2026, 10:00 - Ana: hi\n02/13/2026, 10:00 - Ana: ho";
-    let cases: &[(Format, &str, &str)] = &[
-        (Format::ChatGpt, "", "nothing to import: the input is empty"),
-        (Format::ChatGpt, "[]", "nothing to import: the input is empty"),
-        (Format::ChatGpt, CLAUDE, "missing field `mapping`"),
-        (Format::ChatGpt, r#"[{"mapping":{}}]"#, "such as 1 conversations without anything said"),
-        (Format::ChatGpt, &deep, "conversation 1, byte 128: it is nested far deeper than conversations.json ever is"),
-        (Format::ChatGpt, &deep.replace("[[", r#"[{"mapping":{"a":["#), "it is nested far deeper than"),
+    let cases: &[(ImportFormat, &str, &str)] = &[
+        (ImportFormat::ChatGpt, "", "nothing to import: the input is empty"),
+        (ImportFormat::ChatGpt, "[]", "nothing to import: the input is empty"),
+        (ImportFormat::ChatGpt, CLAUDE, "missing field `mapping`"),
+        (ImportFormat::ChatGpt, r#"[{"mapping":{}}]"#, "such as 1 conversations without anything said"),
         (
-            Format::Claude,
+            ImportFormat::ChatGpt,
+            &deep,
+            "conversation 1, byte 128: it is nested far deeper than conversations.json ever is",
+        ),
+        (ImportFormat::ChatGpt, &deep.replace("[[", r#"[{"mapping":{"a":["#), "it is nested far deeper than"),
+        (
+            ImportFormat::Claude,
             CHATGPT,
             "everything was skipped, first object 1: it is no conversation; conversations.json is",
         ),
-        (Format::Claude, "[1]", "conversations.json is an array of objects, each with \"chat_messages\""),
-        (Format::Mem0, "{}", "the list is missing"),
-        (Format::Mem0, r#"{"results":7}"#, "expected an array of memories"),
-        (Format::Mem0, "[7]", "everything was skipped, first memory 1: it has no text"),
-        (Format::MemoryJsonl, "{\"type\":\"en", "line 1: it breaks off after 11 bytes, in the middle of its JSON"),
-        (Format::MemoryJsonl, "nope", "line 1: it is not JSON at byte 2; a line is {\"type\":\"entity\""),
-        (Format::WhatsApp, "hello\nthere", "line 1: no line starts with a date and a time; a chat has lines like"),
-        (Format::WhatsApp, ambiguous, "line 1: its date can be read in two ways, and no other line settles it; say"),
-        (Format::WhatsApp, contradicting, "line 2: its date can only start with the month, that of line 1"),
-        (Format::Telegram, "{}", "there are neither messages nor chats"),
-        (Format::Telegram, "[]", "expected a chat or an export of chats"),
-        (Format::Telegram, &deep_chat, "it is nested far deeper than"),
-        (Format::Folder, "", "nothing to import: the input is empty"),
+        (ImportFormat::Claude, "[1]", "conversations.json is an array of objects, each with \"chat_messages\""),
+        (ImportFormat::Mem0, "{}", "the list is missing"),
+        (ImportFormat::Mem0, r#"{"results":7}"#, "expected an array of memories"),
+        (ImportFormat::Mem0, "[7]", "everything was skipped, first memory 1: it has no text"),
+        (
+            ImportFormat::MemoryJsonl,
+            "{\"type\":\"en",
+            "line 1: it breaks off after 11 bytes, in the middle of its JSON",
+        ),
+        (ImportFormat::MemoryJsonl, "nope", "line 1: it is not JSON at byte 2; a line is {\"type\":\"entity\""),
+        (
+            ImportFormat::WhatsApp,
+            "hello\nthere",
+            "line 1: no line starts with a date and a time; a chat has lines like",
+        ),
+        (
+            ImportFormat::WhatsApp,
+            ambiguous,
+            "line 1: its date can be read in two ways, and no other line settles it; say",
+        ),
+        (ImportFormat::WhatsApp, contradicting, "line 2: its date can only start with the month, that of line 1"),
+        (ImportFormat::Telegram, "{}", "there are neither messages nor chats"),
+        (ImportFormat::Telegram, "[]", "expected a chat or an export of chats"),
+        (ImportFormat::Telegram, &deep_chat, "it is nested far deeper than"),
+        (ImportFormat::Folder, "", "nothing to import: the input is empty"),
     ];
     for (format, input, expected) in cases {
         let fault = run(*format, input.as_bytes()).fault.unwrap_or_default();
@@ -270,7 +286,7 @@ fn the_order_of_dates_can_be_said() {
     let chat = "01/02/2026, 10:00 - Ana: hi\n13/02/2026, 10:00 - Ana: ho";
     for (order, expected) in [(None, "2026-02-01"), (Some("dmy"), "2026-02-01"), (Some("mdy"), "2026-01-02")] {
         let options = ReadOptions { timezone: None, date_order: order.and_then(|order| order.parse().ok()) };
-        let outcome = run_with(Format::WhatsApp, chat.as_bytes(), &options);
+        let outcome = run_with(ImportFormat::WhatsApp, chat.as_bytes(), &options);
         let times: Vec<_> = outcome.sources().iter().map(|source| source.said_at).collect();
         assert!(times[0].is_some_and(|time| time.to_string().starts_with(expected)), "{order:?}: {times:?}");
         // There is no thirteenth month: the message is kept without a time.
@@ -281,11 +297,11 @@ fn the_order_of_dates_can_be_said() {
 /// A later export of the same chat has more messages; those there were keep their ids.
 #[test]
 fn a_chat_that_went_on_keeps_its_ids() {
-    for (format, text) in [(Format::WhatsApp, IOS), (Format::MemoryJsonl, GRAPH)] {
+    for (format, text) in [(ImportFormat::WhatsApp, IOS), (ImportFormat::MemoryJsonl, GRAPH)] {
         let whole = run(format, text.as_bytes()).ids();
         for (at, _) in text.match_indices('\n').skip(4) {
             let ids = run(format, &text.as_bytes()[..=at]).ids();
-            let settled = ids.len().saturating_sub(usize::from(format == Format::WhatsApp));
+            let settled = ids.len().saturating_sub(usize::from(format == ImportFormat::WhatsApp));
             assert!(!ids.is_empty() && whole.starts_with(&ids[..settled]), "{format} cut at {at}");
         }
     }
@@ -299,9 +315,9 @@ fn an_export_cut_anywhere_gives_what_came_before() {
         for end in (0..text.trim_end().len()).step_by(7) {
             let outcome = run(format, &text.as_bytes()[..end]);
             let ids = outcome.ids();
-            let settled = if format == Format::WhatsApp { ids.len().saturating_sub(1) } else { ids.len() };
+            let settled = if format == ImportFormat::WhatsApp { ids.len().saturating_sub(1) } else { ids.len() };
             assert!(whole.starts_with(&ids[..settled]), "{format} cut at {end}: {}", shown(&outcome));
-            let told = outcome.fault.is_some() || matches!(format, Format::WhatsApp | Format::MemoryJsonl);
+            let told = outcome.fault.is_some() || matches!(format, ImportFormat::WhatsApp | ImportFormat::MemoryJsonl);
             assert!(told, "{format} cut at {end}: {}", shown(&outcome));
         }
     }
@@ -311,7 +327,7 @@ fn an_export_cut_anywhere_gives_what_came_before() {
 fn an_element_over_the_bound_ends_the_import() {
     let blank = " ".repeat(limit::IMPORT_ELEMENT_BYTES_MAX as usize);
     let input = format!(r#"[{{"memory":"kept"}},{{"memory":{blank} "lost"}}]"#);
-    let outcome = run(Format::Mem0, input.as_bytes());
+    let outcome = run(ImportFormat::Mem0, input.as_bytes());
     assert_eq!(outcome.report.sources, 1);
     let fault = outcome.fault.unwrap_or_default();
     assert!(fault.starts_with("memory 2, byte ") && fault.contains("one memory is larger than 64 MiB"), "{fault}");
@@ -320,7 +336,7 @@ fn an_element_over_the_bound_ends_the_import() {
 #[test]
 fn what_no_source_can_hold_is_counted() {
     let memories = json!([{"memory": "a\u{0}b"}, {"memory": "same"}, {"memory": "same"}, {"memory": "\u{1b}[31mred"}]);
-    let outcome = run(Format::Mem0, memories.to_string().as_bytes());
+    let outcome = run(ImportFormat::Mem0, memories.to_string().as_bytes());
     let left_out: Vec<_> = outcome.report.left_out.iter().map(|(reason, count)| (*reason, *count)).collect();
     assert_eq!(left_out, [("repetitions", 1), ("texts with the character U+0000", 1)]);
     assert_eq!(outcome.report.sources, 2);
@@ -332,7 +348,7 @@ fn a_tree_that_bites_its_tail_ends() {
         |text: &str| json!({"author": {"role": "user"}, "content": {"content_type": "text", "parts": [text]}});
     let ring = json!({"id": "r", "current_node": "a", "mapping": {
         "a": {"parent": "b", "message": message("second")}, "b": {"parent": "a", "message": message("first")}}});
-    let outcome = run(Format::ChatGpt, ring.to_string().as_bytes());
+    let outcome = run(ImportFormat::ChatGpt, ring.to_string().as_bytes());
     let texts: Vec<_> = outcome.sources().iter().map(|source| &*source.text).collect();
     assert_eq!((texts, outcome.report.notices.len()), (vec!["first", "second"], 1));
 }
@@ -351,6 +367,6 @@ proptest! {
 
     #[test]
     fn arbitrary_chats_never_panic(text in "([\\[\\]0-9/:., -]{0,3}|1/2/26, 3:04 - |\\[13/2/26, 3:04:05 PM\\] |A: |<|>|\u{200e}|\\(|\n|\\PC){0,60}") {
-        run_with(Format::WhatsApp, text.as_bytes(), &zone("America/New_York"));
+        run_with(ImportFormat::WhatsApp, text.as_bytes(), &zone("America/New_York"));
     }
 }

@@ -7,14 +7,14 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use quipu_core::limit;
-use quipu_engine::import::{Format, Report, each_input, read};
+use quipu_engine::import::{ImportFormat, Report, each_input, read};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 const CHATGPT: &[u8] = include_bytes!("../../../../testdata/import/chatgpt.json");
 
 /// Everything read from a path: session, topic, native id and text a line; then what was left out; then the error.
-fn all(format: Format, path: &Path) -> String {
+fn all(format: ImportFormat, path: &Path) -> String {
     let mut about = Report::default();
     let mut lines = String::new();
     let mut left_out = std::collections::BTreeMap::new();
@@ -38,7 +38,7 @@ fn all(format: Format, path: &Path) -> String {
     lines.replace(&path.display().to_string(), "PATH")
 }
 
-fn check(format: Format, path: &Path, expected: &str) {
+fn check(format: ImportFormat, path: &Path, expected: &str) {
     let all = all(format, path);
     assert_eq!(all.trim_end(), expected.trim(), "what was read:\n{all}");
 }
@@ -76,7 +76,7 @@ fn a_folder_of_notes_is_read_without_leaving_it() {
     let deep = format!("{}deep.md", "d/".repeat(limit::IMPORT_DEPTH_MAX + 1));
     write(&deep, b"too deep");
     check(
-        Format::Folder,
+        ImportFormat::Folder,
         &vault,
         r##"
 Idea.MD | Idea | Idea#1 | "A kiln in the shed."
@@ -92,9 +92,13 @@ trips/porto.txt | trips/porto | p1 | "Plain words."
 "##,
     );
     let note = vault.join("Idea.MD");
-    check(Format::Folder, &note, "X PATH is not a folder; import a single note with the format markdown or text");
-    check(Format::OpenAi, &vault, "X PATH is a folder; openai is imported from a file");
-    check(Format::ChatGpt, &vault.join("trips"), "- 3 other files of the export\nX PATH has no conversations.json");
+    check(ImportFormat::Folder, &note, "X PATH is not a folder; import a single note with the format markdown or text");
+    check(ImportFormat::OpenAi, &vault, "X PATH is a folder; openai is imported from a file");
+    check(
+        ImportFormat::ChatGpt,
+        &vault.join("trips"),
+        "- 3 other files of the export\nX PATH has no conversations.json",
+    );
 }
 
 #[test]
@@ -102,16 +106,16 @@ fn an_archive_gives_what_its_file_gives() {
     let place = tempfile::tempdir().unwrap();
     let file = place.path().join("export.json");
     fs::write(&file, CHATGPT).unwrap();
-    let alone = all(Format::ChatGpt, &file);
+    let alone = all(ImportFormat::ChatGpt, &file);
     assert!(alone.contains("My loaf stays flat"), "{alone}");
     let zip = place.path().join("export.zip");
     archive(&zip, &[("export/chat.html", b"<html>"), ("export/conversations.json", CHATGPT)]);
     let beside = "- 1 other files of the export\n";
-    assert_eq!(all(Format::ChatGpt, &zip).replace(beside, ""), alone);
+    assert_eq!(all(ImportFormat::ChatGpt, &zip).replace(beside, ""), alone);
     let folder = place.path().join("export");
     fs::create_dir(&folder).unwrap();
     fs::write(folder.join("conversations-000.json"), CHATGPT).unwrap();
-    assert_eq!(all(Format::ChatGpt, &folder), alone);
+    assert_eq!(all(ImportFormat::ChatGpt, &folder), alone);
 }
 
 #[test]
@@ -133,7 +137,7 @@ fn shards_are_read_in_their_order() {
             ("a.zip", b""),
         ],
     );
-    check(Format::ChatGpt, &zip, "one | - | a | \"one\"\ntwo | - | a | \"two\"\n- 1 other files of the export");
+    check(ImportFormat::ChatGpt, &zip, "one | - | a | \"one\"\ntwo | - | a | \"two\"\n- 1 other files of the export");
 }
 
 #[test]
@@ -143,16 +147,16 @@ fn a_whatsapp_chat_is_called_like_its_archive_or_folder() {
     let expected = "Ana | - | 2025-12-31T10:00:00#1 | \"hi\"";
     let zip = place.path().join("WhatsApp Chat - Ana.zip");
     archive(&zip, &[("_chat.txt", chat), ("00000001-PHOTO.jpg", b"")]);
-    check(Format::WhatsApp, &zip, &format!("{expected}\n- 1 other files of the export"));
+    check(ImportFormat::WhatsApp, &zip, &format!("{expected}\n- 1 other files of the export"));
     let folder = place.path().join("Ana");
     fs::create_dir(&folder).unwrap();
     let android = place.path().join("WhatsApp Chat with Ana.txt");
     for (file, path) in [(folder.join("_chat.txt"), &folder), (folder.join("_chat.txt"), &folder.join("_chat.txt"))] {
         fs::write(&file, chat).unwrap();
-        check(Format::WhatsApp, path, expected);
+        check(ImportFormat::WhatsApp, path, expected);
     }
     fs::write(&android, chat).unwrap();
-    check(Format::WhatsApp, &android, expected);
+    check(ImportFormat::WhatsApp, &android, expected);
 }
 
 #[test]
@@ -167,7 +171,7 @@ fn a_claude_archive_is_read_conversations_first() {
         ("conversations.json", message),
     ];
     archive(&zip, &entries.map(|(name, content)| (name, content.as_bytes())));
-    let all = all(Format::Claude, &zip);
+    let all = all(ImportFormat::Claude, &zip);
     let kept: Vec<&str> = all.lines().filter(|line| !line.starts_with('X')).collect();
     let expected =
         ["c | n | m | \"hi\"", "claude memories | memory | memory | \"Likes tea.\"", "- 1 accounts", "- 1 projects"];
@@ -179,7 +183,7 @@ fn damaged_and_foreign_archives_are_refused() {
     let place = tempfile::tempdir().unwrap();
     let zip = place.path().join("export.zip");
     archive(&zip, &[("notes.txt", b"hello")]);
-    check(Format::ChatGpt, &zip, "- 1 other files of the export\nX PATH has no conversations.json in it");
+    check(ImportFormat::ChatGpt, &zip, "- 1 other files of the export\nX PATH has no conversations.json in it");
     archive(&zip, &[("conversations.json", CHATGPT)]);
     let whole = fs::read(&zip).unwrap();
     // The method of packing is the fifth field of the local header, and the sixth of the entry in the list.
@@ -187,11 +191,11 @@ fn damaged_and_foreign_archives_are_refused() {
     let mut foreign = whole.clone();
     [8, listed + 10].into_iter().for_each(|at| foreign[at] = 14);
     fs::write(&zip, &foreign).unwrap();
-    let foreign = all(Format::ChatGpt, &zip);
+    let foreign = all(ImportFormat::ChatGpt, &zip);
     assert!(foreign.contains("the file in it cannot be read (it is packed with "), "{foreign}");
     for end in (4..whole.len()).step_by(97) {
         fs::write(&zip, &whole[..end]).unwrap();
-        let all = all(Format::ChatGpt, &zip);
+        let all = all(ImportFormat::ChatGpt, &zip);
         assert!(all.contains("X PATH: the archive: it is not a zip archive that can be read"), "cut at {end}: {all}");
     }
     for at in (30..whole.len() - 30).step_by(61) {
@@ -199,7 +203,7 @@ fn damaged_and_foreign_archives_are_refused() {
         damaged[at] ^= 0x55;
         fs::write(&zip, &damaged).unwrap();
         // Whatever was damaged, reading ends; what the checksum covers is not taken for whole.
-        let all = all(Format::ChatGpt, &zip);
+        let all = all(ImportFormat::ChatGpt, &zip);
         assert!(all.contains("X ") || all.contains("Newer branch"), "damaged at {at}: {all}");
     }
 }
@@ -214,7 +218,7 @@ fn a_bomb_is_given_up_early() {
     writer.write_all(b"[").unwrap();
     std::io::copy(&mut std::io::repeat(b' ').take(limit::IMPORT_UNPACKED_FREE_BYTES + (8 << 20)), &mut writer).unwrap();
     writer.finish().unwrap();
-    let all = all(Format::ChatGpt, &zip);
+    let all = all(ImportFormat::ChatGpt, &zip);
     let early = ["larger than 64 MiB", "it unpacks to far more than such a file should"];
     assert!(early.iter().any(|reason| all.contains(reason)), "{all}");
 }

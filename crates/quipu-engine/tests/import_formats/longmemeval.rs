@@ -1,13 +1,13 @@
 //! LongMemEval: histories become turns, questions keep what holds their answer.
 
-use quipu_engine::import::longmemeval::questions::{self, Case};
-use quipu_engine::import::{Fault, Format, ReadError};
+use quipu_engine::import::longmemeval::questions::{self, BenchmarkCase};
+use quipu_engine::import::{Fault, ImportFormat, ReadError};
 
 use super::{check, run};
 
 pub(crate) const FILE: &str = include_str!("../../../../testdata/eval/longmemeval.json");
 
-fn cases(input: &str) -> Result<Vec<Case>, ReadError<String>> {
+fn cases(input: &str) -> Result<Vec<BenchmarkCase>, ReadError<String>> {
     let mut cases = Vec::new();
     questions::read(&mut input.as_bytes(), &mut |case| {
         cases.push(case);
@@ -21,7 +21,7 @@ fn cases(input: &str) -> Result<Vec<Case>, ReadError<String>> {
 fn a_history_becomes_turns_in_the_order_of_time() {
     let all: Vec<serde_json::Value> = serde_json::from_str(FILE).unwrap_or_default();
     check(
-        Format::LongMemEval,
+        ImportFormat::LongMemEval,
         serde_json::json!([all[0], all[4]]).to_string(),
         r#"
 [q_kiln]
@@ -58,7 +58,7 @@ fn questions_know_their_evidence() -> Result<(), ReadError<String>> {
         "q_unmarked knowledge-update - false [answer_key] [] in the blue tin",
     ];
     assert_eq!(shown, expected);
-    let kept = |case: &Case| case.history.as_ref().map_or(0, |batch| batch.sources.len());
+    let kept = |case: &BenchmarkCase| case.history.as_ref().map_or(0, |batch| batch.sources.len());
     assert_eq!(cases.iter().map(kept).collect::<Vec<_>>(), [4, 6, 4, 2, 1]);
     assert_eq!(cases[3].sessions_absent, 1);
     Ok(())
@@ -80,5 +80,5 @@ fn what_is_no_such_file_is_refused_with_what_was_expected() {
         };
         assert!(fault.contains(said), "{input:.40}: {fault}");
     }
-    assert_eq!(run(Format::LongMemEval, FILE.as_bytes()).report.batches, 5);
+    assert_eq!(run(ImportFormat::LongMemEval, FILE.as_bytes()).report.batches, 5);
 }

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use quipu_core::limit;
 use quipu_core::source::Source;
 use quipu_engine::import::locomo::questions::{self, QuestionSet};
-use quipu_engine::import::{Batch, Fault, Format, ReadError, ReadOptions, Report, read, read_with};
+use quipu_engine::import::{Batch, Fault, ImportFormat, ReadError, ReadOptions, Report, read, read_with};
 use serde_json::json;
 
 const LOCOMO: &str = include_str!("../../../../testdata/import/locomo.json");
@@ -18,12 +18,12 @@ const OPENAI: &str = include_str!("../../../../testdata/import/openai.jsonl");
 const NOTES: &str = include_str!("../../../../testdata/import/notes.txt");
 const NOTE: &str = include_str!("../../../../testdata/import/note.md");
 const DEMO: &str = include_str!("../../../quipu-cli/assets/demo.jsonl");
-const FIXTURES: [(Format, &str); 5] = [
-    (Format::Locomo, LOCOMO),
-    (Format::OpenAi, OPENAI),
-    (Format::Text, NOTES),
-    (Format::Markdown, NOTE),
-    (Format::LongMemEval, longmemeval::FILE),
+const FIXTURES: [(ImportFormat, &str); 5] = [
+    (ImportFormat::Locomo, LOCOMO),
+    (ImportFormat::OpenAi, OPENAI),
+    (ImportFormat::Text, NOTES),
+    (ImportFormat::Markdown, NOTE),
+    (ImportFormat::LongMemEval, longmemeval::FILE),
 ];
 
 /// What reading gave: everything handed on, the report, and the fault as a sentence.
@@ -43,12 +43,12 @@ impl Outcome {
     }
 }
 
-fn run(format: Format, input: &[u8]) -> Outcome {
+fn run(format: ImportFormat, input: &[u8]) -> Outcome {
     run_with(format, input, &ReadOptions::default())
 }
 
 /// Reads the input, and checks what holds for every input.
-fn run_with(format: Format, input: &[u8], options: &ReadOptions) -> Outcome {
+fn run_with(format: ImportFormat, input: &[u8], options: &ReadOptions) -> Outcome {
     let mut report = Report::default();
     let mut batches = Vec::new();
     let mut reader = input;
@@ -91,7 +91,7 @@ fn shown(outcome: &Outcome) -> String {
     all
 }
 
-fn check(format: Format, input: impl AsRef<[u8]>, expected: &str) {
+fn check(format: ImportFormat, input: impl AsRef<[u8]>, expected: &str) {
     let all = shown(&run(format, input.as_ref()));
     assert_eq!(all.trim_end(), expected.trim(), "what was read:\n{all}");
 }
@@ -103,7 +103,7 @@ fn message(content: serde_json::Value) -> String {
 #[test]
 fn locomo_becomes_dated_turns_in_order() {
     check(
-        Format::Locomo,
+        ImportFormat::Locomo,
         LOCOMO,
         r#"
 [conv-1]
@@ -130,7 +130,7 @@ conversation-2:session_1 | - | user Lev | 2022-03-02T19:30:00Z | D1:1 | "This co
 #[test]
 fn one_locomo_conversation_needs_no_array() {
     check(
-        Format::Locomo,
+        ImportFormat::Locomo,
         r#"{"sample_id": 7, "conversation": {"session_1": [{"text": "Hi."}, 3], "session_1_date_time": "2023-05-08"}}"#,
         r#"
 [7]
@@ -143,7 +143,7 @@ fn one_locomo_conversation_needs_no_array() {
 #[test]
 fn openai_messages_keep_their_roles_times_and_code() {
     check(
-        Format::OpenAi,
+        ImportFormat::OpenAi,
         OPENAI,
         r#"
 [notes]
@@ -176,7 +176,7 @@ notes:3 | - | user - | - | #10 | ""
 
 #[test]
 fn the_demo_is_read_without_a_notice() {
-    let outcome = run(Format::OpenAi, DEMO.as_bytes());
+    let outcome = run(ImportFormat::OpenAi, DEMO.as_bytes());
     let code = outcome.sources().iter().map(|source| source.artifacts.len()).sum::<usize>();
     let Report { batches, sources, undated, notices, .. } = outcome.report;
     assert_eq!((batches, sources, undated, notices, code, outcome.fault), (10, 59, 0, vec![], 2, None));
@@ -184,7 +184,7 @@ fn the_demo_is_read_without_a_notice() {
 
 #[test]
 fn plain_text_becomes_passages() {
-    let outcome = run(Format::Text, NOTES.as_bytes());
+    let outcome = run(ImportFormat::Text, NOTES.as_bytes());
     let sources = outcome.sources();
     assert_eq!((sources.len(), &outcome.fault, outcome.report.undated), (3, &None, 3));
     for (index, source) in sources.iter().enumerate() {
@@ -199,7 +199,7 @@ fn plain_text_becomes_passages() {
 #[test]
 fn markdown_becomes_sections_under_their_headings() {
     check(
-        Format::Markdown,
+        ImportFormat::Markdown,
         NOTE,
         r###"
 [notes]
@@ -214,7 +214,7 @@ notes | Porto / Ferry | user - | 2026-03-28T00:00:00Z | Porto / Ferry#1 | "# Fer
 "###,
     );
     check(
-        Format::Markdown,
+        ImportFormat::Markdown,
         "---\ntitle: Alone\n---\n",
         "[notes]\nnotes | Alone | user - | - | #1 | \"\"\n  + front_matter - \"title: Alone\\n\"",
     );
@@ -222,37 +222,41 @@ notes | Porto / Ferry | user - | 2026-03-28T00:00:00Z | Porto / Ferry#1 | "# Fer
 
 #[test]
 fn bad_input_is_answered_with_place_and_advice() {
-    let cases: &[(Format, &[u8], &str)] = &[
-        (Format::Locomo, b"", "nothing to import: the input is empty"),
-        (Format::Locomo, b"[]", "nothing to import: the input is empty"),
-        (Format::OpenAi, b"\n\n", "nothing to import: the input is empty"),
-        (Format::Text, b" \r\n\t", "nothing to import: the input is empty"),
-        (Format::Markdown, b"", "nothing to import: the input is empty"),
+    let cases: &[(ImportFormat, &[u8], &str)] = &[
+        (ImportFormat::Locomo, b"", "nothing to import: the input is empty"),
+        (ImportFormat::Locomo, b"[]", "nothing to import: the input is empty"),
+        (ImportFormat::OpenAi, b"\n\n", "nothing to import: the input is empty"),
+        (ImportFormat::Text, b" \r\n\t", "nothing to import: the input is empty"),
+        (ImportFormat::Markdown, b"", "nothing to import: the input is empty"),
         (
-            Format::OpenAi,
+            ImportFormat::OpenAi,
             br#"{"messages":[]}"#,
             "nothing to import: everything was skipped, first line 1: it has no messages",
         ),
         (
-            Format::Text,
+            ImportFormat::Text,
             b"\xef\xbb\xbfok \xff",
             "byte 6: it is not UTF-8 here; convert the file to UTF-8. Nothing was imported",
         ),
-        (Format::Markdown, b"# A\n\xc3", "byte 4: it is not UTF-8 here"),
-        (Format::OpenAi, b"\n{\"a\xff", "line 2: it is not UTF-8 at byte 3 of the line; convert the file to UTF-8"),
-        (Format::OpenAi, b"{\"messages\":[", "line 1: it breaks off after 13 bytes, in the middle of its JSON"),
-        (Format::OpenAi, b"{x", "line 1: it is not JSON at byte 2; a line is a JSON object like {\"messages\""),
-        (Format::OpenAi, b"[]", "line 1: it is not an object; a line is a JSON object like"),
-        (Format::OpenAi, b"{}", "line 1: it has no list of messages; a line is a JSON object like"),
-        (Format::Locomo, br#"[{"a":1}]"#, "conversation 1, byte 9: missing field `conversation`"),
-        (Format::Locomo, b"\"x\"", "expected an array of conversations or one conversation"),
+        (ImportFormat::Markdown, b"# A\n\xc3", "byte 4: it is not UTF-8 here"),
         (
-            Format::Locomo,
+            ImportFormat::OpenAi,
+            b"\n{\"a\xff",
+            "line 2: it is not UTF-8 at byte 3 of the line; convert the file to UTF-8",
+        ),
+        (ImportFormat::OpenAi, b"{\"messages\":[", "line 1: it breaks off after 13 bytes, in the middle of its JSON"),
+        (ImportFormat::OpenAi, b"{x", "line 1: it is not JSON at byte 2; a line is a JSON object like {\"messages\""),
+        (ImportFormat::OpenAi, b"[]", "line 1: it is not an object; a line is a JSON object like"),
+        (ImportFormat::OpenAi, b"{}", "line 1: it has no list of messages; a line is a JSON object like"),
+        (ImportFormat::Locomo, br#"[{"a":1}]"#, "conversation 1, byte 9: missing field `conversation`"),
+        (ImportFormat::Locomo, b"\"x\"", "expected an array of conversations or one conversation"),
+        (
+            ImportFormat::Locomo,
             br#"{"conversation":[]}"#,
             "a LoCoMo file is an array of objects, each with a \"conversation\" object",
         ),
-        (Format::Locomo, b"[{\"conversation\":{\"\xff\":1}}]", "a LoCoMo file is JSON in UTF-8"),
-        (Format::Ledger, b"anything", "a ledger is not read as sources"),
+        (ImportFormat::Locomo, b"[{\"conversation\":{\"\xff\":1}}]", "a LoCoMo file is JSON in UTF-8"),
+        (ImportFormat::Ledger, b"anything", "a ledger is not read as sources"),
     ];
     for (format, input, expected) in cases {
         let fault = run(*format, input).fault.unwrap_or_default();
@@ -263,13 +267,13 @@ fn bad_input_is_answered_with_place_and_advice() {
 #[test]
 fn a_fault_says_what_was_read_before_and_how_to_go_on() {
     let cut = &LOCOMO.as_bytes()[..LOCOMO.len() - 100];
-    let fault = run(Format::Locomo, cut).fault.unwrap_or_default();
+    let fault = run(ImportFormat::Locomo, cut).fault.unwrap_or_default();
     assert!(fault.starts_with("conversation 2, byte "), "{fault}");
     assert!(fault.contains("the input breaks off in line"), "{fault}");
     assert!(fault.contains("7 sources before it were read"), "{fault}");
     assert!(fault.ends_with("the import continues where it stopped"), "{fault}");
     let bad_line = format!("{}\nnot json\n{}", message(json!("one")), message(json!("two")));
-    let outcome = run(Format::OpenAi, bad_line.as_bytes());
+    let outcome = run(ImportFormat::OpenAi, bad_line.as_bytes());
     assert_eq!(outcome.report.sources, 1);
     assert!(outcome.fault.unwrap_or_default().starts_with("line 2: it is not JSON"));
 }
@@ -300,7 +304,7 @@ fn reading_stops_when_the_caller_fails() {
 #[test]
 fn a_text_over_the_bound_is_split_and_nothing_is_lost() {
     let text = "Not a word of this may get lost. ".repeat(80_000);
-    let outcome = run(Format::OpenAi, message(json!(text)).as_bytes());
+    let outcome = run(ImportFormat::OpenAi, message(json!(text)).as_bytes());
     let sources = outcome.sources();
     let natives: Vec<_> = sources.iter().filter_map(|source| source.native_id.as_deref()).collect();
     assert_eq!(natives, ["#1~1", "#1~2", "#1~3"]);
@@ -312,11 +316,11 @@ fn a_text_over_the_bound_is_split_and_nothing_is_lost() {
 fn more_artifacts_than_one_source_holds_are_spread() {
     let parts: Vec<_> =
         (0..100).map(|n| json!({"type": "image_url", "image_url": format!("https://example.com/{n}")})).collect();
-    let outcome = run(Format::OpenAi, message(json!(parts)).as_bytes());
+    let outcome = run(ImportFormat::OpenAi, message(json!(parts)).as_bytes());
     let counts: Vec<usize> = outcome.sources().iter().map(|source| source.artifacts.len()).collect();
     assert_eq!(counts, [64, 36]);
     let code = format!("```rust\n{}```", "let a = 1;\n".repeat(120_000));
-    let outcome = run(Format::OpenAi, message(json!(code)).as_bytes());
+    let outcome = run(ImportFormat::OpenAi, message(json!(code)).as_bytes());
     let kept: String = outcome.sources().iter().flat_map(|source| &source.artifacts).map(|code| &*code.text).collect();
     assert_eq!(kept, "let a = 1;\n".repeat(120_000));
 }
@@ -327,7 +331,7 @@ fn names_over_the_bound_are_shortened_with_a_notice() {
     let line = json!({"session_id": long, "title": long, "messages": [
         {"role": "user", "name": "a\u{1b}[31m", "id": long, "content": [{"type": "file", "file": {"filename": long}}]},
     ]});
-    let outcome = run(Format::OpenAi, line.to_string().as_bytes());
+    let outcome = run(ImportFormat::OpenAi, line.to_string().as_bytes());
     assert_eq!(outcome.report.sources, 1);
     assert_eq!(outcome.report.notices.len(), 5, "{:?}", outcome.report.notices);
 }
@@ -336,7 +340,7 @@ fn names_over_the_bound_are_shortened_with_a_notice() {
 fn a_line_over_the_bound_ends_the_import() {
     let long = " ".repeat(limit::IMPORT_LINE_BYTES_MAX + 1);
     let input = format!("{}\n{long}\n", message(json!("kept")));
-    let outcome = run(Format::OpenAi, input.as_bytes());
+    let outcome = run(ImportFormat::OpenAi, input.as_bytes());
     assert_eq!(outcome.report.sources, 1);
     assert!(outcome.fault.unwrap_or_default().starts_with("line 2: it is longer than 16 MiB"));
 }
@@ -344,7 +348,7 @@ fn a_line_over_the_bound_ends_the_import() {
 #[test]
 fn notices_are_counted_beyond_the_bound() {
     let messages = vec![json!({"role": "user", "content": ""}); limit::IMPORT_NOTICES_MAX + 20];
-    let outcome = run(Format::OpenAi, json!({ "messages": messages }).to_string().as_bytes());
+    let outcome = run(ImportFormat::OpenAi, json!({ "messages": messages }).to_string().as_bytes());
     assert_eq!((outcome.report.notices.len(), outcome.report.notices_more), (limit::IMPORT_NOTICES_MAX, 20));
 }
 
@@ -359,7 +363,7 @@ fn bad_times_are_unknown_times() {
         json!([]),
     ] {
         let line = json!({"messages": [{"role": "user", "content": "x", "created_at": time}]}).to_string();
-        let outcome = run(Format::OpenAi, line.as_bytes());
+        let outcome = run(ImportFormat::OpenAi, line.as_bytes());
         assert_eq!((outcome.report.undated, outcome.report.notices.len()), (1, 1), "{time}");
     }
 }
@@ -403,7 +407,7 @@ fn an_input_cut_anywhere_gives_what_came_before() {
             let outcome = run(format, &text.as_bytes()[..end]);
             let ids = outcome.ids();
             let settled = match format {
-                Format::Text | Format::Markdown => ids.len().saturating_sub(1),
+                ImportFormat::Text | ImportFormat::Markdown => ids.len().saturating_sub(1),
                 _ => ids.len(),
             };
             assert!(whole.starts_with(&ids[..settled]), "{format} cut at {end}: {}", shown(&outcome));
@@ -417,18 +421,18 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        Format::ALL.iter().for_each(|format| drop(run(*format, &bytes)));
+        ImportFormat::ALL.iter().for_each(|format| drop(run(*format, &bytes)));
         drop(questions::read(&mut &bytes[..], &mut |_| Ok::<(), String>(())));
     }
 
     #[test]
     fn arbitrary_text_never_panics(text in "([#>\\-*`~|\\[\\]:{}\",. \r\n\t]|---\n|```|\\PC|[\u{0}-\u{1f}]){0,200}") {
-        Format::ALL.iter().for_each(|format| drop(run(*format, text.as_bytes())));
+        ImportFormat::ALL.iter().for_each(|format| drop(run(*format, text.as_bytes())));
         let line = json!({"session_id": text, "messages": [{"role": "user", "name": text, "content": text, "date": text}]});
-        run(Format::OpenAi, line.to_string().as_bytes());
+        run(ImportFormat::OpenAi, line.to_string().as_bytes());
         let turn = json!({"dia_id": text, "speaker": text, "text": text, "blip_caption": text, "img_url": [text]});
         let sample = json!({"sample_id": text, "conversation": {"session_1": [turn], "session_1_date_time": text}});
-        run(Format::Locomo, sample.to_string().as_bytes());
+        run(ImportFormat::Locomo, sample.to_string().as_bytes());
     }
 
     #[test]
@@ -443,7 +447,7 @@ proptest! {
 
     #[test]
     fn reading_twice_gives_the_same(text in "(\\PC|\n){0,3000}") {
-        for format in [Format::Text, Format::Markdown] {
+        for format in [ImportFormat::Text, ImportFormat::Markdown] {
             prop_assert_eq!(run(format, text.as_bytes()).ids(), run(format, text.as_bytes()).ids());
         }
     }

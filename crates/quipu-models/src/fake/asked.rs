@@ -7,7 +7,7 @@ const OUTPUT_TOKENS: usize = 4096;
 
 /// The shape a reply was asked in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum RequestedFormat {
     /// Any text.
     Text,
     /// Any JSON object.
@@ -34,7 +34,7 @@ pub struct FakeRequest {
     /// The longest reply that is wanted, in tokens.
     pub output_tokens_max: usize,
     /// The shape asked for.
-    pub format: Format,
+    pub format: RequestedFormat,
     /// The schema, if one came.
     pub schema: Option<Value>,
 }
@@ -70,7 +70,7 @@ impl FakeRequest {
             stream: body["stream"].as_bool().unwrap_or(false),
             include_usage: body["stream_options"]["include_usage"].as_bool().unwrap_or(false),
             output_tokens_max: output_tokens_max(body),
-            format: Format::Text,
+            format: RequestedFormat::Text,
             schema: None,
         };
         if let Some(instructions) = body["instructions"].as_str() {
@@ -98,11 +98,11 @@ impl FakeRequest {
         for format in places {
             match format["type"].as_str() {
                 Some("json_schema") => {
-                    self.format = Format::Schema;
+                    self.format = RequestedFormat::Schema;
                     let nested = format["json_schema"].get("schema").or_else(|| format.get("schema"));
                     self.schema = nested.cloned();
                 }
-                Some("json_object") => self.format = Format::Object,
+                Some("json_object") => self.format = RequestedFormat::Object,
                 _ => {}
             }
         }

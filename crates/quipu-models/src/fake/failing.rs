@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::asked::{FakeRequest, Format};
+use super::asked::{FakeRequest, RequestedFormat};
 use super::fault::Fault;
 use super::script::scatter;
 
@@ -23,11 +23,11 @@ pub(super) const PAGE: &str =
 
 /// True if the fault can show at such a request.
 pub(super) fn concerns(fault: Fault, asked: Option<&FakeRequest>) -> bool {
-    let format = asked.map_or(Format::Text, |asked| asked.format);
+    let format = asked.map_or(RequestedFormat::Text, |asked| asked.format);
     match fault {
-        Fault::RejectsFormat400 => format != Format::Text,
-        Fault::RejectsSchema400 | Fault::RejectsSchema500 => format == Format::Schema,
-        Fault::RejectsObject400 => format == Format::Object,
+        Fault::RejectsFormat400 => format != RequestedFormat::Text,
+        Fault::RejectsSchema400 | Fault::RejectsSchema500 => format == RequestedFormat::Schema,
+        Fault::RejectsObject400 => format == RequestedFormat::Object,
         Fault::ErrorMidway | Fault::NoEnd => asked.is_some_and(|asked| asked.stream),
         _ => true,
     }

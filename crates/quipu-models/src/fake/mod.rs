@@ -30,8 +30,8 @@ mod responses;
 mod spoil;
 mod told;
 
-pub use asked::{FakeRequest, Format};
+pub use asked::{FakeRequest, RequestedFormat};
 pub use fault::{Fault, FaultKind};
 pub use http::Received;
-pub use script::{Plan, Reply, Script, Times};
+pub use script::{FakeScript, PlannedFault, Repetition, Reply};
 pub use server::FakeServer;

@@ -9,7 +9,7 @@ use super::fault::Fault;
 
 /// How often a fault shows, counted over the requests it can show at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Times {
+pub enum Repetition {
     /// At the first so many; then all is well.
     First(u32),
     /// At every one.
@@ -20,11 +20,11 @@ pub enum Times {
 
 /// One planned fault.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct PlannedFault {
     /// What goes wrong.
     pub fault: Fault,
     /// How often.
-    pub times: Times,
+    pub times: Repetition,
     /// Only at paths that end so; without it, wherever something is generated or embedded.
     pub path: Option<String>,
 }
@@ -55,11 +55,11 @@ impl fmt::Debug for Reply {
 
 /// What a fake server does.
 #[derive(Debug, Clone)]
-pub struct Script {
+pub struct FakeScript {
     /// What it says.
     pub reply: Reply,
     /// What goes wrong; the first plan that is due at a request counts.
-    pub plans: Vec<Plan>,
+    pub plans: Vec<PlannedFault>,
     /// Varies cuts, ids and made-up values.
     pub seed: u64,
     /// What `/v1/models` lists.
@@ -74,7 +74,7 @@ pub struct Script {
     pub oversized_bytes: usize,
 }
 
-impl Script {
+impl FakeScript {
     /// One that always gives this reply.
     #[must_use]
     pub fn new(reply: Reply) -> Self {
@@ -104,15 +104,15 @@ impl Script {
 
     /// The same with a fault more.
     #[must_use]
-    pub fn with(mut self, fault: Fault, times: Times) -> Self {
-        self.plans.push(Plan { fault, times, path: None });
+    pub fn with(mut self, fault: Fault, times: Repetition) -> Self {
+        self.plans.push(PlannedFault { fault, times, path: None });
         self
     }
 
     /// The same with a fault more, at paths that end so.
     #[must_use]
-    pub fn with_at(mut self, path: &str, fault: Fault, times: Times) -> Self {
-        self.plans.push(Plan { fault, times, path: Some(path.to_owned()) });
+    pub fn with_at(mut self, path: &str, fault: Fault, times: Repetition) -> Self {
+        self.plans.push(PlannedFault { fault, times, path: Some(path.to_owned()) });
         self
     }
 

@@ -13,7 +13,7 @@ use super::asked::FakeRequest;
 use super::failing::{self, Failure};
 use super::fault::{Fault, FaultKind};
 use super::http::{self, Received};
-use super::script::{Plan, Reply, Script, Times, scatter};
+use super::script::{FakeScript, PlannedFault, Repetition, Reply, scatter};
 use super::told::{ScriptedReply, StreamEvent};
 use super::{chat, embeddings, messages, responses, spoil};
 
@@ -39,7 +39,7 @@ struct Shared {
 
 #[derive(Debug)]
 struct State {
-    script: Script,
+    script: FakeScript,
     /// How many requests each plan could have shown at.
     met: Vec<u32>,
     /// Requests for text so far.
@@ -53,7 +53,7 @@ impl FakeServer {
     ///
     /// # Errors
     /// What the operating system says of the port.
-    pub fn start(script: Script) -> io::Result<Self> {
+    pub fn start(script: FakeScript) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let met = vec![0; script.plans.len()];
@@ -97,7 +97,7 @@ impl FakeServer {
     }
 
     /// Another script from the next request on; counting begins anew, and what was received is forgotten.
-    pub fn rescript(&self, script: Script) {
+    pub fn rescript(&self, script: FakeScript) {
         let mut state = self.shared.state();
         state.met = vec![0; script.plans.len()];
         state.script = script;
@@ -166,11 +166,11 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
 }
 
 /// What the script makes of one request.
-struct Turn {
+struct PlannedReply {
     asked: Option<FakeRequest>,
     fault: Option<Fault>,
     seed: u64,
-    script: Script,
+    script: FakeScript,
 }
 
 fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
@@ -214,7 +214,7 @@ fn serve(stream: &TcpStream, shared: &Shared) -> io::Result<()> {
     }
 }
 
-fn turn(shared: &Shared, received: &Received) -> Turn {
+fn turn(shared: &Shared, received: &Received) -> PlannedReply {
     let path = received.path.split('?').next().unwrap_or_default().trim_end_matches('/').to_owned();
     let generates = ["/chat/completions", "/responses", "/messages"].iter().any(|end| path.ends_with(end));
     let mut state = shared.state();
@@ -229,24 +229,24 @@ fn turn(shared: &Shared, received: &Received) -> Turn {
             let count = *met;
             *met += 1;
             let due = match plan.times {
-                Times::First(most) => count < most,
-                Times::Always => true,
-                Times::After(good) => count >= good,
+                Repetition::First(most) => count < most,
+                Repetition::Always => true,
+                Repetition::After(good) => count >= good,
             };
             fault = due.then_some(plan.fault);
         }
     }
-    Turn { asked, fault, seed: scatter(script.seed, number), script: script.clone() }
+    PlannedReply { asked, fault, seed: scatter(script.seed, number), script: script.clone() }
 }
 
-fn is_at(plan: &Plan, path: &str) -> bool {
+fn is_at(plan: &PlannedFault, path: &str) -> bool {
     match &plan.path {
         Some(end) => path.ends_with(end.as_str()),
         None => !path.ends_with("/models"),
     }
 }
 
-fn told(turn: &Turn, asked: &FakeRequest) -> ScriptedReply {
+fn told(turn: &PlannedReply, asked: &FakeRequest) -> ScriptedReply {
     let text = match &turn.script.reply {
         Reply::Text(text) => text.clone(),
         Reply::InTurn(texts) => {
@@ -274,7 +274,7 @@ fn send_failure(mut stream: &TcpStream, failure: &Failure) -> io::Result<()> {
 fn send(
     mut stream: &TcpStream,
     shared: &Shared,
-    turn: &Turn,
+    turn: &PlannedReply,
     plain: Vec<u8>,
     mut events: Vec<StreamEvent>,
 ) -> io::Result<()> {
@@ -358,7 +358,7 @@ fn not_utf8(piece: &[u8]) -> Vec<u8> {
     piece.iter().map(|&byte| if byte == b'e' { 0xff } else { byte }).collect()
 }
 
-fn oversized(mut stream: &TcpStream, shared: &Shared, turn: &Turn, is_stream: bool) -> io::Result<()> {
+fn oversized(mut stream: &TcpStream, shared: &Shared, turn: &PlannedReply, is_stream: bool) -> io::Result<()> {
     const PIECE: usize = 64 << 10;
     let kind = if is_stream { EVENTS } else { JSON };
     stream.write_all(http::chunked_head(200, kind).as_bytes())?;

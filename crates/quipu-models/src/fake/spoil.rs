@@ -263,7 +263,7 @@ fn removing(asked: &FakeRequest, good: &str) -> String {
 #[expect(clippy::unwrap_used, reason = "a test may stop at what it did not expect")]
 mod tests {
     use super::*;
-    use crate::fake::{FaultKind, Format};
+    use crate::fake::{FaultKind, RequestedFormat};
 
     const GOOD: &str = r#"{"user_summary":"Moved to Porto in 2024","base_truth_diff":{"add":["City: Porto"],"update":[],"remove":[]},"due":"2024-05-01"}"#;
 
@@ -277,7 +277,7 @@ mod tests {
             stream: false,
             include_usage: false,
             output_tokens_max: 100,
-            format: Format::Text,
+            format: RequestedFormat::Text,
             schema: None,
         }
     }

@@ -1,6 +1,6 @@
 //! Anthropic's messages.
 
-use quipu_engine::ports::Voice;
+use quipu_engine::ports::PromptRole;
 use serde_json::{Value, json};
 
 use super::dialect::{Question, Reply, tokens};
@@ -14,7 +14,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
         .messages
         .iter()
         .map(|message| {
-            let role = if message.voice == Voice::User { "user" } else { "assistant" };
+            let role = if message.voice == PromptRole::User { "user" } else { "assistant" };
             json!({"role": role, "content": message.text})
         })
         .collect();

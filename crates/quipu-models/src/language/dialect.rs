@@ -1,6 +1,6 @@
 //! A request in an endpoint's own words, and its answers in ours.
 
-use quipu_engine::ports::{Message, Request, Shape, Usage};
+use quipu_engine::ports::{CompletionRequest, Message, Shape, Usage};
 use serde_json::Value;
 
 use super::endpoint::{Endpoint, Provider};
@@ -10,7 +10,7 @@ use super::{anthropic, openai};
 
 /// One request as it is put: messages may have been added to those that were asked for.
 pub(super) struct Question<'a> {
-    pub(super) request: &'a Request,
+    pub(super) request: &'a CompletionRequest,
     pub(super) messages: &'a [Message],
     /// The JSON that is wanted, and how it is asked for.
     pub(super) shape: Option<(&'a Shape, JsonMode)>,

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use quipu_engine::ports::{Completion, ModelCall, ModelError, ModelWatch, Request, Usage};
+use quipu_engine::ports::{Completion, CompletionRequest, ModelCall, ModelError, ModelWatch, Usage};
 use tracing::field::Empty;
 
 use super::endpoint::Endpoint;
@@ -11,7 +11,7 @@ use super::endpoint::Endpoint;
 #[expect(clippy::disallowed_methods, reason = "a figure of how long it took; nothing is decided by it")]
 pub(super) fn observed(
     (endpoint, model, watch): (&Endpoint, &str, Option<&dyn ModelWatch>),
-    request: &Request,
+    request: &CompletionRequest,
     ask: impl FnOnce(&mut Usage) -> Result<Completion, ModelError>,
 ) -> Result<Completion, ModelError> {
     let span = tracing::info_span!(

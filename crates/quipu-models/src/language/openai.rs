@@ -1,6 +1,6 @@
 //! OpenAI's chat completions.
 
-use quipu_engine::ports::{Usage, Voice};
+use quipu_engine::ports::{PromptRole, Usage};
 use serde_json::{Value, json};
 
 use super::dialect::{Question, Reply, tokens};
@@ -12,7 +12,7 @@ pub(super) fn body(endpoint: &Endpoint, question: &Question<'_>) -> Value {
     let request = question.request;
     let mut messages = vec![json!({"role": "system", "content": ladder::system(&request.system, question.shape)})];
     messages.extend(question.messages.iter().map(|message| {
-        let role = if message.voice == Voice::User { "user" } else { "assistant" };
+        let role = if message.voice == PromptRole::User { "user" } else { "assistant" };
         json!({"role": role, "content": message.text})
     }));
     let mut body = json!({"model": endpoint.model, "messages": messages, "stream": question.stream});

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Completion, Entropy, LanguageModel, Message, ModelError, Purpose, Request, Shape, Usage};
+use quipu_engine::ports::{
+    Completion, CompletionRequest, Entropy, LanguageModel, Message, ModelError, Purpose, Shape, Usage,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -18,7 +20,7 @@ use super::events::Events;
 use super::fault::{self, Failure};
 use super::ladder::{self, JsonMode};
 use super::observed::observed;
-use super::transport::{Answer, Transport};
+use super::transport::{HttpReply, Transport};
 use crate::refusals;
 
 /// How often an answer that is no use is asked for again.
@@ -95,7 +97,7 @@ impl RemoteModel {
             "required": ["capital"],
             "additionalProperties": false,
         });
-        let request = Request {
+        let request = CompletionRequest {
             user: None,
             purpose: Purpose::Probe,
             system: "You answer in JSON: {\"capital\": \"...\"}.".to_owned(),
@@ -204,7 +206,7 @@ impl RemoteModel {
             .transport
             .post(&self.endpoint, to, body, (until, bytes_max), &mut take)
             .map_err(|failure| (failure, true))?;
-        if let Answer::Status { status, after, body } = answer {
+        if let HttpReply::Status { status, after, body } = answer {
             let formatted = question.shape.is_some_and(|(_, rung)| rung != JsonMode::Prompt);
             return Err((fault::of_status(status, after, &body, formatted), false));
         }
@@ -263,14 +265,14 @@ impl LanguageModel for RemoteModel {
         &self.id
     }
 
-    fn complete(&self, request: &Request, within: Duration) -> Result<Completion, ModelError> {
+    fn complete(&self, request: &CompletionRequest, within: Duration) -> Result<Completion, ModelError> {
         let whose = (&self.endpoint, self.id.as_str(), self.book.watch());
         observed(whose, request, |usage| self.complete_once(request, within, usage))
     }
 
     fn stream(
         &self,
-        request: &Request,
+        request: &CompletionRequest,
         within: Duration,
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Completion, ModelError> {
@@ -281,7 +283,12 @@ impl LanguageModel for RemoteModel {
 
 impl RemoteModel {
     /// One answer. What it cost is in `usage`, also if there is none.
-    fn complete_once(&self, request: &Request, within: Duration, usage: &mut Usage) -> Result<Completion, ModelError> {
+    fn complete_once(
+        &self,
+        request: &CompletionRequest,
+        within: Duration,
+        usage: &mut Usage,
+    ) -> Result<Completion, ModelError> {
         self.may_ask()?;
         let until = self.until(within);
         let known = self.rung();
@@ -346,7 +353,7 @@ impl RemoteModel {
 
     fn stream_once(
         &self,
-        request: &Request,
+        request: &CompletionRequest,
         within: Duration,
         usage: &mut Usage,
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,

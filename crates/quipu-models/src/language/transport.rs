@@ -24,7 +24,7 @@ pub(super) struct Transport {
 }
 
 /// What came back.
-pub(super) enum Answer {
+pub(super) enum HttpReply {
     /// All of it went to whoever took the pieces.
     Taken,
     /// An error of the server's.
@@ -74,7 +74,7 @@ impl Transport {
         body: Vec<u8>,
         (until, bytes_max): (Instant, usize),
         take: Take<'_>,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<HttpReply, Failure> {
         let url = endpoint.url(place).map_err(Failure::Final)?;
         let mut request = self.client.post(url).header("content-type", "application/json").body(body);
         for (name, value) in headers {
@@ -87,7 +87,7 @@ impl Transport {
             let status = response.status().as_u16();
             if status == 200 {
                 pieces(endpoint, response, until, bytes_max, take).await?;
-                return Ok(Answer::Taken);
+                return Ok(HttpReply::Taken);
             }
             let header = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
             let after = backoff::retry_after(header);
@@ -99,7 +99,7 @@ impl Transport {
             })
             .await;
             let body = ApiKey::blotted(endpoint.key.as_ref(), &String::from_utf8_lossy(&body));
-            Ok(Answer::Status { status, after, body })
+            Ok(HttpReply::Status { status, after, body })
         })
     }
 }

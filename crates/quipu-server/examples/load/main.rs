@@ -30,9 +30,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Clock, Entropy};
-use quipu_engine::{Engine, OptionalParts, Parts as EngineParts, Rules};
+use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts};
 use quipu_models::{MiniLm, RuleExtractor, RuleSummarizer};
-use quipu_server::{Options, Parts, Placement, Server, Upstream, Wire};
+use quipu_server::{Placement, Server, ServerOptions, ServerParts, Upstream, Wire};
 use quipu_sqlite::SqliteStore;
 use quipu_testkit::MemoryKeys;
 use tokio::sync::oneshot;
@@ -69,16 +69,16 @@ pub(crate) struct Door {
 impl Door {
     pub(crate) async fn open(folder: &std::path::Path, upstream: SocketAddr) -> Self {
         let engine = Arc::new(Engine::new(EngineParts {
-            store: Box::new(SqliteStore::open(folder, quipu_sqlite::Options::default()).unwrap()),
+            store: Box::new(SqliteStore::open(folder, quipu_sqlite::StoreOptions::default()).unwrap()),
             embedder: Arc::new(MiniLm::new()),
             clock: Arc::new(Machine),
             entropy: Arc::new(Machine),
             extractor: Some(Arc::new(RuleExtractor::english())),
             summarizer: Some(Arc::new(RuleSummarizer)),
-            rules: Rules::default(),
+            rules: EngineRules::default(),
             optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
         }));
-        let options = Options {
+        let options = ServerOptions {
             addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             upstreams: vec![Upstream {
                 name: "bare".to_owned(),
@@ -88,9 +88,9 @@ impl Door {
                 models: Vec::new(),
                 placement: Placement::default(),
             }],
-            ..Options::default()
+            ..ServerOptions::default()
         };
-        let parts = Parts {
+        let parts = ServerParts {
             engine: engine.clone(),
             clock: Arc::new(Machine),
             entropy: Arc::new(Machine),

@@ -48,7 +48,7 @@ impl Drop for Running<'_> {
     fn drop(&mut self) {
         // A client that left was not answered: nothing is known of how long it would have taken.
         let Some(class) = self.class.or(std::thread::panicking().then_some("5xx")) else { return };
-        let request = metrics::Request {
+        let request = metrics::RouteLabel {
             http_request_method: self.method,
             http_route: std::mem::take(&mut self.route),
             http_response_status_class: class,

@@ -90,7 +90,7 @@ async fn ask(
 /// What a client asks for beside the usual tools.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct McpQuery {
     #[serde(default)]
     toolsets: String,
 }
@@ -108,7 +108,7 @@ fn guest(app: &App, caller: &Caller, named: Option<&str>, uri: &Uri) -> Result<M
             own.cloned().ok_or_else(|| Fault::invalid("whose memory? ask /mcp/{user_id}").at("user_id"))?
         }
     };
-    let Query(asked): Query<Asked> = Query::try_from_uri(uri)
+    let Query(asked): Query<McpQuery> = Query::try_from_uri(uri)
         .map_err(|_| Fault::invalid("the only parameter is toolsets, such as toolsets=graph").at("toolsets"))?;
     let scopes = match caller {
         // Whoever is on this machine may read and write; deciding is for those who were given a key for it.

@@ -20,5 +20,5 @@ pub(crate) use caller::{Caller, RequestContext};
 pub(crate) use fault::Fault;
 pub(crate) use origin::Hosts;
 pub(crate) use pass::collect_up_to;
-pub(crate) use rate::{Left, Rates};
+pub(crate) use rate::{Rates, RemainingTokens};
 pub(crate) use router::router;

@@ -20,12 +20,12 @@ use super::caller::Caller;
 use super::fault::Fault;
 use super::pass::{self, MemoryHeaders};
 use crate::app::App;
-use crate::memory::{Recalled, Wanted};
+use crate::memory::{MemoryQuery, Recalled};
 use crate::options::Upstream;
 use crate::proxy::{
     self, Ask, Dialect, Ended, Hold, Messages, Reader, Reply, SaidTurn, Speaker, Tee, address, choose, with_blocks,
 };
-use crate::queue::{Appended, Durability, Exchange, Place};
+use crate::queue::{Appended, Durability, Exchange, QueueSlot};
 
 pub(super) async fn chat(State(app): State<Arc<App>>, request: Request) -> Response {
     remembered(app, Dialect::Chat, "chat/completions", request).await
@@ -56,7 +56,7 @@ async fn remembered(app: Arc<App>, dialect: Dialect, path: &'static str, request
 
 /// What memory has to do with a request.
 struct Task {
-    request: proxy::Request,
+    request: proxy::ChatRequest,
     user: UserId,
     session: String,
     /// What the user just said; never empty.
@@ -151,7 +151,7 @@ async fn task(
     caller: &Caller,
     headers: &HeaderMap,
     ask: &Ask,
-    read: Option<proxy::Request>,
+    read: Option<proxy::ChatRequest>,
 ) -> Result<Option<Task>, Fault> {
     // Whom a key is bound to comes before whatever a request says.
     let user = match caller.bound() {
@@ -192,7 +192,7 @@ async fn recall(app: &App, ask: &Ask, task: &Task) -> Recalled {
         || task.request.messages.iter().filter(|said| matches!(said.speaker, Speaker::User | Speaker::Assistant));
     let present: BTreeSet<String> = said().map(|said| said.words.clone()).filter(|words| !words.is_empty()).collect();
     let query = task.turns.iter().map(|turn| turn.words.as_str()).collect::<Vec<_>>().join("\n");
-    let wanted = Wanted {
+    let wanted = MemoryQuery {
         user: task.user.clone(),
         session: task.session.clone(),
         turn: task.turns.last().map(|turn| turn.key.clone()).unwrap_or_default(),
@@ -261,7 +261,7 @@ async fn say(
     app: &Arc<App>,
     exchange: Exchange,
     messages: Messages,
-    place: Option<Place>,
+    place: Option<QueueSlot>,
     told: &mut MemoryHeaders,
 ) -> Option<PendingExchange> {
     let degrade = |told: &mut MemoryHeaders| told.status = if told.status == "error" { "error" } else { "degraded" };
@@ -291,7 +291,7 @@ struct PendingExchange {
     app: Arc<App>,
     exchange: Exchange,
     messages: Messages,
-    place: Place,
+    place: QueueSlot,
     /// The reply that was kept already.
     replied: Option<String>,
     is_over: bool,

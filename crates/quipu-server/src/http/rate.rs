@@ -12,13 +12,13 @@ const BUCKETS_MAX: usize = 10_000;
 
 /// What is left in a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct RemainingTokens {
     limit: u32,
     remaining: u32,
     full_in: Duration,
 }
 
-impl Left {
+impl RemainingTokens {
     pub(super) fn put_into(&self, headers: &mut HeaderMap) {
         let seconds = self.full_in.as_secs() + u64::from(self.full_in.subsec_nanos() > 0);
         let all = [
@@ -55,11 +55,11 @@ impl Rates {
     ///
     /// # Errors
     /// After how long there is one again.
-    pub(crate) fn take(&self, key: &str) -> Result<Left, Duration> {
+    pub(crate) fn take(&self, key: &str) -> Result<RemainingTokens, Duration> {
         self.take_at(key, Instant::now())
     }
 
-    fn take_at(&self, key: &str, now: Instant) -> Result<Left, Duration> {
+    fn take_at(&self, key: &str, now: Instant) -> Result<RemainingTokens, Duration> {
         let most = f64::from(self.burst);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(key) {
@@ -77,7 +77,7 @@ impl Rates {
         }
         bucket.held -= 1.0;
         let full_in = Duration::from_secs_f64((most - bucket.held) / self.per_second);
-        Ok(Left { limit: self.burst, remaining: bucket.held as u32, full_in })
+        Ok(RemainingTokens { limit: self.burst, remaining: bucket.held as u32, full_in })
     }
 }
 

@@ -28,7 +28,7 @@ const THEME: &str = "quipu_theme";
 const YEAR: std::time::Duration = std::time::Duration::from_secs(365 * 24 * 60 * 60);
 
 /// What a verb answers.
-pub(super) enum Answer {
+pub(super) enum PageResult {
     Page(String),
     /// Go and look there: what was sent is done.
     See(String),
@@ -40,7 +40,7 @@ pub(super) enum Answer {
     },
 }
 
-type Verb = fn(&PageContext<'_>) -> Result<Answer, Fault>;
+type Verb = fn(&PageContext<'_>) -> Result<PageResult, Fault>;
 
 /// One page, or what a form of one does.
 pub(crate) struct Page {
@@ -225,12 +225,12 @@ impl PageContext<'_> {
     }
 
     /// What an event did that was recorded a moment ago, as the ledger tells it.
-    fn done(&self, user: &UserId, seq: Seq) -> Result<Option<Done>, Fault> {
+    fn done(&self, user: &UserId, seq: Seq) -> Result<Option<RecordedAction>, Fault> {
         let options = LogOptions { before: seq.checked_add(1), limit: 1, reference: None };
         let found = quipu_engine::log::log(self.engine, user, &options)?.into_iter().find(|entry| entry.seq == seq);
         let of = |name: &str| self.asked.get(name).unwrap_or_default().to_owned();
         let (review, after) = (of("review"), of("after"));
-        Ok(found.map(|entry| Done {
+        Ok(found.map(|entry| RecordedAction {
             seq,
             summary: entry.summary.clone(),
             review,
@@ -265,7 +265,7 @@ pub(super) struct May {
 }
 
 /// What was just recorded.
-pub(super) struct Done {
+pub(super) struct RecordedAction {
     pub(super) seq: Seq,
     pub(super) summary: String,
     /// The review it decided, if it did: then one step takes it back.
@@ -296,13 +296,13 @@ pub(super) struct Frame {
     pub(super) waiting: usize,
     /// What stands in the field for questions.
     pub(super) query: String,
-    pub(super) done: Option<Done>,
+    pub(super) done: Option<RecordedAction>,
 }
 
 /// A filled template.
-pub(super) fn page(template: &impl Template) -> Result<Answer, Fault> {
+pub(super) fn page(template: &impl Template) -> Result<PageResult, Fault> {
     let bug = |error: askama::Error| Error::Bug(format!("a page cannot be written: {error}"));
-    Ok(Answer::Page(template.render().map_err(bug)?))
+    Ok(PageResult::Page(template.render().map_err(bug)?))
 }
 
 #[derive(Template)]
@@ -337,9 +337,9 @@ pub(super) async fn answer(
         tracing::info!(page = page.path, key, request_id, status, "a form of the inspector was sent");
     }
     match outcome {
-        Ok(Answer::Page(page)) => Html(page).into_response(),
-        Ok(Answer::See(to)) => see_other(&to),
-        Ok(Answer::File { name, kind, body }) => {
+        Ok(PageResult::Page(page)) => Html(page).into_response(),
+        Ok(PageResult::See(to)) => see_other(&to),
+        Ok(PageResult::File { name, kind, body }) => {
             let mut response = ([(CONTENT_TYPE, HeaderValue::from_static(kind))], body).into_response();
             if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}\"")) {
                 response.headers_mut().insert(CONTENT_DISPOSITION, value);
@@ -388,7 +388,7 @@ async fn run(
     met: &RequestContext,
     path: BTreeMap<String, String>,
     request: Request,
-) -> Result<Answer, Fault> {
+) -> Result<PageResult, Fault> {
     met.caller.must(page.scope)?;
     if let Some(user) = path.get("user_id") {
         // Before anything is read or looked up: whoever may not see a user learns nothing of it.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use quipu_core::recall::Stretch;
+use quipu_core::recall::ReliabilityBin;
 
 use super::shown;
 
@@ -85,14 +85,14 @@ pub(super) fn growth(points: &[(Timestamp, u64)]) -> Option<String> {
 
 /// A part of a bar: what it is, how much, and which of the eight colours it has.
 #[derive(Clone)]
-pub(super) struct Part {
+pub(super) struct BarPart {
     pub(super) name: &'static str,
     pub(super) value: f64,
     pub(super) colour: usize,
 }
 
 /// Parts one after the other, as shares of the longest bar there is.
-pub(super) fn stacked(parts: &[Part], longest: f64) -> String {
+pub(super) fn stacked(parts: &[BarPart], longest: f64) -> String {
     let told: Vec<String> = parts.iter().map(|part| format!("{} {:.2}", part.name, part.value)).collect();
     let mut inside = String::new();
     let mut at = 0.0;
@@ -282,14 +282,14 @@ pub(super) fn histogram(buckets: &[(f64, u64)], label: &str) -> String {
 }
 
 /// How long something took: half of the times, and 95 of 100 times, in seconds.
-pub(super) struct Reach {
+pub(super) struct Percentiles {
     pub(super) name: String,
     pub(super) half: f64,
     pub(super) most: f64,
 }
 
 /// From half of the times to nearly all, below each other on a logarithmic scale.
-pub(super) fn reaches(rows: &[Reach], label: &str) -> String {
+pub(super) fn reaches(rows: &[Percentiles], label: &str) -> String {
     const ROW: f64 = 36.0;
     const LEAST: f64 = 0.0005;
     const MOST: f64 = 10.0;
@@ -341,7 +341,7 @@ pub(super) fn between(share: f64, of: usize) -> (f64, f64) {
 
 /// Stated probability against the share that is answered: on the dashed line they agree. `limits` are probabilities with
 /// what they are the limit of.
-pub(super) fn reliability(curve: &[Stretch], limits: &[(f64, &str)], label: &str) -> String {
+pub(super) fn reliability(curve: &[ReliabilityBin], limits: &[(f64, &str)], label: &str) -> String {
     const HEIGHT: f64 = 340.0;
     const FOOT: f64 = HEIGHT - 40.0;
     let x = |share: f64| 52.0 + share * (WIDTH - 68.0);
@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn a_bar_is_as_long_as_its_share() {
-        let part = |value, colour| Part { name: "words", value, colour };
+        let part = |value, colour| BarPart { name: "words", value, colour };
         let drawn = stacked(&[part(0.5, 1), part(-0.2, 2), part(0.25, 3)], 1.0);
         assert!(drawn.contains("width=\"498.0\"") && drawn.contains("x=\"500.0\" width=\"248.0\""), "{drawn}");
         assert!(!drawn.contains("class=\"p2\""), "what takes away has no length: {drawn}");
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_curve_has_its_points_where_they_are_measured() {
-        let one = |stated, answerable, questions| Stretch { stated, answerable, questions };
+        let one = |stated, answerable, questions| ReliabilityBin { stated, answerable, questions };
         let drawn = reliability(&[one(0.0, 0.0, 4), one(1.0, 0.5, 400)], &[(0.25, "<declines>")], "How sure");
         for part in [
             "cx=\"52.0\" cy=\"300.0\" r=\"3.5\"",
@@ -464,7 +464,7 @@ mod tests {
 
     #[test]
     fn what_takes_longer_reaches_further() {
-        let row = |name: &str, half, most| Reach { name: name.to_owned(), half, most };
+        let row = |name: &str, half, most| Percentiles { name: name.to_owned(), half, most };
         let drawn = reaches(&[row("<a>", 0.001, 0.01), row("b", 0.1, f64::INFINITY)], "Requests");
         for part in
             ["&lt;a&gt;", "cx=\"52.5\"", "M52.5 26.0H200.4", "M348.3 62.0H644.0", ">more</text>", ">10 ms</text>"]

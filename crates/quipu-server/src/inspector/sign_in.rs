@@ -16,7 +16,7 @@ use super::fields::{Fields, encoded};
 use super::frame::{self, Theme};
 use super::security;
 use crate::app::App;
-use crate::http::{Caller, Fault, Left, RequestContext, collect_up_to};
+use crate::http::{Caller, Fault, RemainingTokens, RequestContext, collect_up_to};
 
 /// The cookie's name.
 const DESK: &str = "quipu_desk";
@@ -26,7 +26,7 @@ const FORM_BYTES_MAX: usize = 4 << 10;
 /// Who looks at a page.
 pub(crate) enum Seen {
     /// They may be shown pages.
-    Met(Caller, Option<Left>),
+    Met(Caller, Option<RemainingTokens>),
     /// They are shown where to sign in.
     Stranger(Response),
 }

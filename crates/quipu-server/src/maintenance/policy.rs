@@ -71,7 +71,7 @@ impl BackOff {
 
 /// What is known of a user.
 #[derive(Debug)]
-struct Known {
+struct UserState {
     /// The version after which nothing happened that this process did not do itself.
     version: Seq,
     /// When something was last appended by somebody else, since the start.
@@ -89,7 +89,7 @@ struct Known {
     is_swept: bool,
 }
 
-impl Known {
+impl UserState {
     fn new(version: Seq, active_at: Option<Duration>) -> Self {
         Self {
             version,
@@ -202,7 +202,7 @@ pub(super) struct Tally {
 #[derive(Debug)]
 pub(super) struct Policy {
     options: MaintenanceOptions,
-    users: BTreeMap<UserId, Known>,
+    users: BTreeMap<UserId, UserState>,
     sweep: Sweep,
 }
 
@@ -219,7 +219,7 @@ impl Policy {
             match self.users.get_mut(&user) {
                 Some(known) if known.version == version => {}
                 Some(known) => known.active(version, now),
-                None => drop(self.users.insert(user, Known::new(version, Some(now)))),
+                None => drop(self.users.insert(user, UserState::new(version, Some(now)))),
             }
         }
     }
@@ -257,7 +257,7 @@ impl Policy {
         while let Some(user) = self.sweep.waiting.pop_front() {
             let known = self.users.get(&user);
             // Who talks, or waits for another attempt, comes by itself.
-            let comes = |known: &Known| known.stage(now, &self.options) != Stage::Over || known.whole.is_some();
+            let comes = |known: &UserState| known.stage(now, &self.options) != Stage::Over || known.whole.is_some();
             if known.is_some_and(comes) {
                 continue;
             }
@@ -273,7 +273,7 @@ impl Policy {
     /// the sweep wanted it, and nothing is left to do.
     pub(super) fn finished(&mut self, job: &Job, outcome: Outcome<'_>, version: Option<Seq>, now: Duration) -> bool {
         let options = &self.options;
-        let known = self.users.entry(job.user.clone()).or_insert_with(|| Known::new(version.unwrap_or(0), None));
+        let known = self.users.entry(job.user.clone()).or_insert_with(|| UserState::new(version.unwrap_or(0), None));
         known.last_run = Some(now);
         match outcome {
             Outcome::Failed => known.whole = Some(BackOff::after(known.whole.as_ref(), now, options)),

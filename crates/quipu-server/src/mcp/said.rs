@@ -18,7 +18,7 @@ pub(super) fn word(value: &impl Serialize) -> String {
 
 /// Words of a source.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Words {
+pub(super) struct SourceQuote {
     /// The source.
     pub(super) id: String,
     /// Who said it.
@@ -32,14 +32,14 @@ pub(super) struct Words {
 
 /// An item with what it says.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Line {
+pub(super) struct ItemLine {
     pub(super) id: String,
     pub(super) text: String,
     /// What happened to it, or why it waits.
     pub(super) what: String,
 }
 
-impl From<&Outcome> for Line {
+impl From<&Outcome> for ItemLine {
     fn from(outcome: &Outcome) -> Self {
         Self { id: outcome.id.to_string(), text: outcome.text.clone(), what: outcome.what.clone() }
     }
@@ -88,7 +88,7 @@ pub(super) struct Hit {
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
     /// The words it was read from.
-    evidence: Vec<Words>,
+    evidence: Vec<SourceQuote>,
     /// What is said against it and not settled.
     contested_by: Vec<String>,
     /// What its words say that holds no longer.
@@ -97,7 +97,7 @@ pub(super) struct Hit {
 
 impl From<Answer> for Hit {
     fn from(answer: Answer) -> Self {
-        let quote = |quote: quipu_engine::Quote| Words {
+        let quote = |quote: quipu_engine::Quote| SourceQuote {
             id: quote.id.to_string(),
             speaker: Some(quote.speaker),
             said_at: quote.said_at,
@@ -126,7 +126,7 @@ impl From<Answer> for Hit {
 
 /// Whether memory answers a question.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Judged {
+pub(super) struct AnswerVerdict {
     /// `answer`, `clarify`, `verify` or `abstain`.
     verdict: String,
     /// How likely what was found answers, 0 to 1.
@@ -137,8 +137,8 @@ pub(super) struct Judged {
     question: Option<String>,
 }
 
-impl From<quipu_engine::Decision> for Judged {
-    fn from(decision: quipu_engine::Decision) -> Self {
+impl From<quipu_engine::RecallDecision> for AnswerVerdict {
+    fn from(decision: quipu_engine::RecallDecision) -> Self {
         Self {
             verdict: word(&decision.verdict),
             probability: decision.probability,

@@ -16,14 +16,14 @@ use super::guest::{McpCaller, Toolset};
 use super::tools;
 
 /// What a tool answers.
-pub(super) struct Answer {
+pub(super) struct ToolResult {
     /// The JSON.
     pub(super) value: Value,
     /// A remark beside it, where the shape of the JSON has no place for one.
     pub(super) aside: Option<String>,
 }
 
-type Verb = Arc<dyn Fn(&Call<'_>, JsonObject) -> Result<Answer> + Send + Sync>;
+type Verb = Arc<dyn Fn(&Call<'_>, JsonObject) -> Result<ToolResult> + Send + Sync>;
 
 /// One tool.
 pub(super) struct Tool {
@@ -110,7 +110,7 @@ impl Tool {
             let (answer, aside) = verb(call, given)?;
             let value = serde_json::to_value(answer)
                 .map_err(|error| Error::Bug(format!("an answer cannot be written as JSON: {error}")))?;
-            Ok(Answer { value, aside })
+            Ok(ToolResult { value, aside })
         };
         Self { name, scope, toolset: None, is_text_only: false, is_told: false, shown, verb: Arc::new(run) }
     }
@@ -155,11 +155,11 @@ impl Tool {
     /// Answers a call. What was wrong with it is an answer too: a model can act on it.
     pub(super) fn answer(&self, call: &Call<'_>, given: JsonObject) -> CallToolResult {
         match (self.verb)(call, given) {
-            Ok(Answer { value, .. }) if self.is_told => {
+            Ok(ToolResult { value, .. }) if self.is_told => {
                 let told = vec![ContentBlock::text(value["content"].as_str().unwrap_or_default())];
                 if value["is_error"] == true { CallToolResult::error(told) } else { CallToolResult::success(told) }
             }
-            Ok(Answer { value, aside }) => {
+            Ok(ToolResult { value, aside }) => {
                 let mut content = vec![ContentBlock::text(value.to_string())];
                 content.extend(aside.map(ContentBlock::text));
                 let mut result = CallToolResult::success(content);

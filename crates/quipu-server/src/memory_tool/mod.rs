@@ -19,7 +19,7 @@ const FILE: &str = "file:";
 /// Which command.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Word {
+pub(crate) enum CommandName {
     View,
     Create,
     StrReplace,
@@ -32,7 +32,7 @@ pub(crate) enum Word {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Command {
-    pub(crate) command: Word,
+    pub(crate) command: CommandName,
     /// With view, create, str_replace, insert and delete: the file or folder, below /memories.
     #[serde(default)]
     pub(crate) path: Option<String>,
@@ -92,23 +92,23 @@ impl From<Error> for Unrun {
 impl Command {
     /// True if it changes nothing.
     pub(crate) fn is_reading(&self) -> bool {
-        self.command == Word::View
+        self.command == CommandName::View
     }
 
     /// Runs it on a user's files, as a caller with this key.
     pub(crate) fn run(self, engine: &Engine, user: &UserId, key_id: Option<&str>) -> std::result::Result<Ran, Unrun> {
         let needed = |field: Option<String>, name: &'static str| field.ok_or(Unrun::Missing(name));
         let planned: Box<Planner> = match self.command {
-            Word::View => {
+            CommandName::View => {
                 let path = needed(self.path, "path")?;
                 let files = files_of(&shelf(engine, user, FILE)?);
                 return Ok(ran(files::view(&files, &path, self.view_range)));
             }
-            Word::Create => {
+            CommandName::Create => {
                 let (path, text) = (needed(self.path, "path")?, needed(self.file_text, "file_text")?);
                 Box::new(move |files| create(files, &path, &text))
             }
-            Word::StrReplace => {
+            CommandName::StrReplace => {
                 let (path, old) = (needed(self.path, "path")?, needed(self.old_str, "old_str")?);
                 let new = self.new_str.unwrap_or_default();
                 Box::new(move |files| {
@@ -117,7 +117,7 @@ impl Command {
                     Ok((vec![put(&whole, text)], told))
                 })
             }
-            Word::Insert => {
+            CommandName::Insert => {
                 let (path, text) = (needed(self.path, "path")?, needed(self.insert_text, "insert_text")?);
                 let line = self.insert_line.ok_or(Unrun::Missing("insert_line"))?;
                 Box::new(move |files| {
@@ -126,11 +126,11 @@ impl Command {
                     Ok((vec![put(&whole, text)], format!("The file {path} has been edited.")))
                 })
             }
-            Word::Delete => {
+            CommandName::Delete => {
                 let path = needed(self.path, "path")?;
                 Box::new(move |files| delete(files, &path))
             }
-            Word::Rename => {
+            CommandName::Rename => {
                 let (old, new) = (needed(self.old_path, "old_path")?, needed(self.new_path, "new_path")?);
                 Box::new(move |files| rename(files, &old, &new))
             }

@@ -3,7 +3,7 @@
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
-use super::wire::{Request, Speaker};
+use super::wire::{ChatRequest, Speaker};
 
 /// The patterns by which they are known.
 #[derive(Debug, Deserialize)]
@@ -23,7 +23,7 @@ impl Asides {
     }
 
     /// True for a request of the application's own.
-    pub(crate) fn has(&self, request: &Request) -> bool {
+    pub(crate) fn has(&self, request: &ChatRequest) -> bool {
         let last = request.messages.iter().rev().find(|said| said.speaker == Speaker::User);
         let last = last.map(|said| said.words.to_lowercase()).unwrap_or_default();
         let system = request.system.to_lowercase();

@@ -5,7 +5,7 @@ use quipu_core::id::{UserId, check_name};
 use serde_json::Value;
 
 use super::unanswered::UNNAMED;
-use super::wire::{Request, Speaker};
+use super::wire::{ChatRequest, Speaker};
 
 /// Headers that name the user, after Quipu's own.
 const USER_HEADERS: [&str; 4] = ["x-openwebui-user-id", "x-litellm-end-user-id", "helicone-user-id", "x-sm-user-id"];
@@ -24,7 +24,7 @@ const CODEX_SESSION: [&str; 2] = ["session-id", "session_id"];
 /// What is wrong with `X-Memory-User`.
 pub(crate) fn user(
     headers: &HeaderMap,
-    request: Option<&Request>,
+    request: Option<&ChatRequest>,
     default: Option<&UserId>,
 ) -> Result<Option<UserId>, String> {
     if let Some(named) = headers.get("x-memory-user") {
@@ -42,7 +42,7 @@ pub(crate) fn user(
 ///
 /// Headers, then what the client's own metadata say, else the hash of the first words of the user: two conversations of a
 /// user that begin alike are then one.
-pub(crate) fn session(headers: &HeaderMap, request: &Request) -> Option<String> {
+pub(crate) fn session(headers: &HeaderMap, request: &ChatRequest) -> Option<String> {
     let in_headers = SESSION_HEADERS.iter().find_map(|name| plain(headers, name)).map(str::to_owned);
     let is_codex = ["user-agent", "originator"]
         .iter()

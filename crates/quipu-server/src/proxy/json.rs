@@ -8,12 +8,12 @@ use serde_json::value::RawValue;
 
 /// A value, as it was written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece<'a>(&'a str);
+pub(super) struct JsonSpan<'a>(&'a str);
 
 /// The members of an object, in their order.
 pub(super) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-impl<'a> Piece<'a> {
+impl<'a> JsonSpan<'a> {
     /// A whole text; none if it is no JSON.
     pub(super) fn whole(text: &'a str) -> Option<Self> {
         serde_json::from_str::<&RawValue>(text).ok().map(|raw| Self(raw.get()))
@@ -68,18 +68,18 @@ impl<'a> Piece<'a> {
 
 impl<'a> Members<'a> {
     /// A member by its name.
-    pub(super) fn get(&self, name: &str) -> Option<Piece<'a>> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, raw)| Piece(raw.get()))
+    pub(super) fn get(&self, name: &str) -> Option<JsonSpan<'a>> {
+        self.0.iter().find(|(key, _)| key == name).map(|(_, raw)| JsonSpan(raw.get()))
     }
 
     /// The text of a member; none if there is none, or it is no text or empty.
     pub(super) fn text(&self, name: &str) -> Option<String> {
-        self.get(name).and_then(Piece::text).filter(|text| !text.is_empty())
+        self.get(name).and_then(JsonSpan::text).filter(|text| !text.is_empty())
     }
 
     /// The members of a member.
     pub(super) fn within(&self, name: &str) -> Option<Members<'a>> {
-        self.get(name).and_then(Piece::members)
+        self.get(name).and_then(JsonSpan::members)
     }
 
     /// True if there are none.
@@ -115,20 +115,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 #[derive(serde::Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
-struct Elements<'a>(Vec<Piece<'a>>);
+struct Elements<'a>(Vec<JsonSpan<'a>>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Each;
         impl<'de> Visitor<'de> for Each {
-            type Value = Vec<Piece<'de>>;
+            type Value = Vec<JsonSpan<'de>>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array")
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 let mut all = Vec::new();
                 while let Some(raw) = list.next_element::<&'de RawValue>()? {
-                    all.push(Piece(raw.get()));
+                    all.push(JsonSpan(raw.get()));
                 }
                 Ok(all)
             }

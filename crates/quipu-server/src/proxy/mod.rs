@@ -27,4 +27,4 @@ pub(crate) use tee::{Ended, Hold, Tee};
 pub(crate) use turns::{SaidTurn, reply_key, turns};
 pub(crate) use unanswered::{Messages, Unanswered};
 pub(crate) use upstream::{Key, address, choose, key_to_send};
-pub(crate) use wire::{Dialect, Request, Speaker, read, with_blocks};
+pub(crate) use wire::{ChatRequest, Dialect, Speaker, read, with_blocks};

@@ -7,7 +7,7 @@
 //! Only the words after the last reply are ever new. What stands before them is known, was said when memory was off, or
 //! was never said by anybody (examples an application puts in front): a client's word for it is not enough.
 
-use super::wire::{Said, Speaker};
+use super::wire::{Speaker, WireMessage};
 
 /// A turn of the user's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,9 +20,9 @@ pub(crate) struct SaidTurn {
 /// The turns a request brings: what the user said after the last reply, oldest first. Empty if that has no words.
 ///
 /// `before` is the reply the request goes on from, where the upstream keeps the conversation and the client sends no history.
-pub(crate) fn turns(session: &str, before: Option<&str>, messages: &[Said]) -> Vec<SaidTurn> {
+pub(crate) fn turns(session: &str, before: Option<&str>, messages: &[WireMessage]) -> Vec<SaidTurn> {
     let Some(last) = messages.iter().rposition(|said| said.speaker == Speaker::User) else { return Vec::new() };
-    let interrupts = |said: &Said| matches!(said.speaker, Speaker::Assistant | Speaker::Other);
+    let interrupts = |said: &WireMessage| matches!(said.speaker, Speaker::Assistant | Speaker::Other);
     let first = messages[..last].iter().rposition(interrupts).map_or(0, |place| place + 1);
     let mut chain = hash(&[session.as_bytes(), before.unwrap_or_default().as_bytes()]);
     let mut turns = Vec::new();
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     /// A conversation as `u:words` and `a:words`.
-    fn said(lines: &[&str]) -> Vec<Said> {
+    fn said(lines: &[&str]) -> Vec<WireMessage> {
         let one = |line: &&str| {
             let (who, words) = line.split_once(':').unwrap();
             let speaker = match who {
@@ -71,7 +71,7 @@ mod tests {
                 "s" => Speaker::System,
                 _ => Speaker::Other,
             };
-            Said { speaker, words: words.to_owned() }
+            WireMessage { speaker, words: words.to_owned() }
         };
         lines.iter().map(one).collect()
     }

@@ -12,7 +12,7 @@ use quipu_core::id::UserId;
 use tokio::time::Instant;
 
 use super::turns::SaidTurn;
-use super::wire::{Said, Speaker};
+use super::wire::{Speaker, WireMessage};
 use crate::word_caches::{Gone, WordCache};
 
 /// Requests kept in mind.
@@ -30,7 +30,7 @@ pub(crate) struct Messages(Vec<blake3::Hash>);
 
 impl Messages {
     /// The messages of a request.
-    pub(crate) fn of(said: &[Said]) -> Self {
+    pub(crate) fn of(said: &[WireMessage]) -> Self {
         let words = said.iter().filter(|said| said.speaker == Speaker::User && !said.words.is_empty());
         let mut latest: Vec<blake3::Hash> =
             words.rev().take(MESSAGES_MAX).map(|said| blake3::hash(said.words.as_bytes())).collect();
@@ -131,9 +131,10 @@ mod tests {
     use super::super::turns::turns;
     use super::*;
 
-    fn said(words: &[&str]) -> Vec<Said> {
+    fn said(words: &[&str]) -> Vec<WireMessage> {
         let speaker = |number: usize| if number.is_multiple_of(2) { Speaker::User } else { Speaker::Assistant };
-        let one = |(number, words): (usize, &&str)| Said { speaker: speaker(number), words: (*words).to_owned() };
+        let one =
+            |(number, words): (usize, &&str)| WireMessage { speaker: speaker(number), words: (*words).to_owned() };
         words.iter().enumerate().map(one).collect()
     }
 

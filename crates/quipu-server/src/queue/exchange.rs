@@ -110,7 +110,7 @@ pub(super) fn attempt(engine: &Engine, metrics: &Metrics, exchange: &Exchange, i
 }
 
 /// Something to be appended, with its name.
-struct Words<'a> {
+struct PendingAppend<'a> {
     key: String,
     text: &'a str,
     role: Role,
@@ -172,7 +172,7 @@ impl Appending<'_> {
             if recorded_at(self.engine, &self.exchange.user, &key)?.is_some() {
                 self.metrics.turn("known");
             } else {
-                self.piece(Words { key, text, role })?;
+                self.piece(PendingAppend { key, text, role })?;
                 let is_partial = role == Role::Assistant && self.exchange.partial.is_some();
                 self.metrics.turn(if is_partial { "partial" } else { "recorded" });
                 self.count += 1;
@@ -188,7 +188,7 @@ impl Appending<'_> {
         Ok(())
     }
 
-    fn piece(&mut self, words: Words<'_>) -> Result<(), Error> {
+    fn piece(&mut self, words: PendingAppend<'_>) -> Result<(), Error> {
         let exchange = self.exchange;
         let is_reply = words.role == Role::Assistant;
         let said = Utterance {

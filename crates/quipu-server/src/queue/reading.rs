@@ -11,7 +11,7 @@ use quipu_engine::{Budget, Error, Until, process};
 use tokio::time::Instant;
 
 use super::{Queue, Reading};
-use crate::progress::Work;
+use crate::progress::WatchedWork;
 
 /// Sources a language model reads in one go: others have their turn too.
 const READ_AT_ONCE: usize = 64;
@@ -76,7 +76,7 @@ impl Queue {
             "gen_ai.conversation.id" = session,
         );
         let _in = span.enter();
-        let _step = self.progress.begin(Work::Read);
+        let _step = self.progress.begin(WatchedWork::Read);
         let outcome = match self.process(user, session) {
             Ok(faults) if faults.is_empty() => "ok",
             Ok(faults) => {

@@ -6,7 +6,7 @@ use quipu_core::id::{EventId, UserId};
 use quipu_engine::erase::delete_user;
 use quipu_engine::ports::StoreError;
 use quipu_engine::{
-    Engine, ErasureEpoch, OptionalParts, Parts, RememberOptions, Rules, Utterance, erasure_epoch, remember,
+    Engine, EngineParts, EngineRules, ErasureEpoch, OptionalParts, RememberOptions, Utterance, erasure_epoch, remember,
 };
 use quipu_models::HashedNgrams;
 use quipu_testkit::{FixedClock, MemoryStore, RecordingStore, SeededEntropy};
@@ -34,14 +34,14 @@ fn engine_over(store: &MemoryStore, shut: Arc<Mutex<()>>, failing: Arc<AtomicU32
         }
         Ok(())
     });
-    Arc::new(Engine::new(Parts {
+    Arc::new(Engine::new(EngineParts {
         store: Box::new(store),
         embedder: Arc::new(HashedNgrams::new()),
         clock: Arc::new(FixedClock::new()),
         entropy: Arc::new(SeededEntropy::new(1)),
         extractor: None,
         summarizer: None,
-        rules: Rules::default(),
+        rules: EngineRules::default(),
         optional: OptionalParts::default(),
     }))
 }

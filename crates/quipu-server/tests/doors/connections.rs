@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 
 use crate::rig::TestServer;
 
@@ -29,7 +29,7 @@ fn request(addr: SocketAddr, text: &str) -> Vec<u8> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
-    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.allow_hosts = vec!["memory.example".to_owned()];
         options.bounds.body_bytes_max = 4096;
     })
@@ -122,7 +122,7 @@ async fn what_can_be_read_in_two_ways_or_means_another_server_is_refused() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn several_requests_share_a_connection_whatever_their_bodies() {
-    let rig = TestServer::new(Script::saying("hello")).await;
+    let rig = TestServer::new(FakeScript::saying("hello")).await;
     let body = r#"{"model":"m","messages":[]}"#;
     let whole = format!("POST /v1/chat/completions HTTP/1.1\nHost: @\nContent-Length: {}\n\n{body}", body.len());
     let chunks = format!(
@@ -142,7 +142,7 @@ async fn several_requests_share_a_connection_whatever_their_bodies() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_thousand_half_heads_and_a_hundred_slow_bodies_are_gone_when_their_time_is_up() {
-    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.bounds.connections_max = 2000;
         options.bounds.head_within = Duration::from_secs(2);
         options.bounds.body_within = Duration::from_secs(2);
@@ -175,7 +175,7 @@ async fn a_thousand_half_heads_and_a_hundred_slow_bodies_are_gone_when_their_tim
 
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_have_a_bound_and_come_back() {
-    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.bounds.connections_max = 3;
     })
     .await;
@@ -195,7 +195,7 @@ async fn connections_have_a_bound_and_come_back() {
 #[tokio::test]
 async fn without_a_key_only_loopback_is_listened_on() {
     use quipu_engine::ports::Scope;
-    use quipu_server::{Options, Parts, Server};
+    use quipu_server::{Server, ServerOptions, ServerParts};
     use quipu_testkit::{FixedClock, SeededEntropy};
     for (addr, key, refused) in [
         ("0.0.0.0:0", None, true),
@@ -211,7 +211,7 @@ async fn without_a_key_only_loopback_is_listened_on() {
                 keys.revoke(&made.shown.id).unwrap();
             }
         }
-        let parts = Parts {
+        let parts = ServerParts {
             engine: crate::rig::engine(Arc::new(HashedNgrams::new())),
             clock: Arc::new(FixedClock::new()),
             entropy: Arc::new(SeededEntropy::new(1)),
@@ -219,7 +219,7 @@ async fn without_a_key_only_loopback_is_listened_on() {
             signer: None,
             metrics: Arc::default(),
         };
-        let options = Options { addr: addr.parse().unwrap(), ..Options::default() };
+        let options = ServerOptions { addr: addr.parse().unwrap(), ..ServerOptions::default() };
         let bound = Server::bind(parts, options).await;
         assert_eq!(matches!(bound, Err(quipu_engine::Error::Refused(_))), refused, "{addr} {key:?}");
     }

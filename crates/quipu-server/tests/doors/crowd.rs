@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quipu_core::source::Role;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::json;
 
 use crate::rig::TestServer;
@@ -20,8 +20,9 @@ fn canary(user: usize) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn thirty_streams_at_a_time_keep_every_turn_and_tell_nobody_elses() {
-    let script = Script::making(|asked| format!("You said: {}", asked.last_user().lines().next().unwrap_or_default()))
-        .paced(Duration::from_millis(2));
+    let script =
+        FakeScript::making(|asked| format!("You said: {}", asked.last_user().lines().next().unwrap_or_default()))
+            .paced(Duration::from_millis(2));
     let rig = Arc::new(TestServer::with(script, Arc::new(HashedNgrams::new()), |_| {}).await);
     for user in 0..USERS {
         rig.remembers(&format!("user-{user}"), &format!("My pet is called {}.", canary(user)));

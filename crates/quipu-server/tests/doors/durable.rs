@@ -10,7 +10,7 @@ use quipu_core::source::Role::{self, Assistant, User};
 use quipu_engine::Engine;
 use quipu_engine::ports::{ExtractError, StoreError, WindowReader};
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use quipu_testkit::{MemoryStore, RecordingStore};
 use serde_json::{Value, json};
 
@@ -64,9 +64,9 @@ impl WindowReader for GatedReader {
         "gated/v1"
     }
 
-    fn read(&self, _: &UserId, _: &Window) -> Result<window::Answer, ExtractError> {
+    fn read(&self, _: &UserId, _: &Window) -> Result<window::ModelReply, ExtractError> {
         self.0.pass();
-        Ok(window::Answer::default())
+        Ok(window::ModelReply::default())
     }
 }
 
@@ -121,7 +121,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
     let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
     let asked: Arc<Mutex<Vec<Conversation>>> = Arc::default();
     let (seen, own) = (asked.clone(), engine.clone());
-    let script = Script::making(move |request| {
+    let script = FakeScript::making(move |request| {
         let session = format!("session-{}", request.number);
         seen.lock().unwrap().push(kept(&own, "ines", &session));
         REPLY.to_owned()
@@ -171,7 +171,7 @@ async fn the_ledger_has_the_words_before_the_upstream_and_the_reply_before_its_e
 async fn a_store_that_hangs_holds_up_no_request_for_long_and_loses_nothing() {
     let gate = Arc::new(Gate::default());
     let _opens = Opens(gate.clone());
-    let rig = TestServer::over(gated_store("append", gate.clone()), Script::saying(REPLY), |options| {
+    let rig = TestServer::over(gated_store("append", gate.clone()), FakeScript::saying(REPLY), |options| {
         options.bounds.append_within = Duration::from_millis(50);
         options.bounds.stalled_after = Duration::from_millis(200);
         options.recall_within = Duration::from_millis(200);
@@ -201,7 +201,7 @@ async fn a_store_that_fails_for_a_while_is_tried_again_and_the_answer_says_so() 
         if fails { Err(StoreError::Unavailable("the disk is full".to_owned())) } else { Ok(()) }
     });
     let engine = engine_of(Box::new(store), Arc::new(HashedNgrams::new()), None);
-    let rig = TestServer::over(engine, Script::saying(REPLY), |_| {}).await;
+    let rig = TestServer::over(engine, FakeScript::saying(REPLY), |_| {}).await;
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "I live in Porto."}]});
     let answer = Answer::of(rig.post("/v1/chat/completions", &INES, body.to_string()).await).await;
     assert_eq!((answer.status, answer.header("x-memory-status")), (200, "degraded"));
@@ -214,7 +214,7 @@ async fn a_store_that_fails_for_a_while_is_tried_again_and_the_answer_says_so() 
 async fn an_engine_that_does_not_answer_is_not_ready_and_is_asked_by_one_thread() {
     let gate = Arc::new(Gate::default());
     let _opens = Opens(gate.clone());
-    let rig = TestServer::over(gated_store("users", gate.clone()), Script::saying(REPLY), |options| {
+    let rig = TestServer::over(gated_store("users", gate.clone()), FakeScript::saying(REPLY), |options| {
         options.bounds.stalled_after = Duration::from_millis(100);
     })
     .await;
@@ -236,7 +236,7 @@ async fn a_reader_that_hangs_is_told_of_and_costs_no_words() {
     gate.shut(true);
     let reader = Arc::new(GatedReader(gate.clone()));
     let engine = engine_of(Box::new(MemoryStore::new()), Arc::new(HashedNgrams::new()), Some(reader));
-    let rig = TestServer::over(engine, Script::saying(REPLY), |options| {
+    let rig = TestServer::over(engine, FakeScript::saying(REPLY), |options| {
         options.bounds.reading_stalled_after = Duration::from_millis(100);
     })
     .await;
@@ -251,7 +251,7 @@ async fn a_reader_that_hangs_is_told_of_and_costs_no_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_request_does_not_bring_back_what_was_erased_by_somebody_else() {
-    let rig = TestServer::over(engine(Arc::new(HashedNgrams::new())), Script::saying("I see."), |_| {}).await;
+    let rig = TestServer::over(engine(Arc::new(HashedNgrams::new())), FakeScript::saying("I see."), |_| {}).await;
     let headers = [INES[0], INES[1], ("x-memory-mode", "readonly")];
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "where do I live?"}]}).to_string();
     let ask = async || {
@@ -287,7 +287,7 @@ async fn the_same_request_does_not_bring_back_what_was_erased_by_somebody_else()
 async fn a_server_whose_store_hangs_ends_and_tells_what_is_not_recorded() {
     let gate = Arc::new(Gate::default());
     let _opens = Opens(gate.clone());
-    let rig = TestServer::over(gated_store("append", gate.clone()), Script::saying(REPLY), |options| {
+    let rig = TestServer::over(gated_store("append", gate.clone()), FakeScript::saying(REPLY), |options| {
         options.bounds.append_within = Duration::from_millis(50);
         options.bounds.drain_within = Duration::from_millis(200);
         options.recall_within = Duration::from_millis(200);
@@ -307,7 +307,7 @@ async fn a_server_whose_store_hangs_ends_and_tells_what_is_not_recorded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_that_has_not_begun_is_empty_and_the_version_is_that_of_the_memory() {
-    let rig = TestServer::over(engine(Arc::new(HashedNgrams::new())), Script::saying(REPLY), |_| {}).await;
+    let rig = TestServer::over(engine(Arc::new(HashedNgrams::new())), FakeScript::saying(REPLY), |_| {}).await;
     let asked = |session: &str, query: &str| json!({"session_id": session, "query": query});
     // Nobody has said anything, and then nothing in this conversation
     for known in [false, true] {
@@ -335,7 +335,7 @@ async fn a_conversation_that_has_not_begun_is_empty_and_the_version_is_that_of_t
 async fn turns_that_wait_do_not_make_a_user_again_whom_another_process_deleted() {
     let (gate, store) = (Arc::new(Gate::default()), MemoryStore::new());
     let _opens = Opens(gate.clone());
-    let rig = TestServer::over(gated(&store, "append", gate.clone()), Script::saying(REPLY), |options| {
+    let rig = TestServer::over(gated(&store, "append", gate.clone()), FakeScript::saying(REPLY), |options| {
         options.bounds.append_within = Duration::from_millis(50);
     })
     .await;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use quipu_core::source::Role::{Assistant, User};
 use quipu_engine::ports::{EmbedError, Embedder, EmbeddingModel};
 use quipu_models::HashedNgrams;
-use quipu_models::fake::{Fault, Script, Times};
+use quipu_models::fake::{FakeScript, Fault, Repetition};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer, said};
@@ -68,7 +68,7 @@ impl Embedder for Gate {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_is_late_is_done_without_and_the_answer_says_so() {
     let gate = Gate::new();
-    let rig = TestServer::with(Script::saying("In Porto."), gate.clone(), |options| {
+    let rig = TestServer::with(FakeScript::saying("In Porto."), gate.clone(), |options| {
         options.recall_within = Duration::from_millis(500);
     })
     .await;
@@ -85,7 +85,7 @@ async fn a_model_that_is_late_is_done_without_and_the_answer_says_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_that_misses_the_deadline_costs_nothing_but_itself() {
     let gate = Gate::new();
-    let rig = TestServer::with(Script::saying("In Porto."), gate.clone(), |options| {
+    let rig = TestServer::with(FakeScript::saying("In Porto."), gate.clone(), |options| {
         options.recall_within = Duration::from_millis(100);
         options.bounds.recalls_max = 1;
     })
@@ -108,7 +108,7 @@ async fn memory_that_misses_the_deadline_costs_nothing_but_itself() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_memory_that_cannot_be_read_is_told_and_does_no_harm() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     let mut headers = INES.to_vec();
     // There is no such version.
@@ -121,7 +121,7 @@ async fn a_memory_that_cannot_be_read_is_told_and_does_no_harm() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_place_to_wait_the_request_goes_through_and_says_it_is_not_kept() {
-    let script = Script::saying("Hello.").with(Fault::HangsMidway, Times::First(1));
+    let script = FakeScript::saying("Hello.").with(Fault::HangsMidway, Repetition::First(1));
     let rig = TestServer::with(script, Arc::new(HashedNgrams::new()), |options| {
         options.recall_within = Duration::from_millis(100);
         options.bounds.turns_waiting_max = 1;
@@ -151,7 +151,7 @@ async fn without_a_place_to_wait_the_request_goes_through_and_says_it_is_not_kep
 async fn an_upstream_that_breaks_off_leaves_what_it_said_and_the_client_is_told() {
     let words = "It is Porto, as you have told me in spring, and again in summer, and I have not forgotten.";
     for (fault, breaks) in [(Fault::ResetMidway, true), (Fault::ClosesMidway, true), (Fault::NoEnd, false)] {
-        let rig = TestServer::new(Script::saying(words).with(fault, Times::Always)).await;
+        let rig = TestServer::new(FakeScript::saying(words).with(fault, Repetition::Always)).await;
         let mut response = rig.post("/v1/chat/completions", &INES, streamed()).await;
         assert_eq!(response.status(), 200, "{fault:?}");
         let mut seen = String::new();
@@ -182,7 +182,7 @@ async fn an_upstream_that_breaks_off_leaves_what_it_said_and_the_client_is_told(
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_goes_away_leaves_what_it_got() {
     let words = "It is Porto, as you have told me in spring, and again in summer, and I have not forgotten.";
-    let rig = TestServer::new(Script::saying(words).paced(Duration::from_millis(50))).await;
+    let rig = TestServer::new(FakeScript::saying(words).paced(Duration::from_millis(50))).await;
     let body = streamed();
     let mut stream = TcpStream::connect(rig.addr).unwrap();
     let head = format!(
@@ -215,7 +215,7 @@ async fn a_client_that_goes_away_leaves_what_it_got() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_goes_away_before_the_first_byte_has_said_what_it_said() {
-    let rig = TestServer::new(Script::saying("x").with(Fault::HangsAtOnce, Times::Always)).await;
+    let rig = TestServer::new(FakeScript::saying("x").with(Fault::HangsAtOnce, Repetition::Always)).await;
     let (client, url) = (rig.client.clone(), rig.url("/v1/chat/completions"));
     let asking = tokio::spawn(async move {
         let request = client.post(url).header(INES[0].0, INES[0].1).header(INES[1].0, INES[1].1);
@@ -236,7 +236,7 @@ async fn a_client_that_goes_away_before_the_first_byte_has_said_what_it_said() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_to_an_upstream_that_is_down_is_kept_and_once() {
-    let rig = TestServer::new(Script::saying("In Porto.").with(Fault::Unavailable500, Times::First(2))).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.").with(Fault::Unavailable500, Repetition::First(2))).await;
     let statuses = [500, 500, 200];
     for status in statuses {
         let answer = Answer::of(rig.post("/v1/chat/completions", &INES, question()).await).await;
@@ -248,7 +248,7 @@ async fn what_was_said_to_an_upstream_that_is_down_is_kept_and_once() {
     let (_, engine, upstream) = rig.stop().await;
     let gone = upstream.base_url();
     drop(upstream);
-    let rig = TestServer::over(engine, Script::saying("x"), |options| options.upstreams[0].base_url = gone).await;
+    let rig = TestServer::over(engine, FakeScript::saying("x"), |options| options.upstreams[0].base_url = gone).await;
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "I moved to Lyon"}]});
     let answer = rig.chat(&INES, &body).await;
     assert_eq!((answer.status, answer.header("x-memory-status")), (502, "ok"));
@@ -266,7 +266,7 @@ async fn errors_of_the_upstream_are_its_own() {
         (Fault::Overloaded529, 529),
         (Fault::Redirects302, 302),
     ] {
-        let rig = TestServer::new(Script::saying("x").with(fault, Times::Always)).await;
+        let rig = TestServer::new(FakeScript::saying("x").with(fault, Repetition::Always)).await;
         let direct = reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
         let direct = direct.post(format!("{}/chat/completions", rig.upstream.base_url())).body(question());
         let direct = Answer::of(direct.send().await.unwrap()).await;
@@ -282,7 +282,7 @@ async fn errors_of_the_upstream_are_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_waits_for_what_is_still_said_and_kept() {
     let words = "It is Porto, as you have told me in spring.";
-    let rig = TestServer::new(Script::saying(words).paced(Duration::from_millis(20))).await;
+    let rig = TestServer::new(FakeScript::saying(words).paced(Duration::from_millis(20))).await;
     let response = rig.post("/v1/chat/completions", &INES, streamed()).await;
     let (taken, (drained, engine, _upstream)) = tokio::join!(response.bytes(), rig.stop());
     assert!(String::from_utf8(taken.unwrap().to_vec()).unwrap().ends_with("data: [DONE]\n\n"));
@@ -308,7 +308,7 @@ async fn a_request_that_failed_is_recorded_once_however_much_of_it_is_sent_again
     for fault in [Fault::Unavailable500, Fault::TooLong400, Fault::ResetAtOnce] {
         // A conversation with a name, and one that has none: its name follows from what is said first.
         for (session, again) in [(Some("s"), &shorter), (Some("s"), &folded), (Some("s"), &long), (None, &shorter)] {
-            let script = Script::saying("How many?").with(fault, Times::First(1));
+            let script = FakeScript::saying("How many?").with(fault, Repetition::First(1));
             let rig = TestServer::new(script).await;
             let mut headers = vec![("x-memory-user", "ines")];
             headers.extend(session.map(|session| ("x-memory-session", session)));

@@ -1,7 +1,7 @@
 //! Clients send the whole conversation each time: what of it is kept, and how often.
 
 use quipu_core::source::Role::{Assistant, User};
-use quipu_models::fake::{FakeRequest, Script};
+use quipu_models::fake::{FakeRequest, FakeScript};
 use serde_json::{Value, json};
 
 use crate::rig::{TestServer, kept, said};
@@ -30,7 +30,7 @@ const INES: [(&str, &str); 2] = [("x-memory-user", "ines"), ("x-memory-session",
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_sent_before_is_not_kept_again() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.chat(&INES, &conversation(&["u:hello"])).await;
     rig.chat(&INES, &conversation(&["u:hello", "a:reply 0", "u:I moved to Porto"])).await;
     // Instructions and what the assistant is said to have said may change.
@@ -52,7 +52,7 @@ async fn what_was_sent_before_is_not_kept_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_sent_again_keeps_its_words_once_and_each_reply() {
-    let rig = TestServer::new(Script::making(|asked| format!("reply {}", asked.number.min(1)))).await;
+    let rig = TestServer::new(FakeScript::making(|asked| format!("reply {}", asked.number.min(1)))).await;
     for _ in 0..3 {
         rig.chat(&INES, &conversation(&["u:hello"])).await;
     }
@@ -61,7 +61,7 @@ async fn a_request_sent_again_keeps_its_words_once_and_each_reply() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn edited_words_are_other_words() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.chat(&INES, &conversation(&["u:I live in Lyon"])).await;
     rig.chat(&INES, &conversation(&["u:I live in Porto"])).await;
     // The second branch goes on.
@@ -79,7 +79,7 @@ async fn edited_words_are_other_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_stands_before_the_last_reply_is_nobodys_word() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     // Examples an application puts in front, and a turn for which memory was off.
     let mut off = INES.to_vec();
     off.push(("x-memory-mode", "off"));
@@ -91,7 +91,7 @@ async fn what_stands_before_the_last_reply_is_nobodys_word() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_and_images_are_no_words_of_the_user() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.chat(&INES, &conversation(&["u:weather?", "a:", "t:I am the user and live in Rome"])).await;
     let picture = json!({"model": "m", "messages": [
         {"role": "user", "content": "weather?"}, {"role": "assistant", "content": "rain"},
@@ -108,19 +108,19 @@ async fn tools_and_images_are_no_words_of_the_user() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_was_started_anew_knows_what_is_kept() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.chat(&INES, &conversation(&["u:hello"])).await;
     let (drained, engine, upstream) = rig.stop().await;
     assert_eq!(drained.lost, 0);
     drop(upstream);
-    let rig = TestServer::over(engine, Script::saying("reply 0"), |_| {}).await;
+    let rig = TestServer::over(engine, FakeScript::saying("reply 0"), |_| {}).await;
     rig.chat(&INES, &conversation(&["u:hello"])).await;
     assert_eq!(rig.kept("ines", "s"), said(&[(User, "hello"), (Assistant, "reply 0")]));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn erased_words_do_not_come_back_with_the_history() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.chat(&INES, &conversation(&["u:my code is blue"])).await;
     let user = quipu_core::id::UserId::parse("ines").unwrap();
     let options = quipu_engine::ListOptions {
@@ -140,7 +140,7 @@ async fn erased_words_do_not_come_back_with_the_history() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_the_upstream_keeps_is_followed_by_its_replies() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     let ask = async |body: Value| {
         let answer = rig.post("/v1/responses", &[("x-memory-user", "ines")], body.to_string()).await;
         let id = answer.text().await.unwrap().parse::<Value>().unwrap()["id"].as_str().unwrap().to_owned();
@@ -166,7 +166,7 @@ async fn a_conversation_the_upstream_keeps_is_followed_by_its_replies() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_told_in_one_conversation_is_known_in_another() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.say("ines", "monday", "I moved to Porto last week.").await;
     let answer = rig.say("ines", "tuesday", "Where do I live?").await;
     let sent = String::from_utf8(rig.last_sent().body).unwrap();
@@ -180,7 +180,7 @@ async fn what_is_told_in_one_conversation_is_known_in_another() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_said_is_read_and_told_after_it_is_kept() {
-    let rig = TestServer::new(Script::making(numbered)).await;
+    let rig = TestServer::new(FakeScript::making(numbered)).await;
     rig.say("ines", "s", "My sister Ana lives in Porto.").await;
     let user = quipu_core::id::UserId::parse("ines").unwrap();
     let understood = async {

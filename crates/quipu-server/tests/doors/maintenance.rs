@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quipu_core::id::UserId;
-use quipu_core::session::{Known, MergeProposed, Proposal};
-use quipu_engine::ports::{SummarizeError, Summarizer, Telling};
+use quipu_core::session::{KnownEntry, MergeProposed, SummaryProposal};
+use quipu_engine::ports::{SummarizeError, Summarizer, SummaryInput};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Engine, MaintainOptions, MaintenanceReport, Parts, RememberOptions, Rules, Utterance, due, episodes, maintain,
-    maintain_while, remember, session,
+    Engine, EngineParts, EngineRules, MaintainOptions, MaintenanceReport, RememberOptions, Utterance, due, episodes,
+    maintain, maintain_while, remember, session,
 };
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
-use quipu_server::{MaintenanceOptions, Options};
+use quipu_server::{MaintenanceOptions, ServerOptions};
 use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
 
 use crate::rig::TestServer;
@@ -43,7 +43,7 @@ impl Summarizer for Remote {
         true
     }
 
-    fn summarize(&self, telling: &Telling) -> Result<Proposal, SummarizeError> {
+    fn summarize(&self, telling: &SummaryInput) -> Result<SummaryProposal, SummarizeError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let meanwhile = self.meanwhile.lock().unwrap().take();
         meanwhile.into_iter().for_each(|work| work());
@@ -53,20 +53,20 @@ impl Summarizer for Remote {
         }
     }
 
-    fn consolidate(&self, user: &UserId, base_truth: &[Known]) -> Result<Vec<MergeProposed>, SummarizeError> {
+    fn consolidate(&self, user: &UserId, base_truth: &[KnownEntry]) -> Result<Vec<MergeProposed>, SummarizeError> {
         RuleSummarizer.consolidate(user, base_truth)
     }
 }
 
 fn engine(store: &MemoryStore, clock: &Arc<FixedClock>, seed: u64, summarizer: Arc<dyn Summarizer>) -> Arc<Engine> {
-    Arc::new(Engine::new(Parts {
+    Arc::new(Engine::new(EngineParts {
         store: Box::new(store.clone()),
         embedder: Arc::new(HashedNgrams::new()),
         clock: clock.clone(),
         entropy: Arc::new(SeededEntropy::new(seed)),
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(summarizer),
-        rules: Rules::default(),
+        rules: EngineRules::default(),
         optional: quipu_engine::OptionalParts::default(),
     }))
 }
@@ -76,7 +76,7 @@ fn clock() -> Arc<FixedClock> {
     Arc::new(FixedClock::starting(START, 1000))
 }
 
-fn soon(options: &mut Options) {
+fn soon(options: &mut ServerOptions) {
     options.maintenance = MaintenanceOptions {
         interval: Duration::from_millis(2),
         quiet: Duration::from_millis(20),
@@ -122,7 +122,7 @@ fn talk(engine: &Engine) {
 async fn a_session_that_goes_silent_is_told_without_another_request() {
     let (store, clock) = (MemoryStore::new(), clock());
     let engine = engine(&store, &clock, 1, Arc::new(RuleSummarizer));
-    let rig = TestServer::over(engine, Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine, FakeScript::saying("Noted."), soon).await;
     rig.say("ada", "s", "I live in Bruges and work as a nurse.").await;
     assert!(episodes(&rig.engine, &ada(), None).unwrap().is_empty(), "the session goes on");
     clock.put(START + 2 * HOUR);
@@ -150,7 +150,7 @@ async fn what_an_earlier_process_left_is_done_after_a_restart_and_not_if_it_is_s
     let remote = Arc::new(Remote::default());
     talk(&engine(&store, &clock, 1, remote.clone()));
     clock.put(START + 2 * HOUR);
-    let off = TestServer::over(engine(&store, &clock, 2, remote.clone()), Script::saying("Noted."), |options| {
+    let off = TestServer::over(engine(&store, &clock, 2, remote.clone()), FakeScript::saying("Noted."), |options| {
         soon(options);
         options.maintenance.enabled = false;
     })
@@ -160,7 +160,7 @@ async fn what_an_earlier_process_left_is_done_after_a_restart_and_not_if_it_is_s
     let before = due(&engine_off, &ada()).unwrap();
     assert!(!before.is_empty());
 
-    let rig = TestServer::over(engine(&store, &clock, 3, remote.clone()), Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine(&store, &clock, 3, remote.clone()), FakeScript::saying("Noted."), soon).await;
     // Nobody asks the server: it finds the user in its store.
     eventually("nothing is due", || due(&rig.engine, &ada()).unwrap().is_empty()).await;
     assert_eq!(summaries_left(&rig.engine), 0);
@@ -173,7 +173,7 @@ async fn a_summary_that_failed_is_made_without_another_turn() {
     let (store, clock) = (MemoryStore::new(), clock());
     let remote = Arc::new(Remote::default());
     remote.is_down.store(true, Ordering::SeqCst);
-    let rig = TestServer::over(engine(&store, &clock, 1, remote.clone()), Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine(&store, &clock, 1, remote.clone()), FakeScript::saying("Noted."), soon).await;
     talk(&rig.engine);
     eventually("it is asked again and again", || remote.asked.load(Ordering::SeqCst) >= 3).await;
     assert!(summaries_left(&rig.engine) > 0);
@@ -191,8 +191,8 @@ async fn two_servers_on_one_store_do_a_piece_of_work_once() {
     let due_exchanges = summaries_left(&first);
     assert!(due_exchanges > 0);
     let second = engine(&store, &clock, 2, remote.clone());
-    let one = TestServer::over(first, Script::saying("Noted."), soon).await;
-    let two = TestServer::over(second, Script::saying("Noted."), soon).await;
+    let one = TestServer::over(first, FakeScript::saying("Noted."), soon).await;
+    let two = TestServer::over(second, FakeScript::saying("Noted."), soon).await;
     eventually("it is summarised", || summaries_left(&one.engine) == 0 && summaries_left(&two.engine) == 0).await;
     clock.put(START + 2 * HOUR);
     let told = |rig: &TestServer| episodes(&rig.engine, &ada(), None).unwrap().len();
@@ -210,7 +210,7 @@ async fn a_server_stops_while_a_summary_is_being_made_again_and_again() {
     let (store, clock) = (MemoryStore::new(), clock());
     let remote = Arc::new(Remote::default());
     remote.is_down.store(true, Ordering::SeqCst);
-    let rig = TestServer::over(engine(&store, &clock, 1, remote.clone()), Script::saying("Noted."), soon).await;
+    let rig = TestServer::over(engine(&store, &clock, 1, remote.clone()), FakeScript::saying("Noted."), soon).await;
     talk(&rig.engine);
     eventually("it is asked", || remote.asked.load(Ordering::SeqCst) >= 1).await;
     let (drained, engine, _) = rig.stop().await;

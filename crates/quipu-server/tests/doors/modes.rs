@@ -2,7 +2,7 @@
 
 use quipu_core::source::Role;
 use quipu_engine::ports::Scope;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::json;
 
 use crate::rig::{TestServer, said};
@@ -11,7 +11,7 @@ const QUESTION: &str = "where do I live?";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_mode_reads_and_writes_what_it_says() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     let body = json!({"model": "m", "messages": [{"role": "user", "content": QUESTION}]});
     for (mode, reads, writes, status) in [
@@ -39,7 +39,7 @@ async fn each_mode_reads_and_writes_what_it_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_not_understood_in_our_own_headers_is_refused_and_goes_nowhere() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     let body = json!({"model": "m", "messages": [{"role": "user", "content": QUESTION}]});
     for header in [
         ("x-memory-mode", "none"),
@@ -57,7 +57,7 @@ async fn what_is_not_understood_in_our_own_headers_is_refused_and_goes_nowhere()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_budget_a_version_and_an_agent_are_honoured() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Lyon.");
     let tokens = async |header: (&str, &str), session: &str| {
         let headers = [("x-memory-user", "ines"), ("x-memory-session", session), ("x-memory-mode", "readonly"), header];
@@ -91,7 +91,7 @@ async fn a_budget_a_version_and_an_agent_are_honoured() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_that_is_ours_or_the_persons_reaches_the_upstream() {
-    let rig = TestServer::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(FakeScript::saying("Hello.")).await;
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]});
     let headers = [
         ("x-memory-user", "ines"),
@@ -124,7 +124,7 @@ async fn nothing_that_is_ours_or_the_persons_reaches_the_upstream() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_of_ours_is_replaced_by_the_upstreams() {
-    let rig = TestServer::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(FakeScript::saying("Hello.")).await;
     let key = rig.keys.create("a", &[Scope::Read, Scope::Write], None).unwrap().key;
     let bearer = format!("Bearer {key}");
     let (key, bearer) = (key.as_str(), bearer.as_str());
@@ -141,11 +141,14 @@ async fn a_key_of_ours_is_replaced_by_the_upstreams() {
         assert_eq!(sent.header(upstreams.0), Some(upstreams.1), "{path}");
         assert!(!sent.headers.iter().any(|(_, value)| value.contains("qp_")), "{:?}", sent.headers);
     }
-    let keyless =
-        TestServer::with(Script::saying("Hello."), std::sync::Arc::new(quipu_models::HashedNgrams::new()), |options| {
+    let keyless = TestServer::with(
+        FakeScript::saying("Hello."),
+        std::sync::Arc::new(quipu_models::HashedNgrams::new()),
+        |options| {
             options.upstreams[0].key = None;
-        })
-        .await;
+        },
+    )
+    .await;
     let key = keyless.keys.create("a", &[Scope::Read, Scope::Write], None).unwrap().key;
     let bearer = format!("Bearer {key}");
     let answer = keyless.post("/v1/chat/completions", &[("authorization", bearer.as_str())], chat).await;
@@ -155,7 +158,7 @@ async fn a_key_of_ours_is_replaced_by_the_upstreams() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_paths_go_where_they_are_configured_to_or_nowhere() {
-    let rig = TestServer::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(FakeScript::saying("Hello.")).await;
     for (method, path, status, reached) in [
         ("GET", "/v1/models", 200, Some("/v1/models")),
         ("POST", "/v1/embeddings", 200, Some("/v1/embeddings")),
@@ -167,7 +170,7 @@ async fn other_paths_go_where_they_are_configured_to_or_nowhere() {
         ("GET", "/v1/files", 404, None),
         ("GET", "/v1/chat/completions", 405, None),
     ] {
-        rig.upstream.rescript(Script::saying("Hello."));
+        rig.upstream.rescript(FakeScript::saying("Hello."));
         let method = reqwest::Method::from_bytes(method.as_bytes()).unwrap();
         let answer = rig.client.request(method, rig.url(path)).body("{\"input\":\"a\"}").send().await.unwrap();
         assert_eq!(answer.status().as_u16(), status, "{path}");
@@ -178,7 +181,7 @@ async fn other_paths_go_where_they_are_configured_to_or_nowhere() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_an_application_makes_for_itself_are_left_alone() {
-    let rig = TestServer::new(Script::saying("Moving to Porto")).await;
+    let rig = TestServer::new(FakeScript::saying("Moving to Porto")).await;
     rig.remembers("ines", "I live in Porto.");
     for body in [
         json!({"model": "m", "messages": [{"role": "user", "content": "### Task:\nGenerate a concise, 3-5 word title with an emoji."}]}),

@@ -1,6 +1,6 @@
 //! Bytes that pass through: the same on both sides but for one block.
 
-use quipu_models::fake::{FakeRequest, Script};
+use quipu_models::fake::{FakeRequest, FakeScript};
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};
@@ -27,12 +27,12 @@ fn requests() -> Vec<(&'static str, Value)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_are_the_upstreams_own_bytes() {
-    let rig = TestServer::new(Script::making(reply)).await;
+    let rig = TestServer::new(FakeScript::making(reply)).await;
     for (number, (path, body)) in requests().into_iter().enumerate() {
-        rig.upstream.rescript(Script::making(reply));
+        rig.upstream.rescript(FakeScript::making(reply));
         let direct = rig.client.post(format!("{}{path}", rig.upstream.origin()));
         let direct = Answer::of(direct.body(body.to_string()).send().await.unwrap()).await;
-        rig.upstream.rescript(Script::making(reply));
+        rig.upstream.rescript(FakeScript::making(reply));
         // Somebody new each time: nothing is put in, so the upstream is asked the same.
         let user = format!("user-{number}");
         let through = Answer::of(rig.post(path, &[("x-memory-user", &user)], body.to_string()).await).await;
@@ -46,7 +46,7 @@ async fn answers_are_the_upstreams_own_bytes() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_gets_one_block_and_the_headers_say_which() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     for (path, body) in requests() {
         let before = rig.upstream.requests();
@@ -73,7 +73,7 @@ async fn a_request_gets_one_block_and_the_headers_say_which() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_has_no_memory_is_passed_on_as_they_came() {
-    let rig = TestServer::new(Script::saying("Hello.")).await;
+    let rig = TestServer::new(FakeScript::saying("Hello.")).await;
     let body = "{\"messages\" : [ {\"role\":\"user\",\"content\":\"hi\"} ],\"model\":\"m\", \"temperature\": 0.50 }";
     let answer = Answer::of(rig.post("/v1/chat/completions", &[], body).await).await;
     assert_eq!(rig.last_sent().body, body.as_bytes());
@@ -83,7 +83,7 @@ async fn who_has_no_memory_is_passed_on_as_they_came() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_block_that_is_there_already_is_not_put_in_again() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.remembers("ines", "I live in Porto.");
     let block = "<memory user=\"ines\" version=\"1\">\n- lives in Lyon\n</memory>";
     let body = json!({"model": "m", "messages": [{"role": "system", "content": block}, {"role": "user", "content": "where?"}]});
@@ -94,7 +94,7 @@ async fn a_block_that_is_there_already_is_not_put_in_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_that_goes_on_with_a_tool_keeps_its_block() {
-    let rig = TestServer::new(Script::saying("Rain.")).await;
+    let rig = TestServer::new(FakeScript::saying("Rain.")).await;
     rig.remembers("ines", "I live in Porto.");
     let user = json!({"role": "user", "content": "what will the weather be where I live?"});
     let call = json!({"role": "assistant", "content": null, "tool_calls": [{"id": "c", "type": "function", "function": {"name": "w", "arguments": "{}"}}]});

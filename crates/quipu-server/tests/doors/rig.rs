@@ -10,11 +10,11 @@ use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Embedder, LedgerStore, PublicKey, Signature, Signer, VaultError, WindowReader};
 use quipu_engine::versions::When;
 use quipu_engine::{
-    Engine, ListOptions, LogOptions, Parts as EngineParts, RememberOptions, Rules, Utterance, list, log, remember,
+    Engine, EngineParts, EngineRules, ListOptions, LogOptions, RememberOptions, Utterance, list, log, remember,
 };
-use quipu_models::fake::{FakeServer, Received, Script};
+use quipu_models::fake::{FakeScript, FakeServer, Received};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
-use quipu_server::{Drained, MaintenanceOptions, Options, Parts, Placement, Server, Upstream, Wire};
+use quipu_server::{Drained, MaintenanceOptions, Placement, Server, ServerOptions, ServerParts, Upstream, Wire};
 use quipu_testkit::{FixedClock, MemoryKeys, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
@@ -51,7 +51,7 @@ pub(crate) fn engine_of(
         entropy: Arc::new(SeededEntropy::new(1)),
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
-        rules: Rules::default(),
+        rules: EngineRules::default(),
         optional: quipu_engine::OptionalParts { reader, ..quipu_engine::OptionalParts::default() },
     }))
 }
@@ -81,7 +81,7 @@ impl Signer for SeededSigner {
 }
 
 /// Options for a fake upstream of both kinds. The deadline is long: a busy machine is not what is tested.
-pub(crate) fn options(upstream: &FakeServer) -> Options {
+pub(crate) fn options(upstream: &FakeServer) -> ServerOptions {
     let one = |name: &str, wire, base_url: String| Upstream {
         name: name.to_owned(),
         base_url,
@@ -90,7 +90,7 @@ pub(crate) fn options(upstream: &FakeServer) -> Options {
         models: Vec::new(),
         placement: Placement::default(),
     };
-    Options {
+    ServerOptions {
         addr: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
         upstreams: vec![
             one("open", Wire::OpenAi, upstream.base_url()),
@@ -99,28 +99,32 @@ pub(crate) fn options(upstream: &FakeServer) -> Options {
         recall_within: Duration::from_secs(20),
         // A model is asked after each turn, so that a test need not say eight things.
         maintenance: MaintenanceOptions { read_together: 1, ..MaintenanceOptions::default() },
-        ..Options::default()
+        ..ServerOptions::default()
     }
 }
 
 impl TestServer {
     /// A server before a model that follows a script.
-    pub(crate) async fn new(script: Script) -> Self {
+    pub(crate) async fn new(script: FakeScript) -> Self {
         Self::with(script, Arc::new(HashedNgrams::new()), |_| {}).await
     }
 
     /// The same with other options and another embedder.
-    pub(crate) async fn with(script: Script, embedder: Arc<dyn Embedder>, change: impl FnOnce(&mut Options)) -> Self {
+    pub(crate) async fn with(
+        script: FakeScript,
+        embedder: Arc<dyn Embedder>,
+        change: impl FnOnce(&mut ServerOptions),
+    ) -> Self {
         Self::over(engine(embedder), script, change).await
     }
 
     /// The same over an engine that is there already.
-    pub(crate) async fn over(engine: Arc<Engine>, script: Script, change: impl FnOnce(&mut Options)) -> Self {
+    pub(crate) async fn over(engine: Arc<Engine>, script: FakeScript, change: impl FnOnce(&mut ServerOptions)) -> Self {
         let upstream = FakeServer::start(script).unwrap();
         let mut options = options(&upstream);
         change(&mut options);
         let keys = Arc::new(keys());
-        let parts = Parts {
+        let parts = ServerParts {
             engine: engine.clone(),
             keys: keys.clone(),
             clock: Arc::new(FixedClock::new()),

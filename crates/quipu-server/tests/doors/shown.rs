@@ -1,13 +1,13 @@
 //! What the server says of itself.
 
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::Value;
 
 use crate::rig::TestServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn health_version_and_figures() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.say("ines", "s", "I live in Porto.").await;
     let get = async |path: &str| {
         let answer = rig.client.get(rig.url(path)).send().await.unwrap();
@@ -40,7 +40,7 @@ async fn health_version_and_figures() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_counted_by_route_and_never_by_path() {
-    let rig = TestServer::new(Script::saying("In Porto.")).await;
+    let rig = TestServer::new(FakeScript::saying("In Porto.")).await;
     rig.told("ines", "I live in Porto.").await;
     for _ in 0..3 {
         rig.get("/memory/ines/facts").await.ok();

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use quipu_engine::versions::When;
-use quipu_engine::{Engine, ListOptions, OpenLimits, OptionalParts, Parts, Rules, list, users, verify};
-use quipu_models::fake::Script;
+use quipu_engine::{Engine, EngineParts, EngineRules, ListOptions, OpenLimits, OptionalParts, list, users, verify};
+use quipu_models::fake::FakeScript;
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
-use quipu_sqlite::{Options as StoreOptions, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{FixedClock, Rng, SeededEntropy, effort, seed};
 use serde_json::{Value, json};
 
@@ -64,14 +64,14 @@ struct Run {
 fn engine(folder: &std::path::Path, seed: u64) -> Arc<Engine> {
     let options = StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() };
     let open_limits = OpenLimits { memories_max: 5, ledgers_max: 3, ..OpenLimits::default() };
-    Arc::new(Engine::new(Parts {
+    Arc::new(Engine::new(EngineParts {
         store: Box::new(SqliteStore::open(folder, options).unwrap()),
         embedder: Arc::new(HashedNgrams::new()),
         clock: Arc::new(FixedClock::starting(1_767_225_600_000_000, 10_000)),
         entropy: Arc::new(SeededEntropy::new(seed)),
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
-        rules: Rules { open_limits, ..Rules::default() },
+        rules: EngineRules { open_limits, ..EngineRules::default() },
         optional: OptionalParts::default(),
     }))
 }
@@ -170,7 +170,7 @@ impl Run {
 #[tokio::test(flavor = "multi_thread")]
 async fn many_clients_of_every_kind_are_all_answered_and_the_end_is_graceful() {
     let (folder, seed) = (tempfile::tempdir().unwrap(), seed());
-    let script = Script::making(|_| "Honey goes with it.".to_owned());
+    let script = FakeScript::making(|_| "Honey goes with it.".to_owned());
     let rig = TestServer::over(engine(folder.path(), seed), script, |options| {
         options.bounds.requests_per_second = 1_000_000;
         options.bounds.requests_at_once = 1_000_000;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_models::HashedNgrams;
-use quipu_models::fake::{FakeServer, Received, Script};
+use quipu_models::fake::{FakeScript, FakeServer, Received};
 use serde_json::json;
 
 use crate::rig::{Answer, TestServer};
@@ -87,9 +87,9 @@ fn foreign(kind: &str, sent: &Received) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_credential_reaches_its_own_vendor_and_nobody_else() {
     // The rig's own upstream is the OpenAI-like one.
-    let anthropic = FakeServer::start(Script::saying("Hello.")).unwrap();
+    let anthropic = FakeServer::start(FakeScript::saying("Hello.")).unwrap();
     let origin = anthropic.origin();
-    let rig = TestServer::with(Script::saying("Hello."), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(FakeScript::saying("Hello."), Arc::new(HashedNgrams::new()), |options| {
         options.upstreams[1].base_url = origin;
     })
     .await;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use quipu_core::event::ChangeRef;
 use quipu_engine::ports::{Checkpoint, LedgerStore, StoreError, UserLedger};
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 
 use crate::fixture::{Place, check_error, event, files_with, fill, me, open, small};
 
@@ -22,7 +22,8 @@ fn append_until_full(ledger: &mut dyn UserLedger, text: &str) -> (u64, StoreErro
 #[test]
 fn quota_reached_and_raised() {
     let place = Place::new();
-    let with_pages = |pages| SqliteStore::open(&place.folder(), Options { pages_max: Some(pages), ..small() }).unwrap();
+    let with_pages =
+        |pages| SqliteStore::open(&place.folder(), StoreOptions { pages_max: Some(pages), ..small() }).unwrap();
     let store = with_pages(100);
     let mut ledger = open(&store);
     let (acknowledged, error) = append_until_full(&mut *ledger, &"x".repeat(3000));
@@ -91,7 +92,7 @@ fn below_the_floor_nothing_is_written_and_erasing_goes_on() {
     open(&store).append(0, &[event(1, "CANARY")]).unwrap();
     drop(store);
     // No disk has this much free.
-    let store = SqliteStore::open(&folder, Options { free_bytes_min: u64::MAX, ..small() }).unwrap();
+    let store = SqliteStore::open(&folder, StoreOptions { free_bytes_min: u64::MAX, ..small() }).unwrap();
     let mut ledger = open(&store);
     check_error(ledger.append(1, &[event(2, "more")]), "Unavailable", &["nearly full", "Make room"]);
     check_error(ledger.checkpoint(&Checkpoint::default()), "Unavailable", &["nearly full"]);
@@ -103,8 +104,11 @@ fn below_the_floor_nothing_is_written_and_erasing_goes_on() {
 
 fn fill_disk(disk: &std::ffi::OsStr) {
     let folder = Path::new(disk).join("memory");
-    let store = SqliteStore::open(&folder, Options { ballast_bytes: 4 << 20, free_bytes_min: 0, ..Options::default() })
-        .unwrap();
+    let store = SqliteStore::open(
+        &folder,
+        StoreOptions { ballast_bytes: 4 << 20, free_bytes_min: 0, ..StoreOptions::default() },
+    )
+    .unwrap();
     let mut ledger = open(&store);
     let (mut snapshot, mut round) = (vec![0; 6 << 20], 0);
     ledger.append(0, &[event(1, "CANARY")]).unwrap();

@@ -7,7 +7,7 @@ use quipu_core::event::Hash;
 use quipu_core::id::{EventId, Seq, UserId};
 use quipu_core::ledger::{SealedChange, SealedEvent};
 use quipu_engine::ports::{LedgerStore, StoreError, UserLedger};
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use tempfile::TempDir;
 
 /// A data folder that goes with the test.
@@ -38,8 +38,8 @@ impl Place {
 }
 
 /// Options with a ballast that takes no time.
-pub(crate) fn small() -> Options {
-    Options { ballast_bytes: 64 << 10, ..Options::default() }
+pub(crate) fn small() -> StoreOptions {
+    StoreOptions { ballast_bytes: 64 << 10, ..StoreOptions::default() }
 }
 
 pub(crate) fn me() -> UserId {

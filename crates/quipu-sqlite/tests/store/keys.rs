@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quipu_engine::keys::Keys;
 use quipu_engine::ports::{Clock, Entropy, Scope, StoreError};
-use quipu_sqlite::{Options, SqliteKeys, SqliteStore};
+use quipu_sqlite::{SqliteKeys, SqliteStore, StoreOptions};
 
 /// A clock that stands, and dice that fall in order.
 struct Machine;
@@ -25,7 +25,7 @@ impl Entropy for Machine {
 #[test]
 fn keys_are_made_while_the_folder_is_held_and_no_file_holds_a_secret() {
     let folder = tempfile::tempdir().unwrap();
-    let _held = SqliteStore::open(folder.path(), Options { ballast_bytes: 0, ..Options::default() }).unwrap();
+    let _held = SqliteStore::open(folder.path(), StoreOptions { ballast_bytes: 0, ..StoreOptions::default() }).unwrap();
     let store = Arc::new(SqliteKeys::open(folder.path()).unwrap());
     let keys = Keys::new(store, Arc::new(Machine), Arc::new(Machine));
     let made = keys.create("phone", &[Scope::Write, Scope::Read, Scope::Read], None).unwrap();

@@ -5,16 +5,16 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Checkpoint, LedgerStore, Look, StoreError};
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_engine::ports::{Checkpoint, LedgerStore, StoreError, WatchEvent};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 
 use crate::fixture::{Place, check_error, event, fill, me, open, read_all, small};
 
 const FOLDER: &str = "QUIPU_TEST_FOLDER";
 const ALONE: &str = "QUIPU_TEST_ALONE";
 
-fn read_only() -> Options {
-    Options { read_only: true, ..small() }
+fn read_only() -> StoreOptions {
+    StoreOptions { read_only: true, ..small() }
 }
 
 /// Another process that has the folder open, with the ledger of `me` in it, until it is killed.
@@ -177,7 +177,7 @@ fn an_old_connection_does_no_harm_to_a_new_ledger_of_the_same_name() {
     let mut old = open(&one);
     fill(&mut *old, 1, 3);
     let mut watch = one.watch(&me()).unwrap();
-    assert_eq!(watch.look().unwrap(), Look::Changed(old.head().unwrap()));
+    assert_eq!(watch.look().unwrap(), WatchEvent::Changed(old.head().unwrap()));
     two.remove(&me(), Some(3)).unwrap();
     let mut new = open(&two);
     fill(&mut *new, 1, 2);
@@ -186,7 +186,7 @@ fn an_old_connection_does_no_harm_to_a_new_ledger_of_the_same_name() {
     check_error(old.checkpoint(&Checkpoint { level: 3, ..Checkpoint::default() }), "Removed", &[]);
     check_error(old.put_vectors(3, "t", &[]), "Removed", &[]);
     check_error(old.erase(3, &[], &event(4, "erasure")), "Removed", &[]);
-    assert_eq!(watch.look().unwrap(), Look::Removed);
+    assert_eq!(watch.look().unwrap(), WatchEvent::Removed);
     drop((old, watch));
     fill(&mut *new, 3, 4);
     // As a kill would: nothing is merged when it goes.

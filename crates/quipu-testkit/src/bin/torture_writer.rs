@@ -13,11 +13,11 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Edit, Engine, OptionalParts, Parts, PatchOptions, RememberOptions, Rules, Utterance, edit_core, erase, remember,
-    revert, snapshot, status,
+    CoreEdit, Engine, EngineParts, EngineRules, OptionalParts, PatchOptions, RememberOptions, Utterance, edit_core,
+    erase, remember, revert, snapshot, status,
 };
 use quipu_models::HashedNgrams;
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{FixedClock, Rng, SeededEntropy};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -42,15 +42,15 @@ const STEPS_MAX: u32 = 5000;
 
 fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
     let me = UserId::parse("me")?;
-    let store = SqliteStore::open(folder, Options { ballast_bytes: 1 << 16, ..Options::default() })?;
-    let engine = Engine::new(Parts {
+    let store = SqliteStore::open(folder, StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() })?;
+    let engine = Engine::new(EngineParts {
         store: Box::new(store),
         embedder: Arc::new(HashedNgrams::new()),
         clock: Arc::new(FixedClock::starting(1_767_225_600_000_000 + (seed as u32 as i64) * 1_000_000_000, 1000)),
         entropy: Arc::new(SeededEntropy::new(seed)),
         extractor: None,
         summarizer: None,
-        rules: Rules::default(),
+        rules: EngineRules::default(),
         optional: OptionalParts::default(),
     });
     let mut dice = Rng::new(seed ^ 0xd1ce);
@@ -66,7 +66,8 @@ fn write_until_killed(folder: &Path, seed: u64) -> Outcome {
                 said.push((receipt.seq, text[..28].to_owned()));
             }
             70..84 => {
-                let edit = Edit::Set(format!("/uncategorized/k{}", dice.below(5)), serde_json::json!({ "step": step }));
+                let edit =
+                    CoreEdit::Set(format!("/uncategorized/k{}", dice.below(5)), serde_json::json!({ "step": step }));
                 let receipt = edit_core(&engine, &me, &edit, &PatchOptions::default())?;
                 tell(format_args!("wrote {} {}", receipt.seq, receipt.hash))?;
             }

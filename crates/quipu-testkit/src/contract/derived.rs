@@ -2,10 +2,10 @@
 
 use quipu_engine::ports::{Checkpoint, Projection, UserLedger};
 
-use super::{Case, Make, everything, head_of, me, open};
+use super::{ContractCase, Make, everything, head_of, me, open};
 use crate::sample::Sample;
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[ContractCase] = &[
     ("snapshots come back, and only so many are kept", snapshots),
     ("a projection is replaced by the next of its name", projections),
     ("a checkpoint without a snapshot leaves the snapshots", partial),

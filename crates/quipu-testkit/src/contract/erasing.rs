@@ -4,10 +4,10 @@ use quipu_core::event::{Actor, Change, ChangeRef, Draft, SourceKind};
 use quipu_core::ledger::{SealedEvent, Verifier};
 use quipu_engine::ports::{Checkpoint, Projection, StoreError, UserLedger};
 
-use super::{Case, Make, everything, me, open};
+use super::{ContractCase, Make, everything, me, open};
 use crate::sample::Sample;
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[ContractCase] = &[
     ("erasing destroys payload and salt of the targets and of nothing else, and appends the record", erases),
     ("erasing drops everything that was derived", derived),
     ("nothing made before an erasure or a revert is kept after it", stale),

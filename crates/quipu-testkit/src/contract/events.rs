@@ -5,10 +5,10 @@ use quipu_core::event::{Actor, Change, Draft, NO_HASH, SourceKind};
 use quipu_core::ledger::{SealedEvent, Verifier};
 use quipu_engine::ports::{Head, KeyUse, StoreError};
 
-use super::{Case, Make, between, everything, head_of, me, open};
+use super::{ContractCase, Make, between, everything, head_of, me, open};
 use crate::sample::Sample;
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[ContractCase] = &[
     ("an empty ledger has no head and no events", empty),
     ("bytes come back as they went in", exact_bytes),
     ("an append continues the ledger where the writer thinks it is, or not at all", compare_and_set),

@@ -23,10 +23,10 @@ pub type Make<'a> = &'a dyn Fn() -> Box<dyn LedgerStore>;
 pub type MakePair<'a> = &'a dyn Fn() -> (Box<dyn LedgerStore>, Box<dyn LedgerStore>);
 
 /// One duty of a store and the check for it.
-pub type Case = (&'static str, fn(Make<'_>));
+pub type ContractCase = (&'static str, fn(Make<'_>));
 
 /// Every duty.
-pub fn cases() -> Vec<Case> {
+pub fn cases() -> Vec<ContractCase> {
     [events::CASES, erasing::CASES, derived::CASES, users::CASES].concat()
 }
 

@@ -5,15 +5,15 @@ use std::cell::Cell;
 use jiff::{SignedDuration, Timestamp};
 use quipu_core::event::NO_HASH;
 use quipu_core::ledger::SealedEvent;
-use quipu_engine::ports::{Checkpoint, Head, LeaseRequest, Look, Projection, StoreError, UserLedger};
+use quipu_engine::ports::{Checkpoint, Head, LeaseRequest, Projection, StoreError, UserLedger, WatchEvent};
 
 use super::{MakePair, everything, head_of, me, open, other};
 use crate::sample::Sample;
 
 /// One duty and the check for it.
-type Case = (&'static str, fn(MakePair<'_>));
+type SharingCase = (&'static str, fn(MakePair<'_>));
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[SharingCase] = &[
     ("of two who append at the same position, one is told of a conflict", compare_and_set),
     ("what one process appends, erases and keeps, the other sees", seen),
     ("a watch tells the head first, then that something changed, and nothing while nothing did", watched),
@@ -60,23 +60,23 @@ fn watched(make: MakePair<'_>) {
     let (one, two) = make();
     let (mut mine, mut foreign) = (open(&*one, &me()), open(&*two, &me()));
     let mut watch = one.watch(&me()).unwrap();
-    assert_eq!(watch.look().unwrap(), Look::Changed(Head { seq: 0, hash: NO_HASH }));
-    assert_eq!(watch.look().unwrap(), Look::Same);
+    assert_eq!(watch.look().unwrap(), WatchEvent::Changed(Head { seq: 0, hash: NO_HASH }));
+    assert_eq!(watch.look().unwrap(), WatchEvent::Same);
     let mut sample = Sample::new(&me(), 63);
     for (seq, by_other) in [(0, true), (1, false), (2, true)] {
         let event = sample.say("a turn").unwrap();
         let ledger = if by_other { &mut foreign } else { &mut mine };
         ledger.append(seq, std::slice::from_ref(&event)).unwrap();
-        assert_eq!(watch.look().unwrap(), Look::Changed(head_of(&event)));
+        assert_eq!(watch.look().unwrap(), WatchEvent::Changed(head_of(&event)));
         for _ in 0..3 {
-            assert_eq!(watch.look().unwrap(), Look::Same);
+            assert_eq!(watch.look().unwrap(), WatchEvent::Same);
         }
     }
     // Whoever comes later is told where it stands, too.
     let mut late = two.watch(&me()).unwrap();
-    assert_eq!(late.look().unwrap(), Look::Changed(mine.head().unwrap()));
+    assert_eq!(late.look().unwrap(), WatchEvent::Changed(mine.head().unwrap()));
     drop((mine, foreign));
-    assert_eq!(watch.look().unwrap(), Look::Same, "nor does closing change anything");
+    assert_eq!(watch.look().unwrap(), WatchEvent::Same, "nor does closing change anything");
 }
 
 fn watch_is_quiet(make: MakePair<'_>) {
@@ -93,7 +93,7 @@ fn watch_is_quiet(make: MakePair<'_>) {
     let target = quipu_core::event::ChangeRef { seq: 1, index: 0 };
     let erasure = sample.erase(&[target]).unwrap();
     ledger.erase(1, &[target], &erasure).unwrap();
-    assert_eq!(watch.look().unwrap(), Look::Changed(head_of(&erasure)));
+    assert_eq!(watch.look().unwrap(), WatchEvent::Changed(head_of(&erasure)));
     let outcome = two.watch(&other()).map(drop);
     assert!(matches!(outcome, Err(StoreError::NotFound(_))), "{outcome:?}");
 }
@@ -149,8 +149,8 @@ fn removed(make: MakePair<'_>) {
     let mut new = open(&*two, &me());
     let kept = one_event(67, "of the new one");
     new.append(0, std::slice::from_ref(&kept)).unwrap();
-    assert_eq!(watch.look().unwrap(), Look::Removed);
-    assert_eq!(watch.look().unwrap(), Look::Removed, "and stays so");
+    assert_eq!(watch.look().unwrap(), WatchEvent::Removed);
+    assert_eq!(watch.look().unwrap(), WatchEvent::Removed, "and stays so");
     let late = sample.say("late").unwrap();
     let checkpoint = Checkpoint { snapshot: Some((1, b"old".to_vec())), level: 1, ..Checkpoint::default() };
     let outcomes = [

@@ -5,10 +5,10 @@ use quipu_core::id::UserId;
 use quipu_core::ledger::SealedEvent;
 use quipu_engine::ports::{Checkpoint, LedgerStore, StoreError};
 
-use super::{Case, Make, everything, head_of, me, open, other};
+use super::{ContractCase, Make, everything, head_of, me, open, other};
 use crate::sample::Sample;
 
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[ContractCase] = &[
     ("opening a user who has no ledger makes none unless asked to", not_found),
     ("users are listed in order of id", listed),
     ("ids that differ only in case are different users", case_matters),

@@ -1,10 +1,10 @@
 //! Leases and watches of the store in memory.
 
-use quipu_engine::ports::{LeaseRequest, LedgerWatch, Look, StoreError};
+use quipu_engine::ports::{LeaseRequest, LedgerWatch, StoreError, WatchEvent};
 
-use super::{Held, Shared, lock};
+use super::{Shared, StoredUser, lock};
 
-impl Held {
+impl StoredUser {
     pub(super) fn lease(&mut self, request: &LeaseRequest<'_>) -> bool {
         let taken = self.leases.get(request.name);
         if taken.is_some_and(|(holder, until)| *holder != request.holder && *until > request.now) {
@@ -34,15 +34,15 @@ impl MemoryWatch {
 }
 
 impl LedgerWatch for MemoryWatch {
-    fn look(&mut self) -> Result<Look, StoreError> {
+    fn look(&mut self) -> Result<WatchEvent, StoreError> {
         let held = lock(&self.held);
         if held.given_up {
-            return Ok(Look::Removed);
+            return Ok(WatchEvent::Removed);
         }
         if self.seen == Some(held.changes) {
-            return Ok(Look::Same);
+            return Ok(WatchEvent::Same);
         }
         self.seen = Some(held.changes);
-        Ok(Look::Changed(held.head()))
+        Ok(WatchEvent::Changed(held.head()))
     }
 }

@@ -5,10 +5,10 @@ use quipu_engine::versions::When;
 use quipu_engine::{ConsolidateOptions, RecallOptions, compact, flush_hits, keep_hits, recall, status, tell_episodes};
 
 use super::steps::{Outcome, Step, same};
-use super::words::Words;
+use super::words::LineRest;
 use super::world::World;
 
-pub(super) fn grow(world: &mut World, user: &UserId, verb: &str, words: &mut Words<'_>) -> Step {
+pub(super) fn grow(world: &mut World, user: &UserId, verb: &str, words: &mut LineRest<'_>) -> Step {
     let engine = &world.engine;
     Ok(match verb {
         "asked" => {
@@ -22,7 +22,7 @@ pub(super) fn grow(world: &mut World, user: &UserId, verb: &str, words: &mut Wor
     })
 }
 
-pub(super) fn look(world: &World, user: &UserId, verb: &str, words: &mut Words<'_>) -> Outcome {
+pub(super) fn look(world: &World, user: &UserId, verb: &str, words: &mut LineRest<'_>) -> Outcome {
     match verb {
         "hits" => {
             let name = world.item_of(user, words.number()?);

@@ -40,10 +40,10 @@ mod words;
 mod world;
 
 use quipu_engine::ports::LedgerStore;
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 
 use crate::memory_store::MemoryStore;
-use words::Words;
+use words::LineRest;
 use world::World;
 
 /// Tells a tale on every store. Panics at the first line that does not hold.
@@ -51,7 +51,7 @@ pub fn check(title: &str, script: &str) {
     let memory = MemoryStore::new();
     tell(&format!("{title}, in memory"), script, Box::new(move || Box::new(memory.clone())));
     let folder = tempfile::tempdir().unwrap();
-    let options = Options { ballast_bytes: 1 << 16, ..Options::default() };
+    let options = StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() };
     let sqlite = SqliteStore::open(folder.path(), options).unwrap();
     tell(&format!("{title}, on disk"), script, Box::new(move || Box::new(sqlite.clone())));
 }
@@ -59,7 +59,7 @@ pub fn check(title: &str, script: &str) {
 fn tell(title: &str, script: &str, store: Box<dyn Fn() -> Box<dyn LedgerStore>>) {
     let mut world = World::new(store);
     for (number, line) in script.lines().enumerate() {
-        let mut words = Words::of(line);
+        let mut words = LineRest::of(line);
         if matches!(words.peek(), Some("given" | "when" | "then" | "and")) {
             words.next();
         }

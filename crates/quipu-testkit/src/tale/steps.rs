@@ -9,18 +9,18 @@ use quipu_engine::log::EventStatus;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Error, PatchOptions, PromoteRequest, RecallOptions, RememberOptions, Utterance, chosen, core_at, edit_core,
-    erase, fork, mark, pick, promote, rebuild, recall, remember, revert, snapshot, status, verify,
+    CoreEdit, Error, PatchOptions, PromoteRequest, RecallOptions, RememberOptions, Utterance, chosen, core_at,
+    edit_core, erase, fork, mark, pick, promote, rebuild, recall, remember, revert, snapshot, status, verify,
 };
 
 use super::growing;
-use super::words::Words;
+use super::words::LineRest;
 use super::world::World;
 
 pub(super) type Outcome = Result<(), String>;
 
 /// Takes one step.
-pub(super) fn take(world: &mut World, words: &mut Words<'_>) -> Outcome {
+pub(super) fn take(world: &mut World, words: &mut LineRest<'_>) -> Outcome {
     if !words.takes("refused") {
         return step(world, words)?.map_err(|error| format!("was refused: {error:?}"));
     }
@@ -49,7 +49,7 @@ pub(super) fn same<T: PartialEq + Debug>(what: &str, found: &T, wanted: &T) -> O
 /// The outer error is the tale's own, the inner one the engine's.
 pub(super) type Step = Result<Result<(), Error>, String>;
 
-fn step(world: &mut World, words: &mut Words<'_>) -> Step {
+fn step(world: &mut World, words: &mut LineRest<'_>) -> Step {
     let name = if words.takes("of") { words.need("a user")? } else { "me" };
     let user = UserId::parse(name).map_err(|refusal| refusal.to_string())?;
     let at = if words.takes("at") { When::Seq(words.number()?) } else { When::Now };
@@ -68,10 +68,10 @@ fn act(
     world: &World,
     user: &UserId,
     verb: &str,
-    words: &mut Words<'_>,
+    words: &mut LineRest<'_>,
 ) -> Result<Result<quipu_engine::Receipt, Error>, String> {
     let engine = &world.engine;
-    let edit = |edit: Edit| edit_core(engine, user, &edit, &PatchOptions::default());
+    let edit = |edit: CoreEdit| edit_core(engine, user, &edit, &PatchOptions::default());
     Ok(match verb {
         "said" => {
             let mut said = Utterance::of_user(words.quoted()?);
@@ -87,11 +87,11 @@ fn act(
         }
         "set" => {
             let pointer = words.need("a pointer")?.to_owned();
-            edit(Edit::Set(pointer, words.json()?.ok_or("a value is missing")?))
+            edit(CoreEdit::Set(pointer, words.json()?.ok_or("a value is missing")?))
         }
-        "unset" => edit(Edit::Unset(words.need("a pointer")?.to_owned())),
+        "unset" => edit(CoreEdit::Unset(words.need("a pointer")?.to_owned())),
         "patch" => match core_document::parse(&words.json()?.ok_or("a patch is missing")?.to_string()) {
-            Ok(patch) => edit(Edit::Patch(patch)),
+            Ok(patch) => edit(CoreEdit::Patch(patch)),
             Err(refusal) => Err(refusal.into()),
         },
         "promote" => {
@@ -121,7 +121,7 @@ fn act(
     })
 }
 
-fn work(world: &mut World, user: &UserId, verb: &str, words: &mut Words<'_>) -> Step {
+fn work(world: &mut World, user: &UserId, verb: &str, words: &mut LineRest<'_>) -> Step {
     let engine = &world.engine;
     Ok(match verb {
         "erase" => {
@@ -152,7 +152,7 @@ fn work(world: &mut World, user: &UserId, verb: &str, words: &mut Words<'_>) -> 
     })
 }
 
-fn look(world: &World, user: &UserId, at: When, verb: &str, words: &mut Words<'_>) -> Outcome {
+fn look(world: &World, user: &UserId, at: When, verb: &str, words: &mut LineRest<'_>) -> Outcome {
     let engine = &world.engine;
     let broken = |error: Error| error.to_string();
     match verb {

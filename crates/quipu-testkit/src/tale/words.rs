@@ -1,9 +1,9 @@
 //! One line of a tale, word by word.
 
 /// What is left of a line.
-pub(super) struct Words<'a>(&'a str);
+pub(super) struct LineRest<'a>(&'a str);
 
-impl<'a> Words<'a> {
+impl<'a> LineRest<'a> {
     pub(super) fn of(line: &'a str) -> Self {
         Self(line.trim())
     }

@@ -56,7 +56,7 @@ impl World {
         self.entries(user).iter().filter(|entry| entry.erased > 0).map(|entry| entry.seq).collect()
     }
 
-    fn entries(&self, user: &UserId) -> Vec<quipu_engine::log::Entry> {
+    fn entries(&self, user: &UserId) -> Vec<quipu_engine::log::LogEntry> {
         let options = LogOptions { before: None, limit: usize::MAX, reference: None };
         let mut entries = log(&self.engine, user, &options).expect("the log can be read");
         entries.reverse();

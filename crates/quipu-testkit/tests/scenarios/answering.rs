@@ -3,8 +3,8 @@
 use quipu_core::id::ItemKind;
 use quipu_core::recall::{Intent, Validity};
 use quipu_engine::{
-    Answer, ContextOptions, Edit, Engine, PatchOptions, RecallOptions, RememberOptions, Utterance, context, edit_core,
-    recall, remember, revert, versions::EventRef,
+    Answer, ContextOptions, CoreEdit, Engine, PatchOptions, RecallOptions, RememberOptions, Utterance, context,
+    edit_core, recall, remember, revert, versions::EventRef,
 };
 
 use quipu_engine::revert::{RevertOptions, Selection};
@@ -184,7 +184,7 @@ fn a_question_finds_the_fields_of_the_core_document_too() {
     // given what was said, and what was written by hand
     let engine = reading_engine();
     on(&engine, "2024-05-01", "I live in Lisbon.");
-    let edit = Edit::Set("/devices/editorTheme".to_owned(), json!("solarized dark"));
+    let edit = CoreEdit::Set("/devices/editorTheme".to_owned(), json!("solarized dark"));
     edit_core(&engine, &me(), &edit, &PatchOptions::default()).unwrap();
     let fields = |question: &str| {
         let report = recall(&engine, &me(), &RecallOptions::of(question)).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quipu_core::event::{Actor, SourceKind};
-use quipu_core::item::Decision;
+use quipu_core::item::ReviewDecision;
 use quipu_core::limit;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
@@ -52,7 +52,7 @@ fn a_decision_stands_when_the_ground_of_its_patch_goes() {
     said(&engine, &["I like jazz."]);
     written(&engine, json!({"facts": [{"p": "likes", "o": "tea"}]}), SourceKind::ToolOutput);
     let review = reviews(&engine, &me(), false).unwrap()[0].review.id.to_string();
-    decide_review(&engine, &me(), &review, &Decision::Approved, Actor::User, None).unwrap();
+    decide_review(&engine, &me(), &review, &ReviewDecision::Approved, Actor::User, None).unwrap();
     assert_eq!(likes(&engine), (vec!["jazz".to_owned(), "tea".to_owned()], json!(["jazz", "tea"])));
     // when that was never said
     let jazz = Selection::Events([1, 2].map(EventRef::Seq).to_vec());
@@ -69,7 +69,9 @@ fn a_decision_is_undone_with_what_followed_from_it() {
     let before = lives_in(&engine);
     written(&engine, json!({"facts": [{"p": "lives_in", "o": "Porto"}]}), SourceKind::ToolOutput);
     let review = reviews(&engine, &me(), false).unwrap()[0].review.id.to_string();
-    for decision in [Decision::Approved, Decision::Edited { text: "Bern".to_owned() }, Decision::Declined] {
+    for decision in
+        [ReviewDecision::Approved, ReviewDecision::Edited { text: "Bern".to_owned() }, ReviewDecision::Declined]
+    {
         decide_review(&engine, &me(), &review, &decision, Actor::User, None).unwrap();
         undo_review(&engine, &me(), &review).unwrap();
         assert_eq!(lives_in(&engine), before, "{decision:?}");

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quipu_core::event::Trust;
-use quipu_core::extract::window::{Answer, Window};
+use quipu_core::extract::window::{ModelReply, Window};
 use quipu_core::growth::NoteProposed;
 use quipu_core::id::{ItemId, ItemKind, UserId};
 use quipu_core::item::NoteOrigin;
@@ -251,7 +251,7 @@ impl WindowReader for Away {
         "away"
     }
 
-    fn read(&self, _: &UserId, _: &Window) -> Result<Answer, ExtractError> {
+    fn read(&self, _: &UserId, _: &Window) -> Result<ModelReply, ExtractError> {
         Err(ExtractError::Unavailable("the reader is away".to_owned()))
     }
 }

@@ -1,7 +1,7 @@
 //! What is refused changes nothing; what was asked twice is done once.
 
 use quipu_core::{core_document, limit};
-use quipu_engine::{Edit, Error, PatchOptions, RememberOptions, Utterance, edit_core, remember, status};
+use quipu_engine::{CoreEdit, Error, PatchOptions, RememberOptions, Utterance, edit_core, remember, status};
 use quipu_testkit::{MemoryStore, engine, tale::check};
 use serde_json::json;
 
@@ -41,7 +41,7 @@ then  refused Refused said "I live in Porto" key k2
 fn a_key_of_the_core_document_replays_too() {
     let engine = engine(Box::new(MemoryStore::new()));
     let options = PatchOptions { idempotency_key: Some("k".to_owned()), ..PatchOptions::default() };
-    let set = |value: i32| Edit::Set("/uncategorized/n".to_owned(), json!(value));
+    let set = |value: i32| CoreEdit::Set("/uncategorized/n".to_owned(), json!(value));
     let first = edit_core(&engine, &me(), &set(1), &options).unwrap();
     edit_core(&engine, &me(), &set(2), &PatchOptions::default()).unwrap();
     let again = edit_core(&engine, &me(), &set(1), &options).unwrap();
@@ -75,7 +75,8 @@ then  refused Refused set /identity/age -1
 fn a_patch_over_its_bounds_is_refused() {
     // given a core document
     let engine = engine(Box::new(MemoryStore::new()));
-    edit_core(&engine, &me(), &Edit::Set("/uncategorized/a".to_owned(), json!("x")), &PatchOptions::default()).unwrap();
+    edit_core(&engine, &me(), &CoreEdit::Set("/uncategorized/a".to_owned(), json!("x")), &PatchOptions::default())
+        .unwrap();
     let before = status(&engine, &me()).unwrap();
     let many = vec![json!({"op": "test", "path": "/uncategorized/a", "value": "x"}); limit::PATCH_OPS_MAX];
     let adding = |n: usize| json!({"op": "add", "path": format!("/uncategorized/k{n}"), "value": n});
@@ -93,7 +94,7 @@ fn a_patch_over_its_bounds_is_refused() {
         // when a patch leaves the bounds
         let text = serde_json::Value::Array(patch).to_string();
         let outcome = match core_document::parse(&text) {
-            Ok(patch) => edit_core(&engine, &me(), &Edit::Patch(patch), &PatchOptions::default()),
+            Ok(patch) => edit_core(&engine, &me(), &CoreEdit::Patch(patch), &PatchOptions::default()),
             Err(refusal) => Err(refusal.into()),
         };
         // then it is refused and nothing is appended
@@ -104,7 +105,7 @@ fn a_patch_over_its_bounds_is_refused() {
     }
     // and one at its bounds is taken
     let patch = core_document::parse(&serde_json::Value::Array(many).to_string()).unwrap();
-    edit_core(&engine, &me(), &Edit::Patch(patch), &PatchOptions::default()).unwrap();
+    edit_core(&engine, &me(), &CoreEdit::Patch(patch), &PatchOptions::default()).unwrap();
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn texts_no_memory_takes_are_refused() {
 #[test]
 fn a_first_command_that_is_refused_makes_no_memory() {
     let engine = engine(Box::new(MemoryStore::new()));
-    let age = Edit::Set("/identity/age".to_owned(), json!(-1));
+    let age = CoreEdit::Set("/identity/age".to_owned(), json!(-1));
     assert!(matches!(edit_core(&engine, &me(), &age, &PatchOptions::default()), Err(Error::Refused(_))));
     assert!(matches!(
         remember(&engine, &me(), &Utterance::of_user(""), &RememberOptions::default()),

@@ -176,7 +176,7 @@ fn the_queue_is_turned_page_by_page() {
     let (first, total, next) = turn(false, None);
     assert_eq!((total, next.as_ref()), (7, first.last()));
     let decide = |id: &str| {
-        let (decision, by) = (quipu_core::item::Decision::Declined, quipu_core::event::Actor::User);
+        let (decision, by) = (quipu_core::item::ReviewDecision::Declined, quipu_core::event::Actor::User);
         decide_review(&engine, &me(), id, &decision, by, None).unwrap();
     };
     decide(&first[2]);

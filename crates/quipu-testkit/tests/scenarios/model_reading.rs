@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quipu_core::extract::window::{Answer, Judged, Kind, Op, Operation, Window};
+use quipu_core::extract::window::{Kind, ModelReply, Op, Operation, RuleVerdict, Window};
 use quipu_core::id::UserId;
 use quipu_core::item::FactStatus;
 use quipu_engine::ports::{ExtractError, WindowReader};
@@ -18,17 +18,17 @@ use quipu_testkit::{MemoryStore, TestEngine};
 /// Answers by a function.
 struct Model<F>(F);
 
-impl<F: Fn(&Window) -> Answer + Send + Sync> WindowReader for Model<F> {
+impl<F: Fn(&Window) -> ModelReply + Send + Sync> WindowReader for Model<F> {
     fn id(&self) -> &str {
         "model/v1"
     }
 
-    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
+    fn read(&self, _: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
         Ok((self.0)(window))
     }
 }
 
-fn engine(answer: impl Fn(&Window) -> Answer + Send + Sync + 'static) -> Engine {
+fn engine(answer: impl Fn(&Window) -> ModelReply + Send + Sync + 'static) -> Engine {
     let rig = TestEngine {
         extractor: Some(Arc::new(RuleExtractor::english())),
         reader: Some(Arc::new(Model(answer))),
@@ -75,9 +75,9 @@ fn said(window: &Window, words: &str) -> bool {
 
 #[test]
 fn what_rules_misread_is_taken_back_and_what_it_had_ended_holds_again() {
-    let engine = engine(|window| Answer {
+    let engine = engine(|window| ModelReply {
         operations: Vec::new(),
-        readings: mark_of(window, "Lyon").map(|id| Judged { id, right: false }).into_iter().collect(),
+        readings: mark_of(window, "Lyon").map(|id| RuleVerdict { id, right: false }).into_iter().collect(),
     });
     say(&engine, "I live in Porto.");
     say(&engine, "I live in Lyon.");
@@ -121,7 +121,7 @@ fn an_update_names_what_it_changes_in_whatever_words() {
         } else {
             Vec::new()
         };
-        Answer { operations, readings: Vec::new() }
+        ModelReply { operations, readings: Vec::new() }
     });
     say(&engine, "I live in Porto.");
     say(&engine, "I'm vegetarian.");
@@ -149,7 +149,7 @@ fn a_plan_that_is_put_off_takes_the_old_ones_place() {
         let known = mark_of(window, "dentist");
         let visit =
             if said(window, "19th") { Operation { op: Op::Update, id: known.unwrap(), ..visit } } else { visit };
-        Answer { operations: vec![visit], readings: Vec::new() }
+        ModelReply { operations: vec![visit], readings: Vec::new() }
     });
     let said_at = Some("2026-03-02T10:00:00Z".parse().unwrap());
     for text in ["ugh, dentist: the 12th, nothing earlier", "they rang, dentist not before the 19th"] {
@@ -181,7 +181,7 @@ fn what_is_sensitive_waits_and_what_is_not_grounded_is_refused() {
             sentence: "User lives in Bergen.".to_owned(),
             ..operation(window, Op::Add, None)
         };
-        Answer { operations: vec![faith, invented], readings: Vec::new() }
+        ModelReply { operations: vec![faith, invented], readings: Vec::new() }
     });
     let said = Utterance::of_user("as a practising Sikh i never cut my hair");
     remember(&engine, &me(), &said, &RememberOptions::default()).unwrap();
@@ -200,7 +200,7 @@ fn a_conversation_is_read_in_windows_and_each_message_once() {
     let engine = engine(move |window| {
         let new = window.messages.iter().filter(|message| message.is_new).count();
         seen.lock().unwrap().push((new, window.messages.len() - new));
-        Answer::default()
+        ModelReply::default()
     });
     for number in 0..40 {
         let said = Utterance {
@@ -223,7 +223,7 @@ fn a_window_does_not_tell_what_was_said_after_it() {
     let (kept, seen) = (shown.clone(), shown);
     let engine = engine(move |window| {
         seen.lock().unwrap().push(window.known.iter().map(|item| item.text.clone()).collect());
-        Answer::default()
+        ModelReply::default()
     });
     let say = |text: &str| {
         let said = Utterance { session: Some("s".to_owned()), ..Utterance::of_user(text.to_owned()) };
@@ -243,7 +243,7 @@ fn a_window_does_not_tell_what_was_said_after_it() {
 
 #[test]
 fn reading_everything_again_goes_on_where_it_was_cut_short() {
-    let engine = engine(|_| Answer::default());
+    let engine = engine(|_| ModelReply::default());
     for number in 0..40 {
         let said = Utterance {
             session: Some("s".to_owned()),

@@ -1,7 +1,7 @@
 //! What a prompt gets: evidence with its statements, in order, within its budget, and only where something is asked.
 
 use quipu_core::id::ItemKind;
-use quipu_core::pack::{Need, Pack};
+use quipu_core::pack::{Pack, RequestNeed};
 use quipu_core::source::Role;
 use quipu_engine::{
     ContextOptions, Engine, FactOptions, RememberOptions, SessionContextOptions, Utterance, context, facts, remember,
@@ -188,11 +188,11 @@ fn a_request_gets_what_it_wants_of_memory() {
     alone(&engine, "I love Lebanese food.");
     for query in ["hello!", "write me a limerick about owls", "12 * 31", "explain what a semaphore is"] {
         let made = pack(&engine, query);
-        assert_eq!((made.need, made.changing.as_str()), (Need::Nothing, ""), "{query}");
+        assert_eq!((made.need, made.changing.as_str()), (RequestNeed::Nothing, ""), "{query}");
         assert!(made.text.contains("User is allergic to celery"), "{query}: {}", made.text);
     }
     let dinner = pack(&engine, "suggest a place for dinner tonight");
-    assert_eq!(dinner.need, Need::Task);
+    assert_eq!(dinner.need, RequestNeed::Task);
     assert!(dinner.text.contains("allergic to celery") && dinner.text.contains("Lebanese"), "{}", dinner.text);
     // Only a question about the user's life is answered with a notice, and only if nothing answers it.
     assert!(!pack(&engine, "Where is my allotment?").text.contains("nothing about this"));

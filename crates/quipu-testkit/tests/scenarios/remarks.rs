@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use quipu_core::extract::window::{Answer, Judged, Window};
+use quipu_core::extract::window::{ModelReply, RuleVerdict, Window};
 use quipu_core::extract::{Extraction, FactCandidate, REMARK, Reading, Stance, USER};
 use quipu_core::id::{ItemKind, UserId};
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::ports::{ExtractError, Extractor, WindowReader};
 use quipu_engine::{
     ContextOptions, Engine, ExtractWithModelOptions, FactOptions, IngestOptions, RecallOptions, RememberOptions,
@@ -43,14 +43,14 @@ impl Extractor for Everything {
 }
 
 /// A model that answers each window alike.
-struct Model(Answer);
+struct Model(ModelReply);
 
 impl WindowReader for Model {
     fn id(&self) -> &str {
         "model/v1"
     }
 
-    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
+    fn read(&self, _: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
         assert!(window.known.is_empty(), "a remark is nothing to be judged: {:?}", window.known);
         Ok(self.0.clone())
     }
@@ -101,7 +101,8 @@ fn there_are_no_remarks_in_documents_and_of_what_is_not_the_users_own_word() {
         read: ReadOptions::default(),
     };
     let page = format!("# Running\n\n{SAID}\n");
-    let (_, fault) = ingest_given(&engine, Format::Markdown, ("notes.md", page.as_bytes()), &options, &mut |_| {});
+    let (_, fault) =
+        ingest_given(&engine, ImportFormat::Markdown, ("notes.md", page.as_bytes()), &options, &mut |_| {});
     assert!(fault.is_none(), "{fault:?}");
     assert_eq!(held(&engine), Vec::<String>::new());
 }
@@ -109,13 +110,14 @@ fn there_are_no_remarks_in_documents_and_of_what_is_not_the_users_own_word() {
 #[test]
 fn a_model_that_reads_the_turn_takes_the_place_of_its_remark() {
     // Given a model that has nothing at all to say, for it may have failed
-    let silent = engine(Some(Arc::new(Model(Answer::default()))));
+    let silent = engine(Some(Arc::new(Model(ModelReply::default()))));
     say(&silent, SAID);
     extract_with_model(&silent, &me(), &ExtractWithModelOptions::default()).unwrap();
     // Then the remark stays
     assert_eq!(held(&silent).len(), 1);
     // Given one that has judged the window
-    let judged = Answer { readings: vec![Judged { id: "f9".to_owned(), right: true }], ..Answer::default() };
+    let judged =
+        ModelReply { readings: vec![RuleVerdict { id: "f9".to_owned(), right: true }], ..ModelReply::default() };
     let engine = engine(Some(Arc::new(Model(judged))));
     say(&engine, SAID);
     extract_with_model(&engine, &me(), &ExtractWithModelOptions::default()).unwrap();

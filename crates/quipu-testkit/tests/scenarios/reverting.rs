@@ -8,7 +8,7 @@ use quipu_core::ledger::{self, Position};
 use quipu_engine::revert::{RevertOptions, Selection, preview_revert, revert};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, FactOptions, PatchOptions, core_at, diff, edit_core, facts, mark, pick, show, status,
+    CoreEdit, Engine, FactOptions, PatchOptions, core_at, diff, edit_core, facts, mark, pick, show, status,
 };
 use quipu_models::RuleExtractor;
 use quipu_testkit::{MemoryStore, TestEngine, engine, tale::check};
@@ -213,7 +213,7 @@ fn a_preview_shows_exactly_what_the_revert_then_changes() {
     let engine = engine(Box::new(MemoryStore::new()));
     said(&engine, &["I live in Lyon", "I have a cat", "I work at the port"]);
     for (pointer, value) in [("/location/current", json!("Lyon")), ("/location/current", json!("Porto"))] {
-        edit_core(&engine, &me(), &Edit::Set(pointer.to_owned(), value), &PatchOptions::default()).unwrap();
+        edit_core(&engine, &me(), &CoreEdit::Set(pointer.to_owned(), value), &PatchOptions::default()).unwrap();
     }
     mark(&engine, &me(), "turn", None, None).unwrap_err();
     let cat = quipu_engine::show(&engine, &me(), EventRef::Seq(2)).unwrap();
@@ -284,7 +284,7 @@ fn a_fact_does_not_depend_on_the_one_that_made_its_parent() {
     said(&engine, &["I get migraines."]);
     let first = status(&engine, &me()).unwrap().version;
     said(&engine, &["I'm allergic to penicillin.", "I'm allergic to peanuts."]);
-    let edit = Edit::Set("/healthProfile/other/bloodType".to_owned(), json!("A+"));
+    let edit = CoreEdit::Set("/healthProfile/other/bloodType".to_owned(), json!("A+"));
     edit_core(&engine, &me(), &edit, &PatchOptions::default()).unwrap();
     let (before, all) = (core(&engine), held(&engine));
     // when the first is reverted

@@ -14,7 +14,7 @@ use quipu_engine::{
     session_snapshots, sessions, set_base_truth, status, summarize, unset_base_truth, verify,
 };
 use quipu_models::RuleExtractor;
-use quipu_testkit::{MemoryStore, Script, ScriptedSummarizer, TestEngine};
+use quipu_testkit::{MemoryStore, ScriptedAnswer, ScriptedSummarizer, TestEngine};
 use serde_json::json;
 
 use crate::me;
@@ -113,7 +113,7 @@ fn what_cannot_be_told_now_is_told_later() {
     let house = House::new();
     let engine = house.start();
     // given a summariser that does not answer in time
-    house.script.will([Script::Late]);
+    house.script.will([ScriptedAnswer::Late]);
     let receipt = exchange(&engine, "Never fly.", "Fine.");
     assert!(receipt.lag.unwrap().contains("turn 1"), "it says so");
     let now = state(&engine);
@@ -129,14 +129,14 @@ fn what_cannot_be_told_now_is_told_later() {
     assert_eq!(truths(&engine), ["Never fly."]);
     check(&house, &engine);
     // given one that garbles everything: it is asked twice, then the words stand for themselves
-    house.script.will([Script::Garbled, Script::Garbled]);
+    house.script.will([ScriptedAnswer::Garbled, ScriptedAnswer::Garbled]);
     exchange(&engine, "Never walk.", "Fine.");
     assert_eq!(house.script.take_asked(), [3, 3]);
     let now = state(&engine);
     assert_eq!((now.turn_log[2].raw, now.turn_log[2].user_summary.as_str()), (true, "Never walk."));
     assert_eq!((now.unsummarized.len(), now.base_truth.len()), (0, 1));
     // one bad answer is made good by the second
-    house.script.will([Script::Garbled]);
+    house.script.will([ScriptedAnswer::Garbled]);
     exchange(&engine, "Never swim.", "Fine.");
     assert_eq!(truths(&engine), ["Never fly.", "Never swim."]);
     check(&house, &engine);
@@ -218,7 +218,7 @@ fn a_refused_change_is_named_with_its_reason() {
         "assistant_summary": "Named two",
         "base_truth_diff": {"add": ["The user owns 3 boats."], "remove": [NEVER], "update": []}
     });
-    house.script.will([Script::Says(serde_json::from_value(proposal).unwrap())]);
+    house.script.will([ScriptedAnswer::Says(serde_json::from_value(proposal).unwrap())]);
     let asked = "Which night train is there? ".repeat(10);
     let receipt = exchange(&engine, &asked, "Never mind the night train: take two.");
     let reasons: Vec<&str> = receipt.summarized[0].refused.iter().map(|one| one.reason.as_str()).collect();

@@ -7,7 +7,7 @@ use quipu_core::event::Actor;
 use quipu_core::limit;
 use quipu_core::source::Role;
 use quipu_engine::erase::EraseTarget;
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
@@ -200,7 +200,7 @@ fn import(engine: &Engine, extract: bool) -> quipu_engine::IngestReport {
         default_user: me(),
         read: ReadOptions::default(),
     };
-    let (report, fault) = ingest(engine, Format::OpenAi, &file, &options, &mut |_| {});
+    let (report, fault) = ingest(engine, ImportFormat::OpenAi, &file, &options, &mut |_| {});
     assert!(fault.is_none(), "{fault:?}");
     report
 }

@@ -1,13 +1,13 @@
 //! What people decide about what is there.
 
 use quipu_core::event::{Actor, SourceKind};
-use quipu_core::item::Decision;
+use quipu_core::item::ReviewDecision;
 use quipu_engine::erase::{EraseTarget, delete_user, delete_user_with_keys};
 use quipu_engine::fork::{chosen, pick};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::EventRef;
 use quipu_engine::{
-    Edit, Error, PatchOptions, PromoteRequest, RecallOptions, Result, WriteRequest, close_fact, correct_fact,
+    CoreEdit, Error, PatchOptions, PromoteRequest, RecallOptions, Result, WriteRequest, close_fact, correct_fact,
     decide_review, edit_core, erase, evolve, fork, mark, merge, notes as notes_of, preview_erase, preview_revert,
     promote, propose, recall, relay_decision, retract, revert, reword, score_fact, undo_review, write,
 };
@@ -53,7 +53,7 @@ pub(crate) const VERBS: &[Verb] = &[
     verb("propose", 10, |w| {
         let user = w.user();
         let fact = w.fact(&user)?;
-        let wanted = quipu_engine::Wanted::Gone;
+        let wanted = quipu_engine::ProposedAction::Gone;
         propose(w.engine, &user, &fact.to_string(), &wanted, "it is old", "torture").map(drop)
     }),
     verb("decide_review", 15, |w| {
@@ -116,7 +116,7 @@ pub(crate) const VERBS: &[Verb] = &[
 fn edits(w: &mut Worker<'_>) -> Result<()> {
     let user = w.user();
     let pointer = format!("/uncategorized/sleep_note_{}", w.dice.below(8));
-    let edit = if w.dice.once_in(5) { Edit::Unset(pointer) } else { Edit::Set(pointer, json!(w.word())) };
+    let edit = if w.dice.once_in(5) { CoreEdit::Unset(pointer) } else { CoreEdit::Set(pointer, json!(w.word())) };
     let memory = w.at(&user)?;
     let receipt = edit_core(w.engine, memory, &edit, &PatchOptions::default())?;
     w.acknowledged(&receipt);
@@ -140,9 +140,9 @@ fn merges(w: &mut Worker<'_>) -> Result<()> {
 fn relays(w: &mut Worker<'_>) -> Result<()> {
     let user = w.user();
     let fact = w.fact(&user)?;
-    let wanted = quipu_engine::Wanted::Gone;
+    let wanted = quipu_engine::ProposedAction::Gone;
     let review = propose(w.engine, &user, &fact.to_string(), &wanted, "it is old", "torture")?;
-    relay_decision(w.engine, &user, &review.id.to_string(), &Decision::Declined, "leave it").map(drop)
+    relay_decision(w.engine, &user, &review.id.to_string(), &ReviewDecision::Declined, "leave it").map(drop)
 }
 
 fn promotes(w: &mut Worker<'_>) -> Result<()> {
@@ -154,11 +154,11 @@ fn promotes(w: &mut Worker<'_>) -> Result<()> {
     promote(w.engine, memory, &PromoteRequest { candidate, ..PromoteRequest::default() }).map(drop)
 }
 
-fn decision(w: &mut Worker<'_>) -> Decision {
+fn decision(w: &mut Worker<'_>) -> ReviewDecision {
     match w.dice.below(3) {
-        0 => Decision::Approved,
-        1 => Decision::Edited { text: "Faro".to_owned() },
-        _ => Decision::Declined,
+        0 => ReviewDecision::Approved,
+        1 => ReviewDecision::Edited { text: "Faro".to_owned() },
+        _ => ReviewDecision::Declined,
     }
 }
 

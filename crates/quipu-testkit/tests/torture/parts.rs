@@ -1,6 +1,6 @@
 //! What the engines of a torture are made of besides the store.
 
-use quipu_core::extract::window::{Answer, Operation, Window};
+use quipu_core::extract::window::{ModelReply, Operation, Window};
 use quipu_core::extract::{Reading, USER};
 use quipu_core::growth::NoteProposed;
 use quipu_core::id::UserId;
@@ -17,10 +17,10 @@ impl WindowReader for SecondReader {
         "second reader/v1"
     }
 
-    fn read(&self, _: &UserId, window: &Window) -> Result<Answer, ExtractError> {
+    fn read(&self, _: &UserId, window: &Window) -> Result<ModelReply, ExtractError> {
         // Others go on meanwhile, as they do while a model is asked.
         std::thread::yield_now();
-        let mut answer = Answer::default();
+        let mut answer = ModelReply::default();
         for message in window.messages.iter().filter(|message| message.is_new) {
             let reading =
                 Reading { text: &message.text, speaker: USER, addressee: None, said_at: message.said_at, known: &[] };

@@ -7,7 +7,7 @@ use quipu_core::id::ItemKind;
 use quipu_core::item::TruthKind;
 use quipu_core::source::Role;
 use quipu_engine::agent_files::{self, FileChange, arrange};
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::ingest::record_sources;
 use quipu_engine::memories::{note_about, take_back};
 use quipu_engine::{
@@ -229,7 +229,7 @@ fn ingests_a_file(w: &mut Worker<'_>) -> Result<()> {
     let (options, word) = (import(w), w.word());
     let path = w.world.path(&format!("{word}.md"));
     fs::write(&path, format!("# A walk\n\nI met Rui at {word}.\n")).expect("a file can be written");
-    let (_, fault) = ingest(w.engine, Format::Markdown, &path, &options, &mut |_| {});
+    let (_, fault) = ingest(w.engine, ImportFormat::Markdown, &path, &options, &mut |_| {});
     fs::remove_file(path).expect("a file can be removed");
     fault.map_or(Ok(()), Err)
 }
@@ -241,7 +241,7 @@ fn ingests_bytes(w: &mut Worker<'_>) -> Result<()> {
         {"role": "assistant", "content": "How nice."},
     ]});
     let given = ("chats.jsonl", line.to_string());
-    let (_, fault) = ingest_given(w.engine, Format::OpenAi, (given.0, given.1.as_bytes()), &options, &mut |_| {});
+    let (_, fault) = ingest_given(w.engine, ImportFormat::OpenAi, (given.0, given.1.as_bytes()), &options, &mut |_| {});
     fault.map_or(Ok(()), Err)
 }
 

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quipu_core::id::UserId;
 use quipu_engine::keys::Keys;
-use quipu_engine::{Engine, Error, OpenLimits, OptionalParts, Parts, Rules};
+use quipu_engine::{Engine, EngineParts, EngineRules, Error, OpenLimits, OptionalParts};
 use quipu_models::{HashedNgrams, RuleExtractor, RuleSummarizer};
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{FixedClock, MemoryKeys, Rng, SeededEntropy, seed};
 use quipu_vault::{FolderVault, KeyFile};
 
@@ -209,15 +209,15 @@ impl World {
 
 fn engine(folder: PathBuf, clock: &Arc<FixedClock>, entropy: Arc<SeededEntropy>) -> Engine {
     let vault = FolderVault::new(folder.join("vault"));
-    let store = SqliteStore::open(&folder, Options { ballast_bytes: 1 << 16, ..Options::default() }).unwrap();
-    Engine::new(Parts {
+    let store = SqliteStore::open(&folder, StoreOptions { ballast_bytes: 1 << 16, ..StoreOptions::default() }).unwrap();
+    Engine::new(EngineParts {
         store: Box::new(store),
         embedder: Arc::new(HashedNgrams::new()),
         clock: clock.clone(),
         entropy,
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: Some(Arc::new(RuleSummarizer)),
-        rules: Rules { open_limits: LIMITS, ..Rules::default() },
+        rules: EngineRules { open_limits: LIMITS, ..EngineRules::default() },
         optional: OptionalParts {
             reader: Some(Arc::new(SecondReader(RuleExtractor::english()))),
             reflector: Some(Arc::new(Reviewer)),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use quipu_core::artifact::{GLOBAL_MEMORY, GlobalMemory, Slug, VaultPath};
 use quipu_core::id::UserId;
 use quipu_core::limit;
-use quipu_engine::ports::{Named, UserVault, Vault, VaultError};
+use quipu_engine::ports::{FolderEntry, UserVault, Vault, VaultError};
 use quipu_engine::{RememberOptions, Utterance, files, remember, score_fact};
 use quipu_vault::FolderVault;
 
@@ -190,7 +190,7 @@ impl UserVault for CountingFolder {
         self.1.lock().unwrap().push(path.to_string());
         self.0.read(path)
     }
-    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<Named>, VaultError> {
+    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, VaultError> {
         self.1.lock().unwrap().push(folder.map(ToString::to_string).unwrap_or_default());
         self.0.list(folder)
     }

@@ -2,7 +2,7 @@
 
 use quipu_core::event::Actor;
 use quipu_core::id::ItemId;
-use quipu_core::item::{Decision, ReviewKind};
+use quipu_core::item::{ReviewDecision, ReviewKind};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::{Error, FactOptions, MemoryRef, Waiting, decide_review, erase, facts, files, reviews};
 
@@ -35,7 +35,7 @@ fn held(house: &House) -> Vec<String> {
     shown.into_iter().map(|shown| shown.fact.text).collect()
 }
 
-fn decide(house: &House, id: ItemId, decision: &Decision) -> quipu_engine::Receipt {
+fn decide(house: &House, id: ItemId, decision: &ReviewDecision) -> quipu_engine::Receipt {
     decide_review(&house.engine, &me(), &id.to_string(), decision, Actor::User, None).unwrap()
 }
 
@@ -55,10 +55,16 @@ fn other_words_are_proposed_and_change_nothing_until_they_are_approved() {
     assert!(house.page(&kept).contains("User lives in Porto"));
     assert!(house.page("topics/location/topic_memory.md").contains("Open questions"));
 
-    let refused =
-        decide_review(&house.engine, &me(), &found[0].review.id.to_string(), &Decision::Approved, Actor::Agent, None);
+    let refused = decide_review(
+        &house.engine,
+        &me(),
+        &found[0].review.id.to_string(),
+        &ReviewDecision::Approved,
+        Actor::Agent,
+        None,
+    );
     assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
-    decide(&house, found[0].review.id, &Decision::Approved);
+    decide(&house, found[0].review.id, &ReviewDecision::Approved);
     assert!(held(&house).contains(&"User lives in Porto".to_owned()), "{:?}", held(&house));
     assert!(!held(&house).contains(&"User lives in Lyon".to_owned()));
     house.level();
@@ -99,7 +105,7 @@ fn scores_lines_taken_out_and_new_lines_are_proposed() {
     let found = waiting(&house);
     assert_eq!(found.len(), 3, "{found:#?}");
     for one in found {
-        decide(&house, one.review.id, &Decision::Approved);
+        decide(&house, one.review.id, &ReviewDecision::Approved);
     }
     assert!(waiting(&house).is_empty());
     let held = held(&house);
@@ -117,7 +123,7 @@ fn declined_edits_leave_everything_as_it_was() {
     edit(&house, "GLOBAL_MEMORY.md", "## Do not forget", "I like green tea\n\n## Do not forget");
     house.level();
     for one in waiting(&house) {
-        decide(&house, one.review.id, &Decision::Declined);
+        decide(&house, one.review.id, &ReviewDecision::Declined);
     }
     assert_eq!(held(&house), before);
 }

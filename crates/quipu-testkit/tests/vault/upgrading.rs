@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quipu_core::artifact::{Schema, Schemas, VaultPath};
+use quipu_core::artifact::{FileSchema, Schemas, VaultPath};
 use quipu_core::id::UserId;
-use quipu_engine::ports::{Named, UserVault, Vault, VaultError};
+use quipu_engine::ports::{FolderEntry, UserVault, Vault, VaultError};
 use quipu_engine::{Error, VaultOptions, files};
 use quipu_testkit::MemoryStore;
 use quipu_vault::FolderVault;
@@ -17,10 +17,10 @@ use crate::{House, me};
 
 /// What the next version would be called, had the first one named relations otherwise.
 const LATER: Schemas = Schemas {
-    entry_meta: Schema { family: "entry_meta", version: 2, steps: &[|_| {}] },
-    entry_summary: Schema { family: "entry_summary", version: 2, steps: &[lift] },
-    topic_memory: Schema { family: "topic_memory", version: 2, steps: &[lift] },
-    global_memory: Schema { family: "global_memory", version: 2, steps: &[|_| {}] },
+    entry_meta: FileSchema { family: "entry_meta", version: 2, steps: &[|_| {}] },
+    entry_summary: FileSchema { family: "entry_summary", version: 2, steps: &[lift] },
+    topic_memory: FileSchema { family: "topic_memory", version: 2, steps: &[lift] },
+    global_memory: FileSchema { family: "global_memory", version: 2, steps: &[|_| {}] },
 };
 
 fn renamed(value: &mut Value, from: &str, to: &str) {
@@ -57,7 +57,7 @@ impl UserVault for LaterFolder {
     fn read(&mut self, path: &VaultPath) -> Result<Option<Vec<u8>>, VaultError> {
         self.0.read(path)
     }
-    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<Named>, VaultError> {
+    fn list(&mut self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, VaultError> {
         self.0.list(folder)
     }
     fn write(&mut self, files: &[(VaultPath, Vec<u8>)]) -> Result<(), VaultError> {

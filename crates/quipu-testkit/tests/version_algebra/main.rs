@@ -19,7 +19,7 @@ use std::sync::Once;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
 use quipu_engine::ports::LedgerStore;
-use quipu_sqlite::{Options, SqliteStore};
+use quipu_sqlite::{SqliteStore, StoreOptions};
 use quipu_testkit::{MemoryStore, effort, seed};
 
 use command::Command;
@@ -80,7 +80,7 @@ fn random_histories_in_memory_are_what_the_model_says() {
 fn random_histories_on_disk_are_what_the_model_says() {
     run("on disk", effort(20), 30, |commands| {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { ballast_bytes: 0, ..Options::default() };
+        let options = StoreOptions { ballast_bytes: 0, ..StoreOptions::default() };
         let store = SqliteStore::open(folder.path(), options).unwrap();
         World::new(&|| -> Box<dyn LedgerStore> { Box::new(store.clone()) }).live_through(&commands);
     });

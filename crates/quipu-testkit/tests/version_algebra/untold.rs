@@ -15,7 +15,7 @@ use quipu_engine::log::{LogOptions, log};
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, FactOptions, PatchOptions, RememberOptions, Utterance, core_at, edit_core, facts, preview_revert,
+    CoreEdit, Engine, FactOptions, PatchOptions, RememberOptions, Utterance, core_at, edit_core, facts, preview_revert,
     rebuild, remember, revert, status, verify,
 };
 use quipu_models::RuleExtractor;
@@ -121,7 +121,7 @@ impl Life {
                     5 => (format!("/uncategorized/deep/below/n{number}"), json!(number)),
                     _ => ("/healthProfile/allergies/food/-".to_owned(), json!(format!("food {number}"))),
                 };
-                edit_core(&self.engine, &id(ME), &Edit::Set(pointer, value), &PatchOptions::default()).unwrap();
+                edit_core(&self.engine, &id(ME), &CoreEdit::Set(pointer, value), &PatchOptions::default()).unwrap();
             }
             Step::Remove(value) => {
                 let (list, value) = [
@@ -133,7 +133,7 @@ impl Life {
                 let found = core.pointer(list).and_then(Value::as_array);
                 let at = found.and_then(|list| list.iter().position(|element| element == value));
                 if let Some(at) = at {
-                    let edit = Edit::Unset(format!("{list}/{at}"));
+                    let edit = CoreEdit::Unset(format!("{list}/{at}"));
                     edit_core(&self.engine, &id(ME), &edit, &PatchOptions::default()).unwrap();
                 }
             }
@@ -163,7 +163,8 @@ impl Life {
     fn story(&self) -> String {
         let all = LogOptions { before: None, limit: usize::MAX, reference: None };
         let entries = log(&self.engine, &id(ME), &all).unwrap_or_default();
-        let line = |entry: &quipu_engine::log::Entry| format!("\n{} {:?} {}", entry.seq, entry.standing, entry.summary);
+        let line =
+            |entry: &quipu_engine::log::LogEntry| format!("\n{} {:?} {}", entry.seq, entry.standing, entry.summary);
         entries.iter().rev().map(line).collect()
     }
 }

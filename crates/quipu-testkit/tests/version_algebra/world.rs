@@ -10,7 +10,7 @@ use quipu_engine::ports::LedgerStore;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, Error, ListOptions, PatchOptions, PromoteRequest, Receipt, RememberOptions, Utterance, chosen,
+    CoreEdit, Engine, Error, ListOptions, PatchOptions, PromoteRequest, Receipt, RememberOptions, Utterance, chosen,
     core_at, edit_core, erase, fork, list, mark, pick, promote, rebuild, remember, revert, show, snapshot, status,
     verify,
 };
@@ -234,7 +234,7 @@ impl<'a> World<'a> {
             // A category that grew is there while its promotion counts.
             grown => self.ledger(user).now().grown.contains(grown),
         };
-        let edit = Edit::Set(format!("/{}", path.join("/")), value.json());
+        let edit = CoreEdit::Set(format!("/{}", path.join("/")), value.json());
         let found = edit_core(&self.engine, &id(user), &edit, &PatchOptions::default());
         self.model.entry(user).or_default();
         let expected = edited.filter(|_| valid);
@@ -246,7 +246,7 @@ impl<'a> World<'a> {
     fn unset(&mut self, user: &'static str, path: u8) {
         let path: Path = PATHS[usize::from(path) % PATHS.len()].to_vec();
         let edited = self.ledger(user).now().core.unset(&path);
-        let edit = Edit::Unset(format!("/{}", path.join("/")));
+        let edit = CoreEdit::Unset(format!("/{}", path.join("/")));
         let found = edit_core(&self.engine, &id(user), &edit, &PatchOptions::default());
         if let Some(receipt) = self.expect(edited.as_ref().map(drop).ok_or("NotFound"), found, &edit) {
             self.append(user, &receipt, Fact::Edited(edited.unwrap()));

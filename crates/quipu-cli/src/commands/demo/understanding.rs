@@ -2,7 +2,7 @@
 
 use quipu_core::event::{Actor, SourceKind};
 use quipu_core::id::UserId;
-use quipu_core::item::Decision;
+use quipu_core::item::ReviewDecision;
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::{Engine, Error, FactOptions, RememberOptions, Result, Utterance, WriteRequest};
 
@@ -73,7 +73,7 @@ fn conflict(engine: &Engine, user: &UserId, tell: &dyn Fn(&str) -> Result<()>) -
     let asked = waiting.iter().find(|one| one.review.question.contains("Lyon"));
     let id =
         asked.map(|one| one.review.id.to_string()).ok_or_else(|| Error::Bug("no question was asked".to_owned()))?;
-    let receipt = quipu_engine::decide_review(engine, user, &id, &Decision::Declined, Actor::User, None)?;
+    let receipt = quipu_engine::decide_review(engine, user, &id, &ReviewDecision::Declined, Actor::User, None)?;
     tell(&format!("$ quipu -u demo review decline {id}\nEvent {}: what the tool said was never true\n", receipt.seq))
 }
 

@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use super::super::render;
 use super::certainty::{Certainty, Stated};
-use super::corpus::{Corpus, EvalQuestion, Kind, Skipped, Subject};
+use super::corpus::{Corpus, EvalQuestion, Kind, PreparedMemory, SkippedQuestions};
 use super::heard;
-use super::lines::{Line, Out};
+use super::lines::{Out, ResultLine};
 use super::metrics::{self, Figures, Quantiles, Scores};
 use super::packed::Packed;
 use crate::args::Conversations;
@@ -41,7 +41,7 @@ struct Report {
     verdicts: BTreeMap<String, BTreeMap<&'static str, usize>>,
     latency_ms: Quantiles,
     without_evidence: usize,
-    skipped: Skipped,
+    skipped: SkippedQuestions,
     model: String,
 }
 
@@ -58,7 +58,7 @@ struct Abstention {
 #[derive(Debug, Serialize)]
 struct Detail<'a> {
     #[serde(flatten)]
-    line: &'a Line,
+    line: &'a ResultLine,
     answer: Option<&'a str>,
     evidence: &'a [String],
     found: &'a [&'a str],
@@ -67,8 +67,8 @@ struct Detail<'a> {
 }
 
 /// What is kept of a question that was asked.
-struct Done {
-    line: Line,
+struct QuestionResult {
+    line: ResultLine,
     verdict: Verdict,
     stated: Stated,
     pack_tokens: BTreeMap<usize, usize>,
@@ -87,7 +87,7 @@ pub(super) fn beam(settings: &Settings, printer: &Printer, told: &Conversations)
     }
     out.finish()?;
     let names = [&TURN_FIGURES[..], &PACK_FIGURES].concat();
-    let counted: Vec<&Line> = done.iter().map(|one| &one.line).filter(|line| !line.metrics.is_empty()).collect();
+    let counted: Vec<&ResultLine> = done.iter().map(|one| &one.line).filter(|line| !line.metrics.is_empty()).collect();
     let rows: Vec<&Scores> = counted.iter().map(|line| &line.metrics).collect();
     let mut verdicts: BTreeMap<String, BTreeMap<&'static str, usize>> = BTreeMap::new();
     for one in &done {
@@ -113,7 +113,7 @@ pub(super) fn beam(settings: &Settings, printer: &Printer, told: &Conversations)
     printer.report(&report, in_words)
 }
 
-fn ask(engine: &Engine, subject: &Subject<'_>, asked: &EvalQuestion, out: &mut Out) -> Result<Done> {
+fn ask(engine: &Engine, subject: &PreparedMemory<'_>, asked: &EvalQuestion, out: &mut Out) -> Result<QuestionResult> {
     let user = &subject.told.user;
     let usual = quipu_engine::recall(engine, user, &subject.usual(&asked.question))?;
     let best = usual.hits.first();
@@ -134,7 +134,7 @@ fn ask(engine: &Engine, subject: &Subject<'_>, asked: &EvalQuestion, out: &mut O
             }
         }
     }
-    let line = Line {
+    let line = ResultLine {
         id: asked.id.clone(),
         eval: "beam".to_owned(),
         group: asked.group.clone(),
@@ -154,7 +154,7 @@ fn ask(engine: &Engine, subject: &Subject<'_>, asked: &EvalQuestion, out: &mut O
         verdict,
         pack_tokens: &pack_tokens,
     })?;
-    Ok(Done { line, verdict, stated: (usual.decision.probability, asked.answerable), pack_tokens })
+    Ok(QuestionResult { line, verdict, stated: (usual.decision.probability, asked.answerable), pack_tokens })
 }
 
 const TURN_HEADINGS: [&str; 6] = ["messages", "questions", "R@5", "R@10", "R@20", "all@10"];

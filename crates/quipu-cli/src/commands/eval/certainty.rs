@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quipu_core::recall::{Stretch, Verdict, calibration_error};
+use quipu_core::recall::{ReliabilityBin, Verdict, calibration_error};
 use serde::Serialize;
 
 use super::bootstrap::{self, Interval};
@@ -64,14 +64,14 @@ fn auroc(stated: &[Stated]) -> Option<f64> {
 }
 
 /// Stated and true share, stretch by stretch.
-pub(super) fn bins(stated: &[Stated]) -> Vec<Stretch> {
+pub(super) fn bins(stated: &[Stated]) -> Vec<ReliabilityBin> {
     let mut sums = [(0.0, 0usize, 0usize); BINS];
     for (probability, answerable) in stated {
         let bin = &mut sums[((probability * BINS as f64) as usize).min(BINS - 1)];
         *bin = (bin.0 + probability, bin.1 + usize::from(*answerable), bin.2 + 1);
     }
     let filled = sums.into_iter().filter(|(_, _, count)| *count > 0);
-    let share = |(stated, answerable, count): (f64, usize, usize)| Stretch {
+    let share = |(stated, answerable, count): (f64, usize, usize)| ReliabilityBin {
         stated: stated / count as f64,
         answerable: answerable as f64 / count as f64,
         questions: count,
@@ -81,15 +81,16 @@ pub(super) fn bins(stated: &[Stated]) -> Vec<Stretch> {
 
 /// How often a verdict was given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Given {
+pub(super) struct VerdictCount {
     pub(super) answerable: usize,
     pub(super) unanswerable: usize,
 }
 
 /// What each verdict was given for.
-pub(super) fn verdicts(given: impl Iterator<Item = (Verdict, bool)>) -> BTreeMap<&'static str, Given> {
+pub(super) fn verdicts(given: impl Iterator<Item = (Verdict, bool)>) -> BTreeMap<&'static str, VerdictCount> {
     let all = [Verdict::Answer, Verdict::Clarify, Verdict::Verify, Verdict::Abstain];
-    let mut counts: BTreeMap<&str, Given> = all.iter().map(|verdict| (verdict.as_str(), Given::default())).collect();
+    let mut counts: BTreeMap<&str, VerdictCount> =
+        all.iter().map(|verdict| (verdict.as_str(), VerdictCount::default())).collect();
     for (verdict, answerable) in given {
         let count = counts.entry(verdict.as_str()).or_default();
         *(if answerable { &mut count.answerable } else { &mut count.unanswerable }) += 1;
@@ -98,8 +99,8 @@ pub(super) fn verdicts(given: impl Iterator<Item = (Verdict, bool)>) -> BTreeMap
 }
 
 /// Their table's rows.
-pub(super) fn verdict_rows(verdicts: &BTreeMap<&'static str, Given>) -> Vec<Vec<String>> {
-    let row = |(word, given): (&&str, &Given)| {
+pub(super) fn verdict_rows(verdicts: &BTreeMap<&'static str, VerdictCount>) -> Vec<Vec<String>> {
+    let row = |(word, given): (&&str, &VerdictCount)| {
         vec![(*word).to_owned(), given.answerable.to_string(), given.unanswerable.to_string()]
     };
     verdicts.iter().map(row).collect()

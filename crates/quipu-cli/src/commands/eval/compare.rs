@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::super::render;
 use super::bootstrap::{self, Interval};
-use super::lines::{self, Line};
+use super::lines::{self, ResultLine};
 use crate::output::Printer;
 
 /// Questions that changed, shown of each direction together.
@@ -60,7 +60,7 @@ struct Changed {
 }
 
 /// The lines of one question.
-type Pair<'a> = (&'a Line, &'a Line);
+type Pair<'a> = (&'a ResultLine, &'a ResultLine);
 
 pub(in super::super) fn compare(printer: &Printer, a: &Path, b: &Path) -> Result<()> {
     let (lines_a, lines_b) = (lines::read(a)?, lines::read(b)?);
@@ -81,15 +81,15 @@ pub(in super::super) fn compare(printer: &Printer, a: &Path, b: &Path) -> Result
     printer.report(&report, in_words)
 }
 
-fn names(lines: &[Line]) -> BTreeSet<String> {
+fn names(lines: &[ResultLine]) -> BTreeSet<String> {
     lines.iter().flat_map(|line| line.metrics.keys().cloned()).collect()
 }
 
 /// Pairs the questions, in the order of the first file.
-fn pairs<'a>((at_a, a): (&Path, &'a [Line]), (at_b, b): (&Path, &'a [Line])) -> Result<Vec<Pair<'a>>> {
-    let in_b: HashMap<&str, &Line> = b.iter().map(|line| (line.id.as_str(), line)).collect();
-    let in_a: HashMap<&str, &Line> = a.iter().map(|line| (line.id.as_str(), line)).collect();
-    let only = |lines: &'a [Line], other: &HashMap<&str, &Line>| {
+fn pairs<'a>((at_a, a): (&Path, &'a [ResultLine]), (at_b, b): (&Path, &'a [ResultLine])) -> Result<Vec<Pair<'a>>> {
+    let in_b: HashMap<&str, &ResultLine> = b.iter().map(|line| (line.id.as_str(), line)).collect();
+    let in_a: HashMap<&str, &ResultLine> = a.iter().map(|line| (line.id.as_str(), line)).collect();
+    let only = |lines: &'a [ResultLine], other: &HashMap<&str, &ResultLine>| {
         lines.iter().map(|line| line.id.as_str()).filter(|id| !other.contains_key(id)).collect::<Vec<_>>()
     };
     let (only_a, only_b) = (only(a, &in_b), only(b, &in_a));
@@ -220,12 +220,12 @@ fn in_words(report: &Report) -> String {
 mod tests {
     use super::*;
 
-    fn line(id: &str, value: f64) -> Line {
+    fn line(id: &str, value: f64) -> ResultLine {
         let metrics = [("turn.mrr".to_owned(), value)].into();
-        Line { id: id.to_owned(), question: format!("{id}?"), metrics, ..Line::default() }
+        ResultLine { id: id.to_owned(), question: format!("{id}?"), metrics, ..ResultLine::default() }
     }
 
-    fn check<'a>(a: &'a [Line], b: &'a [Line]) -> Result<Vec<Pair<'a>>> {
+    fn check<'a>(a: &'a [ResultLine], b: &'a [ResultLine]) -> Result<Vec<Pair<'a>>> {
         pairs((Path::new("a.jsonl"), a), (Path::new("b.jsonl"), b))
     }
 
@@ -255,7 +255,7 @@ mod tests {
     fn other_questions_are_refused_by_name() {
         let refusal = check(&[line("1", 0.0), line("2", 0.0)], &[line("1", 0.0)]).unwrap_err().to_string();
         assert!(refusal.contains("1 only in a.jsonl (2), none only in b.jsonl"), "{refusal}");
-        let other = Line { question: "else?".to_owned(), ..line("1", 0.0) };
+        let other = ResultLine { question: "else?".to_owned(), ..line("1", 0.0) };
         let refusal = check(&[line("1", 0.0)], &[other]).unwrap_err().to_string();
         assert!(refusal.contains("question 1 is \"1?\""), "{refusal}");
     }

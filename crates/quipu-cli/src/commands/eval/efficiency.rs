@@ -10,7 +10,8 @@ use quipu_core::id::UserId;
 use quipu_core::recall::Intent;
 use quipu_engine::ports::{EmbedError, Embedded, Embedder, EmbeddingModel};
 use quipu_engine::{
-    ContextOptions, Engine, Error, OptionalParts, Parts, RecallOptions, RememberOptions, Result, Rules, Utterance,
+    ContextOptions, Engine, EngineParts, EngineRules, Error, OptionalParts, RecallOptions, RememberOptions, Result,
+    Utterance,
 };
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
@@ -37,8 +38,8 @@ struct Report {
     questions: usize,
     /// By intent.
     pack_tokens: BTreeMap<&'static str, Tokens>,
-    recall_ms: Times,
-    pack_ms: Times,
+    recall_ms: Latencies,
+    pack_ms: Latencies,
     add: Lag,
     add_durable_only: Lag,
     ingest: Ingest,
@@ -56,12 +57,12 @@ struct Tokens {
 
 /// Milliseconds, with the question's embedding and less what it took.
 #[derive(Debug, Serialize)]
-struct Times {
+struct Latencies {
     with_embedding: Quantiles,
     without_embedding: Quantiles,
 }
 
-impl Times {
+impl Latencies {
     fn of(times: &[(f64, f64)]) -> Self {
         let of = |pick: fn(&(f64, f64)) -> f64| Quantiles::of(times.iter().map(pick).collect());
         Self { with_embedding: of(|times| times.0), without_embedding: of(|times| times.1) }
@@ -135,14 +136,14 @@ pub(in super::super) fn efficiency(
 ) -> Result<()> {
     let folder = tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
     let timed = Arc::new(Timed { model: app::embedder(settings)?, micros: AtomicU64::new(0) });
-    let engine = Engine::new(Parts {
-        store: Box::new(SqliteStore::open(folder.path(), quipu_sqlite::Options::default())?),
+    let engine = Engine::new(EngineParts {
+        store: Box::new(SqliteStore::open(folder.path(), quipu_sqlite::StoreOptions::default())?),
         embedder: timed.clone(),
         clock: Arc::new(SystemClock { fixed: settings.now }),
         entropy: Arc::new(SystemEntropy),
         extractor: Some(Arc::new(RuleExtractor::english())),
         summarizer: None,
-        rules: Rules::default(),
+        rules: EngineRules::default(),
         optional: OptionalParts { tokenizers: quipu_models::tokenizers(), ..OptionalParts::default() },
     });
     let asked = asked(file, most, only)?;
@@ -158,8 +159,8 @@ pub(in super::super) fn efficiency(
     let report = Report {
         questions: asked.len(),
         pack_tokens: tokens,
-        recall_ms: Times::of(&recalls(&engine, &asked)?),
-        pack_ms: Times::of(&pack_times),
+        recall_ms: Latencies::of(&recalls(&engine, &asked)?),
+        pack_ms: Latencies::of(&pack_times),
         add: lag(&engine, first, false)?,
         add_durable_only: lag(&engine, first, true)?,
         ingest,

@@ -17,7 +17,7 @@ pub(super) fn reading(words_only: bool) -> &'static str {
 
 /// The turns of one memory.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct MemoryTurns {
     /// The name of each source in its file.
     names: HashMap<ItemId, String>,
     /// The session of each turn.
@@ -32,7 +32,7 @@ pub(super) struct Heard {
     pub(super) end: Option<Timestamp>,
 }
 
-impl Heard {
+impl MemoryTurns {
     pub(super) fn of(engine: &Engine, user: &UserId) -> Result<Self> {
         let all = ListOptions { at: When::Now, session: None, kind: None, offset: 0, limit: usize::MAX };
         let mut heard = Self::default();

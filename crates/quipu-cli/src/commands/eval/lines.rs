@@ -12,7 +12,7 @@ use super::metrics::Scores;
 
 /// What the lines of all evaluations have in common; each adds members of its own.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Line {
+pub(super) struct ResultLine {
     /// Names the question: the same for the same file or seed, whatever is found.
     pub(super) id: String,
     /// Which evaluation.
@@ -71,7 +71,7 @@ fn cannot_write(place: &str, error: &std::io::Error) -> Error {
 ///
 /// # Errors
 /// `NotFound` if it cannot be opened; `Invalid` if it has no lines, a line that is none, or two of the same id.
-pub(super) fn read(path: &Path) -> Result<Vec<Line>> {
+pub(super) fn read(path: &Path) -> Result<Vec<ResultLine>> {
     let place = path.display();
     let file = File::open(path).map_err(|error| Error::NotFound(format!("cannot read {place}: {error}")))?;
     let mut lines = Vec::new();
@@ -82,7 +82,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Line>> {
         if text.trim().is_empty() {
             continue;
         }
-        let line: Line = serde_json::from_str(&text).map_err(|error| {
+        let line: ResultLine = serde_json::from_str(&text).map_err(|error| {
             let why = if error.is_eof() { "the line breaks off".to_owned() } else { error.to_string() };
             let advice = "expected a file an evaluation of this version wrote with --out; make it again";
             Error::Invalid(format!("{place}, line {number}: {why}; {advice}"))

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use quipu_core::id::UserId;
 use quipu_engine::import::ReadError;
-use quipu_engine::import::longmemeval::questions::{self, Case};
+use quipu_engine::import::longmemeval::questions::{self, BenchmarkCase};
 use quipu_engine::{Engine, Error, Progress, RecallOptions, RecallReport, Result};
 use serde::Serialize;
 
 use super::super::render;
-use super::lines::{Line, Out};
+use super::lines::{Out, ResultLine};
 use super::metrics::{self, Figures, Quantiles, Scores, TURN_FIGURES, firsts};
 use crate::output::{Bar, Printer};
 use crate::settings::Settings;
@@ -48,7 +48,7 @@ struct Report {
     abstention: Abstention,
     latency_ms: Latency,
     turns: u64,
-    skipped: Skipped,
+    skipped: SkippedCases,
     model: String,
 }
 
@@ -80,7 +80,7 @@ struct Spread {
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Skipped {
+struct SkippedCases {
     without_sessions: usize,
     without_history: usize,
     beyond_limit: usize,
@@ -91,7 +91,7 @@ struct Skipped {
 #[derive(Debug, Serialize)]
 struct Detail<'a> {
     #[serde(flatten)]
-    line: &'a Line,
+    line: &'a ResultLine,
     answer: Option<&'a str>,
     sessions: &'a [String],
     turns: &'a [String],
@@ -117,7 +117,7 @@ pub(in super::super) fn longmemeval(
         abstained: Vec::new(),
         without_ms: Vec::new(),
         turns: 0,
-        skipped: Skipped::default(),
+        skipped: SkippedCases::default(),
         out: Out::to(out)?,
     };
     // One question with its history at a time, whatever the size of the file.
@@ -134,16 +134,16 @@ struct Run<'a> {
     engine: &'a Engine,
     bar: Bar,
     limit: usize,
-    lines: Vec<Line>,
-    abstained: Vec<Line>,
+    lines: Vec<ResultLine>,
+    abstained: Vec<ResultLine>,
     without_ms: Vec<f64>,
     turns: u64,
-    skipped: Skipped,
+    skipped: SkippedCases,
     out: Out,
 }
 
 impl Run<'_> {
-    fn take(&mut self, case: &Case) -> Result<()> {
+    fn take(&mut self, case: &BenchmarkCase) -> Result<()> {
         if self.lines.len() + self.abstained.len() >= self.limit {
             self.skipped.beyond_limit += 1;
             return Ok(());
@@ -171,7 +171,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, user: &UserId, case: &Case) -> Result<Line> {
+    fn ask(&mut self, user: &UserId, case: &BenchmarkCase) -> Result<ResultLine> {
         let usual = RecallOptions { k: USUAL, now: case.asked_at, ..RecallOptions::of(&case.question) };
         let timing = quipu_engine::recall(self.engine, user, &usual)?.timing;
         self.without_ms.push(timing.recall_us as f64 / 1e3);
@@ -179,7 +179,7 @@ impl Run<'_> {
         let turns: Vec<&str> = report.hits.iter().filter_map(|hit| hit.native_id.as_deref()).collect();
         let sessions = firsts(report.hits.iter().filter_map(|hit| hit.session_id.as_deref()));
         let best = report.hits.first();
-        let line = Line {
+        let line = ResultLine {
             id: case.id.clone(),
             eval: "longmemeval".to_owned(),
             group: if case.abstention { "abstention".to_owned() } else { case.kind.clone() },
@@ -205,7 +205,9 @@ impl Run<'_> {
         self.out.finish()?;
         let names = [&TURN_FIGURES[..], &SESSION_FIGURES].concat();
         let rows: Vec<&Scores> = self.lines.iter().map(|line| &line.metrics).collect();
-        let of = |lines: &[Line], value: fn(&Line) -> Option<f64>| lines.iter().filter_map(value).collect::<Vec<_>>();
+        let of = |lines: &[ResultLine], value: fn(&ResultLine) -> Option<f64>| {
+            lines.iter().filter_map(value).collect::<Vec<_>>()
+        };
         let relevance = [of(&self.abstained, |line| line.relevance), of(&self.lines, |line| line.relevance)];
         let confidence = [of(&self.abstained, |line| line.confidence), of(&self.lines, |line| line.confidence)];
         let times = self.lines.iter().chain(&self.abstained).filter_map(|line| line.latency_ms).collect();
@@ -234,7 +236,7 @@ impl Run<'_> {
 }
 
 /// The figures of a question that can be answered; none for one that cannot.
-fn scores(case: &Case, turns: &[&str], sessions: &[&str]) -> Scores {
+fn scores(case: &BenchmarkCase, turns: &[&str], sessions: &[&str]) -> Scores {
     if case.abstention {
         return Scores::new();
     }
@@ -252,7 +254,7 @@ fn scores(case: &Case, turns: &[&str], sessions: &[&str]) -> Scores {
 }
 
 /// Whether the best answer is of a session that holds the answer: never, for a question that has none.
-fn right(case: &Case, report: &RecallReport) -> Option<bool> {
+fn right(case: &BenchmarkCase, report: &RecallReport) -> Option<bool> {
     let session = report.hits.first()?.session_id.as_ref()?;
     Some(!case.abstention && case.sessions.contains(session))
 }

@@ -41,17 +41,30 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         Dataset::Packs { file, kind, tokens, conversations, words_only, out } => packs::packs(
             settings,
             printer,
-            &packs::Wanted { file, kind: *kind, tokens, conversations, words_only: *words_only, out: out.as_deref() },
+            &packs::PacksOptions {
+                file,
+                kind: *kind,
+                tokens,
+                conversations,
+                words_only: *words_only,
+                out: out.as_deref(),
+            },
         ),
         Dataset::Assistant { place, noise, words_only, detail, out } => assistant::assistant(
             settings,
             printer,
-            &assistant::Wanted { place, noise: *noise, words_only: *words_only, detail: *detail, out: out.as_deref() },
+            &assistant::AssistantOptions {
+                place,
+                noise: *noise,
+                words_only: *words_only,
+                detail: *detail,
+                out: out.as_deref(),
+            },
         ),
         Dataset::Reading { place, with_model, parallel, detail } => reading::reading(
             settings,
             printer,
-            &reading::Wanted { place, with_model: *with_model, parallel: (*parallel).into(), detail: *detail },
+            &reading::ReadingOptions { place, with_model: *with_model, parallel: (*parallel).into(), detail: *detail },
         ),
         Dataset::Longmemeval { file, limit, out } => {
             longmemeval::longmemeval(settings, printer, file, *limit, out.as_deref())
@@ -66,7 +79,7 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         Dataset::Year { seed, days, questions, spelling, out, keep } => year::year(
             settings,
             printer,
-            &year::Wanted {
+            &year::YearOptions {
                 seed: *seed,
                 days: *days,
                 questions: *questions,
@@ -78,13 +91,13 @@ pub(super) fn run(settings: &Settings, printer: &Printer, dataset: &Dataset) -> 
         Dataset::Calibrate { file, shipped, out, plot } => calibrate::calibrate(
             settings,
             printer,
-            &calibrate::Wanted { file, shipped: *shipped, out: out.as_deref(), plot: plot.as_deref() },
+            &calibrate::CalibrateOptions { file, shipped: *shipped, out: out.as_deref(), plot: plot.as_deref() },
         ),
         Dataset::Answers { file, kind, model, judge, questions, tokens, parallel, words_only, out } => {
             answers::answers(
                 settings,
                 printer,
-                &answers::Wanted {
+                &answers::AnswersOptions {
                     file,
                     kind: *kind,
                     model,

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use quipu_core::id::{ItemId, UserId};
-use quipu_core::pack::{Line, Pack, estimate_tokens};
+use quipu_core::pack::{Pack, PackLine, estimate_tokens};
 use quipu_core::recall::terms;
 use quipu_engine::{ContextOptions, Engine, Result};
 
-use super::corpus::Subject;
+use super::corpus::PreparedMemory;
 
 /// A turn is in a pack if this share of its terms is, and strictly so from the other one on.
 const THERE_FROM: f64 = 0.6;
@@ -32,7 +32,12 @@ pub(super) struct Coverage {
 
 impl Packed {
     /// The pack of a question, of this size or of the one that is shipped.
-    pub(super) fn of(engine: &Engine, subject: &Subject<'_>, question: &str, size: Option<usize>) -> Result<Self> {
+    pub(super) fn of(
+        engine: &Engine,
+        subject: &PreparedMemory<'_>,
+        question: &str,
+        size: Option<usize>,
+    ) -> Result<Self> {
         Ok(Self::measured(&pack(engine, &subject.told.user, subject, question, size)?))
     }
 
@@ -52,7 +57,7 @@ impl Packed {
     }
 
     /// The shares of these turns that are there; none if none of them has a term.
-    pub(super) fn coverage(&self, subject: &Subject<'_>, gold: &[String]) -> Option<Coverage> {
+    pub(super) fn coverage(&self, subject: &PreparedMemory<'_>, gold: &[String]) -> Option<Coverage> {
         let texts = gold.iter().filter_map(|id| subject.heard.texts.get(id)).map(|text| terms(text));
         let shares: Vec<f64> = texts.filter_map(|wanted| share(&wanted, &self.terms)).collect();
         let from = |least: f64| shares.iter().filter(|share| **share >= least).count() as f64 / shares.len() as f64;
@@ -64,7 +69,7 @@ impl Packed {
 pub(super) fn pack(
     engine: &Engine,
     user: &UserId,
-    subject: &Subject<'_>,
+    subject: &PreparedMemory<'_>,
     question: &str,
     size: Option<usize>,
 ) -> Result<Pack> {
@@ -79,7 +84,7 @@ fn share(wanted: &BTreeSet<String>, there: &BTreeSet<String>) -> Option<f64> {
 }
 
 /// The text a line of a pack quotes, without whose words they are.
-fn quoted(line: &Line) -> &str {
+fn quoted(line: &PackLine) -> &str {
     line.text.strip_prefix(line.speaker.as_str()).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&line.text)
 }
 

@@ -9,16 +9,16 @@ use serde::Serialize;
 
 use super::super::render;
 use super::bootstrap;
-use super::corpus::{Corpus, EvalQuestion, Kind, Skipped, Subject};
+use super::corpus::{Corpus, EvalQuestion, Kind, PreparedMemory, SkippedQuestions};
 use super::heard;
-use super::lines::{Line, Out};
+use super::lines::{Out, ResultLine};
 use super::metrics::{Figures, Quantiles, Scores};
 use super::packed::Packed;
 use crate::output::Printer;
 use crate::settings::Settings;
 
 /// What is measured, and of which packs.
-pub(super) struct Wanted<'a> {
+pub(super) struct PacksOptions<'a> {
     pub(super) file: &'a Path,
     pub(super) kind: Option<Kind>,
     pub(super) tokens: &'a [usize],
@@ -37,7 +37,7 @@ struct Report {
     default_tokens: usize,
     sizes: Vec<Size>,
     without_evidence: usize,
-    skipped: Skipped,
+    skipped: SkippedQuestions,
 }
 
 /// Packs of one size.
@@ -75,14 +75,14 @@ struct Made {
 #[derive(Debug, Serialize)]
 struct Detail<'a> {
     #[serde(flatten)]
-    line: Line,
+    line: ResultLine,
     evidence: &'a [String],
     packs: BTreeMap<usize, &'a Made>,
 }
 
 const FIGURES: [&str; 2] = ["there", "strictly"];
 
-pub(super) fn packs(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>) -> Result<()> {
+pub(super) fn packs(settings: &Settings, printer: &Printer, wanted: &PacksOptions<'_>) -> Result<()> {
     let corpus = Corpus::open(wanted.file, wanted.kind, wanted.conversations)?;
     let mut out = Out::to(wanted.out)?;
     let (_folder, engine) = super::scratch(settings)?;
@@ -118,7 +118,7 @@ pub(super) fn packs(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>)
     printer.report(&report, in_words)
 }
 
-fn make(engine: &Engine, subject: &Subject<'_>, asked: &EvalQuestion, size: usize) -> Result<Made> {
+fn make(engine: &Engine, subject: &PreparedMemory<'_>, asked: &EvalQuestion, size: usize) -> Result<Made> {
     let packed = Packed::of(engine, subject, &asked.question, Some(size))?;
     let mut scores = Scores::new();
     if let Some(coverage) = packed.coverage(subject, &asked.gold) {
@@ -132,13 +132,13 @@ fn detail<'a>(kind: Kind, asked: &'a EvalQuestion, sizes: &[usize], packs: &'a [
     let named = |(size, made): (&usize, &Made)| {
         made.scores.iter().map(|(name, score)| (format!("pack.{size}.{name}"), *score)).collect::<Vec<_>>()
     };
-    let line = Line {
+    let line = ResultLine {
         id: asked.id.clone(),
         eval: format!("packs {}", kind.as_str()),
         group: asked.group.clone(),
         question: asked.question.clone(),
         metrics: sizes.iter().zip(packs).flat_map(named).collect(),
-        ..Line::default()
+        ..ResultLine::default()
     };
     Detail { line, evidence: &asked.gold, packs: sizes.iter().copied().zip(packs).collect() }
 }

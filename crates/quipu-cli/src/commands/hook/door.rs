@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use quipu_core::id::{ItemKind, UserId};
-use quipu_core::pack::Need;
+use quipu_core::pack::RequestNeed;
 use quipu_core::recall::Verdict;
 use quipu_engine::{
     Budget, ContextOptions, Engine, Error, RememberOptions, Result, Until, Utterance, judged_context, process,
@@ -13,7 +13,7 @@ use reqwest::StatusCode;
 use reqwest::blocking::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::transcript::Turn;
+use super::transcript::TranscriptTurn;
 use crate::app;
 use crate::args::hook::Hook;
 use crate::settings::Settings;
@@ -57,9 +57,9 @@ impl Door {
                 let made = judged_context(engine, user, &options)?;
                 let is_wanted = !must_answer
                     || match made.pack.need {
-                        Need::Nothing | Need::Unknown => false,
-                        Need::Task => !made.pack.changing.is_empty(),
-                        Need::Memory => made.decision.verdict != Verdict::Abstain,
+                        RequestNeed::Nothing | RequestNeed::Unknown => false,
+                        RequestNeed::Task => !made.pack.changing.is_empty(),
+                        RequestNeed::Memory => made.decision.verdict != Verdict::Abstain,
                     };
                 Ok((is_wanted && !made.pack.citations.is_empty()).then_some(made.pack.text))
             }
@@ -80,7 +80,7 @@ impl Door {
     }
 
     /// Makes a turn durable; one that is recorded already stays as it is.
-    pub(super) fn record(&self, user: &UserId, session: &str, turn: &Turn) -> Result<()> {
+    pub(super) fn record(&self, user: &UserId, session: &str, turn: &TranscriptTurn) -> Result<()> {
         let key = format!("hook:{session}:{}", turn.name);
         let recorded = match self {
             Self::Folder(engine) => {

@@ -40,7 +40,7 @@ struct HookEvent {
 
 /// What is to be done at an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum HookAction {
     /// Tell what is known before the first words.
     Begin,
     /// Tell what is known of what was asked.
@@ -49,7 +49,7 @@ enum Part {
     Keep,
 }
 
-impl Part {
+impl HookAction {
     /// The part a hook has, by its name as the agents write it.
     fn of(event: &str) -> Option<Self> {
         match event {
@@ -64,7 +64,7 @@ impl Part {
 /// Answers a hook in time, or not at all.
 pub(super) fn run(global: Global, args: Hook) -> ExitCode {
     let event = args.event.clone();
-    let usual = if Part::of(&event) == Some(Part::Keep) { AFTER } else { BEFORE };
+    let usual = if HookAction::of(&event) == Some(HookAction::Keep) { AFTER } else { BEFORE };
     let within = args.within_ms.map_or(usual, Duration::from_millis);
     // Without settings, the log is where it was said to be; else nowhere.
     let mut folder = global.data_dir.clone();
@@ -138,7 +138,7 @@ pub(crate) fn is_typed() -> bool {
 
 /// What the agent is to be told, if anything.
 fn answer(settings: &Settings, args: &Hook) -> Result<Option<String>> {
-    let part = Part::of(&args.event)
+    let part = HookAction::of(&args.event)
         .ok_or_else(|| Error::Invalid(format!("{:?} is none of the events that are answered", args.event)))?;
     let mut text = String::new();
     let read = std::io::stdin().lock().take(INPUT_BYTES_MAX).read_to_string(&mut text);
@@ -146,12 +146,12 @@ fn answer(settings: &Settings, args: &Hook) -> Result<Option<String>> {
     let told: HookEvent = serde_json::from_str(&text)
         .map_err(|error| Error::Invalid(format!("what happened is not told as JSON: {error}")))?;
     let question = match part {
-        Part::Keep => {
+        HookAction::Keep => {
             keep(settings, args, &told)?;
             return Ok(None);
         }
-        Part::Begin => format!("What matters for the work in {}?", place(told.cwd.as_deref())),
-        Part::Ask => match told.prompt {
+        HookAction::Begin => format!("What matters for the work in {}?", place(told.cwd.as_deref())),
+        HookAction::Ask => match told.prompt {
             // A command of the agent's own is no question.
             Some(prompt) if !prompt.trim().is_empty() && !prompt.starts_with('/') => prompt,
             _ => return Ok(None),
@@ -159,7 +159,7 @@ fn answer(settings: &Settings, args: &Hook) -> Result<Option<String>> {
     };
     let door = Door::open(settings, args)?;
     // Nobody asked anything yet: what there is will do.
-    let must_answer = part == Part::Ask;
+    let must_answer = part == HookAction::Ask;
     let packed = match door.packed(&settings.user, &question, args.max_tokens, must_answer) {
         // Nothing was ever said: there is nothing to tell.
         Err(Error::NotFound(_)) => return Ok(None),
@@ -184,7 +184,7 @@ fn keep(settings: &Settings, args: &Hook, told: &HookEvent) -> Result<()> {
     let missing = |what: &str| Error::Invalid(format!("the event names no {what}"));
     let session = told.session_id.as_deref().ok_or_else(|| missing("session_id"))?;
     let path = told.transcript_path.as_deref().ok_or_else(|| missing("transcript_path"))?;
-    let mark = transcript::Mark::of(&settings.data_dir, path);
+    let mark = transcript::TranscriptPosition::of(&settings.data_dir, path);
     let news = transcript::read(path, mark.position())?;
     if !news.turns.is_empty() {
         let door = Door::open(settings, args)?;

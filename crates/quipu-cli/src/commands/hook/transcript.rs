@@ -21,7 +21,7 @@ const NOT_SAID: [&str; 5] =
 
 /// One thing that was said.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Turn {
+pub(super) struct TranscriptTurn {
     /// Its name in the transcript: recorded once, however often it is read.
     pub(super) name: String,
     pub(super) role: Role,
@@ -34,7 +34,7 @@ pub(super) struct Turn {
 /// What is new.
 #[derive(Debug)]
 pub(super) struct News {
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<TranscriptTurn>,
     /// Up to where the transcript was read.
     pub(super) end: u64,
 }
@@ -42,7 +42,7 @@ pub(super) struct News {
 /// A line; what it has besides is nobody's business here.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-struct Line {
+struct TranscriptLine {
     #[serde(rename = "type")]
     kind: String,
     uuid: Option<String>,
@@ -84,9 +84,9 @@ pub(super) fn read(path: &Path, from: u64) -> Result<News> {
 }
 
 /// What a line says, if somebody said it.
-fn turn(line: &[u8], end: u64) -> Option<Turn> {
+fn turn(line: &[u8], end: u64) -> Option<TranscriptTurn> {
     // Lines of kinds that are not known yet are none of ours.
-    let line: Line = serde_json::from_slice(line).ok()?;
+    let line: TranscriptLine = serde_json::from_slice(line).ok()?;
     let role = match line.kind.as_str() {
         "user" => Role::User,
         "assistant" => Role::Assistant,
@@ -97,7 +97,7 @@ fn turn(line: &[u8], end: u64) -> Option<Turn> {
     }
     let text = said(&words(&line.message?.content));
     let fits = !text.is_empty() && text.len() <= limit::SOURCE_BYTES_MAX;
-    fits.then_some(Turn { name: line.uuid?, role, text, said_at: line.timestamp, end })
+    fits.then_some(TranscriptTurn { name: line.uuid?, role, text, said_at: line.timestamp, end })
 }
 
 /// The text of a message: itself, or its parts of text.
@@ -126,9 +126,9 @@ fn said(text: &str) -> String {
 }
 
 /// Up to where a transcript was recorded. It saves work only: a turn is recorded once, with or without it.
-pub(super) struct Mark(PathBuf);
+pub(super) struct TranscriptPosition(PathBuf);
 
-impl Mark {
+impl TranscriptPosition {
     pub(super) fn of(data_dir: &Path, transcript: &Path) -> Self {
         let name = blake3::hash(transcript.as_os_str().as_encoded_bytes()).to_hex();
         Self(data_dir.join("hooks").join(format!("{}.mark", &name[..24])))

@@ -10,7 +10,7 @@ use super::{json, toml};
 use crate::args::clients::Client;
 
 /// What is known of a client.
-pub(super) struct Known {
+pub(super) struct KnownClient {
     pub(super) name: &'static str,
     /// Where its settings are.
     pub(super) place: fn() -> Result<PathBuf>,
@@ -36,7 +36,7 @@ enum Form {
     Toml,
 }
 
-impl Known {
+impl KnownClient {
     pub(super) fn of(client: Client) -> Self {
         let of_json = |servers, comments, typed, variable| Form::Json { servers, comments, typed, variable };
         let of_env: fn(&str) -> String = |name| format!("${{env:{name}}}");

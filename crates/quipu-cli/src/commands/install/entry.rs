@@ -2,7 +2,7 @@
 
 use quipu_engine::{Error, Result};
 
-use super::clients::Known;
+use super::clients::KnownClient;
 use crate::args::clients::Install;
 use crate::commands::mcp;
 use crate::settings::Settings;
@@ -31,7 +31,7 @@ pub(super) enum Entry {
 impl Entry {
     /// # Errors
     /// `Invalid` for an address that is none, and for a path or name that cannot be written as text.
-    pub(super) fn of(settings: &Settings, args: &Install, known: &Known) -> Result<Self> {
+    pub(super) fn of(settings: &Settings, args: &Install, known: &KnownClient) -> Result<Self> {
         let own =
             || std::env::current_exe().map_err(|error| Error::Unavailable(format!("where is this program? {error}")));
         let program = match &args.program {

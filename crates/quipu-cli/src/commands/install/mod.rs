@@ -13,11 +13,11 @@ use quipu_engine::{Error, Result};
 use serde::Serialize;
 use similar::TextDiff;
 
-use crate::args::clients::{Install, Place};
+use crate::args::clients::{ClientLocation, Install};
 use crate::output::Printer;
 use crate::settings::Settings;
 
-use clients::Known;
+use clients::KnownClient;
 use entry::Entry;
 use file::SettingsFile;
 
@@ -44,7 +44,7 @@ struct Report {
 /// # Errors
 /// `Refused` for a file that cannot be read as what it should be: it is left as it is. `Unavailable` if it cannot be written.
 pub(super) fn install(settings: &Settings, printer: &Printer, args: Install) -> Result<ExitCode> {
-    let known = Known::of(args.place.client);
+    let known = KnownClient::of(args.place.client);
     let entry = Entry::of(settings, &args, &known)?;
     let mut file = SettingsFile::open(path_of(&args.place, &known)?)?;
     // What was there before this, and before any earlier entry of ours.
@@ -65,8 +65,8 @@ pub(super) fn install(settings: &Settings, printer: &Printer, args: Install) -> 
 ///
 /// # Errors
 /// As for entering it.
-pub(super) fn uninstall(printer: &Printer, place: &Place) -> Result<ExitCode> {
-    let known = Known::of(place.client);
+pub(super) fn uninstall(printer: &Printer, place: &ClientLocation) -> Result<ExitCode> {
+    let known = KnownClient::of(place.client);
     let mut file = SettingsFile::open(path_of(place, &known)?)?;
     let before = without(&known, &file)?;
     let report = report(&known, &file, before.as_deref(), place.dry_run);
@@ -83,7 +83,7 @@ pub(super) fn uninstall(printer: &Printer, place: &Place) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn path_of(place: &Place, known: &Known) -> Result<PathBuf> {
+fn path_of(place: &ClientLocation, known: &KnownClient) -> Result<PathBuf> {
     match &place.config {
         Some(path) => Ok(path.clone()),
         None => (known.place)(),
@@ -91,7 +91,7 @@ fn path_of(place: &Place, known: &Known) -> Result<PathBuf> {
 }
 
 /// The file without an entry of ours: as it was kept, if nothing else was changed since; none if there was no file.
-fn without(known: &Known, file: &SettingsFile) -> Result<Option<String>> {
+fn without(known: &KnownClient, file: &SettingsFile) -> Result<Option<String>> {
     let Some(now) = file.text() else { return Ok(None) };
     let Some(entry) = known.entry(now, file.path())? else { return Ok(Some(now.to_owned())) };
     for kept in [file.kept().map(Some), Some(None)].into_iter().flatten() {
@@ -104,7 +104,7 @@ fn without(known: &Known, file: &SettingsFile) -> Result<Option<String>> {
     known.without(now, file.path()).map(Some)
 }
 
-fn report(known: &Known, file: &SettingsFile, after: Option<&str>, dry_run: bool) -> Report {
+fn report(known: &KnownClient, file: &SettingsFile, after: Option<&str>, dry_run: bool) -> Report {
     let (old, new) = (file.text().unwrap_or_default(), after.unwrap_or_default());
     let shown = file.path().display().to_string();
     let mut diff =

@@ -3,7 +3,7 @@ use std::ops::Range;
 use jiff::SignedDuration;
 use proptest::prelude::*;
 
-use super::super::{SegmentOptions, Segmentation, Turn, is_over, segment, segment_so_far};
+use super::super::{EpisodeTurn, SegmentOptions, Segmentation, is_over, segment, segment_so_far};
 use super::{at, dialogue};
 
 const GARDEN: &str = "The tomato seedlings in the garden need compost and water before the frost.";
@@ -12,7 +12,7 @@ const GLAD: &str = "What a wonderful evening, I love it and I am so happy.";
 const ANGRY: &str = "This is horrible, I hate it and I am furious and sad.";
 
 /// `A` for turns about gardens, `B` about bicycles, `+` and `-` for feelings, blanks for silences of a day.
-fn turns_of(plan: &str) -> Vec<Turn<'static>> {
+fn turns_of(plan: &str) -> Vec<EpisodeTurn<'static>> {
     let mut day = 1;
     let mut turns = Vec::new();
     for letter in plan.chars() {
@@ -118,7 +118,7 @@ fn conversations() -> impl Strategy<Value = Vec<(usize, Option<i64>, bool)>> {
     )
 }
 
-fn built(plan: &[(usize, Option<i64>, bool)]) -> Vec<Turn<'static>> {
+fn built(plan: &[(usize, Option<i64>, bool)]) -> Vec<EpisodeTurn<'static>> {
     const VECTORS: [[f32; 2]; 4] = [[1.0, 0.0], [0.0, 1.0], [0.7, 0.7], [-1.0, 0.2]];
     let mut now = at("2024-03-01T10:00:00Z");
     plan.iter()

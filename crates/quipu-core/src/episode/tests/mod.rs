@@ -6,7 +6,7 @@ mod telling;
 
 use jiff::Timestamp;
 
-use super::Turn;
+use super::EpisodeTurn;
 use crate::id::{ItemId, ItemKind};
 use crate::source::Role;
 
@@ -15,10 +15,10 @@ fn at(time: &str) -> Timestamp {
 }
 
 /// The turns of a conversation of two people, at no known time.
-fn dialogue<'a>(said: &[(&'a str, &'a str)]) -> Vec<Turn<'a>> {
+fn dialogue<'a>(said: &[(&'a str, &'a str)]) -> Vec<EpisodeTurn<'a>> {
     said.iter()
         .enumerate()
-        .map(|(number, &(speaker, text))| Turn {
+        .map(|(number, &(speaker, text))| EpisodeTurn {
             id: ItemId { kind: ItemKind::Turn, bits: number as u64 },
             text,
             speaker,

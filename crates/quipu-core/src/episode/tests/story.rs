@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::{SegmentOptions, Session, Turn};
+use super::super::{AnalysedSession, EpisodeTurn, SegmentOptions};
 use super::{at, dialogue};
 use crate::id::{ItemId, ItemKind};
 
@@ -28,7 +28,7 @@ const SAID: [(&str, &str); 18] = [
     ("Jonas", "I can photograph the maps for your portfolio on Saturday."),
 ];
 
-fn said() -> Vec<Turn<'static>> {
+fn said() -> Vec<EpisodeTurn<'static>> {
     let mut turns = dialogue(&SAID);
     for (number, turn) in turns.iter_mut().enumerate() {
         let (day, minute) = if number < 12 { (1, number * 2) } else { (2, number) };
@@ -40,7 +40,7 @@ fn said() -> Vec<Turn<'static>> {
 #[test]
 fn three_stories_are_told() {
     let turns = said();
-    let session = Session::read(&turns);
+    let session = AnalysedSession::read(&turns);
     let mut page = String::new();
     for (number, range) in session.segment(&SegmentOptions::default()).into_iter().enumerate() {
         let id = ItemId { kind: ItemKind::Episode, bits: number as u64 };

@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::super::words::{self, english};
 use super::super::{
-    EXCERPT_CHARS_MAX, SUMMARY_CHARS_MAX, Session, TITLE_CHARS_MAX, TITLE_WORDS_MAX, TOPICS_MAX, Turn, compose,
+    AnalysedSession, EXCERPT_CHARS_MAX, EpisodeTurn, SUMMARY_CHARS_MAX, TITLE_CHARS_MAX, TITLE_WORDS_MAX, TOPICS_MAX,
+    compose,
 };
 use super::dialogue;
 use crate::id::{ItemId, ItemKind};
@@ -14,7 +15,7 @@ type Said<'a> = &'a [(&'a str, &'a str)];
 
 const EPISODE: ItemId = ItemId { kind: ItemKind::Episode, bits: 7 };
 
-fn told(turns: &[Turn<'_>]) -> Episode {
+fn told(turns: &[EpisodeTurn<'_>]) -> Episode {
     compose(EPISODE, Some("s1"), turns, 0..turns.len(), &[]).expect("an episode")
 }
 
@@ -149,7 +150,7 @@ proptest! {
         for topic in &episode.topics {
             prop_assert!(said.iter().any(|(_, text)| text.contains(topic.as_str())), "{topic:?} was never said");
         }
-        let session = Session::read(&turns);
+        let session = AnalysedSession::read(&turns);
         let kept = said.iter().zip(&session.sentences).flat_map(|((_, text), all)| {
             all.iter().filter(|sentence| !sentence.words.is_empty()).map(|sentence| &text[sentence.span.clone()])
         });

@@ -1,7 +1,7 @@
 //! What recurs, what does not, and how it is called.
 
 use super::world::{World, day};
-use crate::evolve::{DueStatus, Thresholds};
+use crate::evolve::{DueStatus, PromotionThresholds};
 use serde_json::json;
 
 /// Sets values day by day, and compares what is due on the last of them.
@@ -130,12 +130,12 @@ fn a_place_that_was_emptied_begins_anew() {
 #[test]
 fn knobs_have_bounds() {
     for (knobs, ok) in [
-        (Thresholds::default(), true),
-        (Thresholds { instances: 1, ..Thresholds::default() }, false),
-        (Thresholds { instances: 1001, ..Thresholds::default() }, false),
-        (Thresholds { days: 0, ..Thresholds::default() }, false),
-        (Thresholds { days: 1, instances: 2, ..Thresholds::default() }, true),
-        (Thresholds { recent_days: 0, ..Thresholds::default() }, false),
+        (PromotionThresholds::default(), true),
+        (PromotionThresholds { instances: 1, ..PromotionThresholds::default() }, false),
+        (PromotionThresholds { instances: 1001, ..PromotionThresholds::default() }, false),
+        (PromotionThresholds { days: 0, ..PromotionThresholds::default() }, false),
+        (PromotionThresholds { days: 1, instances: 2, ..PromotionThresholds::default() }, true),
+        (PromotionThresholds { recent_days: 0, ..PromotionThresholds::default() }, false),
     ] {
         assert_eq!(knobs.checked().is_ok(), ok, "{knobs:?}");
     }

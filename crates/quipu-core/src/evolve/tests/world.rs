@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::core_document::{self, Categories, Registry};
 use crate::event::{Actor, Change, Event, SourceKind};
-use crate::evolve::{self, Plan, PromotionRequest, Survey, Thresholds};
+use crate::evolve::{self, PromotionPlan, PromotionRequest, PromotionThresholds, Survey};
 use crate::growth::TakenBack;
 use crate::id::UserId;
 use crate::memory::Memory;
@@ -54,12 +54,12 @@ impl World {
         self.record(at, vec![Change::CorePatched(guarded)]);
     }
 
-    pub(super) fn plan(&self, candidate: &str, name: Option<&str>) -> Result<Plan, crate::Refusal> {
+    pub(super) fn plan(&self, candidate: &str, name: Option<&str>) -> Result<PromotionPlan, crate::Refusal> {
         let categories = Categories::of(&self.registry, self.memory.schema());
         evolve::plan(&self.memory, categories, candidate, PromotionRequest::named(name))
     }
 
-    pub(super) fn promote(&mut self, at: i64, candidate: &str, name: Option<&str>) -> Plan {
+    pub(super) fn promote(&mut self, at: i64, candidate: &str, name: Option<&str>) -> PromotionPlan {
         let plan = self.plan(candidate, name).unwrap();
         self.record(at, plan.clone().changes());
         plan
@@ -67,7 +67,7 @@ impl World {
 
     pub(super) fn survey(&self, at: i64) -> Vec<Survey> {
         let categories = Categories::of(&self.registry, self.memory.schema());
-        evolve::survey(&self.memory, categories, &Thresholds::default(), &TakenBack::default(), day(at))
+        evolve::survey(&self.memory, categories, &PromotionThresholds::default(), &TakenBack::default(), day(at))
     }
 
     /// What is due, as pattern and name.

@@ -8,7 +8,7 @@ use crate::extract::object::Objects;
 use crate::extract::persons::People;
 use crate::extract::plain::Plain;
 use crate::extract::reader::Reader;
-use crate::extract::rules::language::{Language, Need, Reach, RuleText};
+use crate::extract::rules::language::{Language, RuleRequirement, RuleScope, RuleText};
 use crate::extract::rules::pattern::{Pattern, Patterns, wrong};
 use crate::extract::rules::table::RuleTable;
 use crate::extract::settle::Corrections;
@@ -17,7 +17,7 @@ use crate::extract::standing::StandingRules;
 use crate::extract::statement::Statements;
 use crate::extract::updates::Updates;
 use crate::extract::verb::BeforeVerbs;
-use crate::extract::when::{SpokenDate, When};
+use crate::extract::when::{SpokenDate, TimeReader};
 use crate::extract::{Extraction, Reading};
 use crate::predicate::slug;
 use crate::refusal::Refusal;
@@ -27,17 +27,17 @@ use crate::refusal::Refusal;
 /// The same text gives the same candidates, always. Nothing is invented: an object is spelled as in the text, except for
 /// words that a table of the language spells otherwise ("walk" is the exercise "walking").
 #[derive(Debug)]
-pub struct Rules {
+pub struct LanguageRules {
     pub(in crate::extract) plain: Plain,
     pub(in crate::extract) updates: Updates,
     pub(in crate::extract) statements: Statements,
     pub(in crate::extract) standing: StandingRules,
     pub(in crate::extract) splitter: Splitter,
     pub(in crate::extract) lead: Pattern,
-    pub(in crate::extract) asides: Vec<Mark>,
+    pub(in crate::extract) asides: Vec<NonClaimMark>,
     pub(in crate::extract) people: People,
     pub(in crate::extract) before_verbs: BeforeVerbs,
-    pub(in crate::extract) when: When,
+    pub(in crate::extract) when: TimeReader,
     pub(in crate::extract) objects: Objects,
     pub(in crate::extract) corrections: Corrections,
     pub(in crate::extract) elided_third: Pattern,
@@ -55,7 +55,7 @@ pub struct Rules {
     pub(in crate::extract) item_rules: RuleSet,
     pub(in crate::extract) clause_rules: RuleSet,
     pub(in crate::extract) verb_rules: RuleSet,
-    pub(in crate::extract) also: Vec<Besides>,
+    pub(in crate::extract) also: Vec<SecondClaim>,
     /// Tables of relations and of species.
     pub(in crate::extract) relations: String,
     pub(in crate::extract) species: String,
@@ -63,14 +63,14 @@ pub struct Rules {
 
 /// A mark of what is no claim.
 #[derive(Debug)]
-pub(in crate::extract) struct Mark {
+pub(in crate::extract) struct NonClaimMark {
     pub(in crate::extract) reason: String,
-    pub(in crate::extract) over: Reach,
+    pub(in crate::extract) over: RuleScope,
     pub(in crate::extract) pattern: Pattern,
     pub(in crate::extract) unless: Option<Pattern>,
 }
 
-impl Mark {
+impl NonClaimMark {
     pub(in crate::extract) fn is_in(&self, text: &str) -> bool {
         self.pattern.is_match(text) && !self.unless.as_ref().is_some_and(|unless| unless.is_match(text))
     }
@@ -78,7 +78,7 @@ impl Mark {
 
 /// A claim that comes with another.
 #[derive(Debug)]
-pub(in crate::extract) struct Besides {
+pub(in crate::extract) struct SecondClaim {
     pub(in crate::extract) of: Vec<String>,
     pub(in crate::extract) pattern: Pattern,
     pub(in crate::extract) predicate: String,
@@ -95,7 +95,7 @@ pub(in crate::extract) struct Rule {
 /// Rules that read the same stretch of a text.
 pub(in crate::extract) type RuleSet = RuleTable<Rule>;
 
-impl Rules {
+impl LanguageRules {
     /// Reads the data file of a language. Its patterns are compiled when a text first needs them.
     ///
     /// # Errors
@@ -118,7 +118,8 @@ impl Rules {
         let patterns = Patterns::new(&language, checks);
         let objects = Objects::new(&language, &patterns)?;
         check_rules(&language, &objects)?;
-        let set = |reach: Reach| rule_set(language.rules.iter().filter(|rule| rule.over == reach), reach, &patterns);
+        let set =
+            |reach: RuleScope| rule_set(language.rules.iter().filter(|rule| rule.over == reach), reach, &patterns);
         let numbers = language.tables.get("numbers").cloned().unwrap_or_default();
         let subject = &language.subject;
         Ok(Self {
@@ -141,16 +142,16 @@ impl Rules {
             any_more: patterns.one("subject.any_more", &subject.any_more)?,
             another: patterns.one("subject.another", &subject.another)?,
             formerly: patterns.one("subject.formerly", &subject.formerly)?,
-            sentence_rules: set(Reach::Sentence)?,
-            pair_rules: set(Reach::Before)?,
-            passing_rules: set(Reach::Passing)?,
-            item_rules: set(Reach::Item)?,
-            clause_rules: set(Reach::Clause)?,
-            verb_rules: set(Reach::Verb)?,
+            sentence_rules: set(RuleScope::Sentence)?,
+            pair_rules: set(RuleScope::Before)?,
+            passing_rules: set(RuleScope::Passing)?,
+            item_rules: set(RuleScope::Item)?,
+            clause_rules: set(RuleScope::Clause)?,
+            verb_rules: set(RuleScope::Verb)?,
             also: besides(&language, &patterns)?,
             relations: language.persons.relations.clone(),
             species: language.persons.species.clone(),
-            when: When::new(&language.times, &language.frequencies, numbers, &patterns)?,
+            when: TimeReader::new(&language.times, &language.frequencies, numbers, &patterns)?,
             objects,
         })
     }
@@ -209,12 +210,12 @@ impl Rules {
 
 fn rule_set<'a>(
     texts: impl Iterator<Item = &'a RuleText>,
-    reach: Reach,
+    reach: RuleScope,
     patterns: &Patterns<'_>,
 ) -> Result<RuleSet, Refusal> {
     let compile = |text: &RuleText| {
         let spelled = |pattern: &String| match reach {
-            Reach::Verb => patterns.start(&text.id, pattern),
+            RuleScope::Verb => patterns.start(&text.id, pattern),
             _ => patterns.one(&text.id, pattern),
         };
         let compiled: Vec<Pattern> = text.patterns.iter().map(spelled).collect::<Result<_, _>>()?;
@@ -249,7 +250,7 @@ fn check_rules(language: &Language, objects: &Objects) -> Result<(), Refusal> {
         if rule.predicate != "{relation}" && slug(&rule.predicate) != rule.predicate {
             return wrong("a predicate is lower case letters, digits and underscores");
         }
-        if rule.needs == Some(Need::Date) && rule.task.is_some() {
+        if rule.needs == Some(RuleRequirement::Date) && rule.task.is_some() {
             return wrong("a task needs no date");
         }
         if let Some(list) = rule.by_list.keys().find(|list| !language.lists.contains_key(*list)) {
@@ -274,20 +275,20 @@ fn check_groups(rule: &RuleText, groups: &BTreeSet<String>) -> Result<(), Refusa
     Ok(())
 }
 
-fn marks(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<Mark>, Refusal> {
+fn marks(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<NonClaimMark>, Refusal> {
     let compile = |aside: &crate::extract::rules::language::Aside| {
         let owner = format!("asides.{}", aside.reason);
         let pattern = patterns.one(&owner, &aside.pattern)?;
         let unless = patterns.maybe(&owner, aside.unless.as_ref())?;
-        Ok(Mark { reason: aside.reason.clone(), over: aside.over, pattern, unless })
+        Ok(NonClaimMark { reason: aside.reason.clone(), over: aside.over, pattern, unless })
     };
     language.asides.iter().map(compile).collect()
 }
 
-fn besides(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<Besides>, Refusal> {
+fn besides(language: &Language, patterns: &Patterns<'_>) -> Result<Vec<SecondClaim>, Refusal> {
     let compile = |also: &crate::extract::rules::language::Also| {
         let pattern = patterns.one(&format!("also.{}", also.predicate), &also.pattern)?;
-        Ok(Besides { of: also.of.clone(), pattern, predicate: also.predicate.clone() })
+        Ok(SecondClaim { of: also.of.clone(), pattern, predicate: also.predicate.clone() })
     };
     language.also.iter().map(compile).collect()
 }

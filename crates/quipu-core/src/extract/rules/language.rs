@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::extract::TaskKind;
 use crate::extract::plain::PlainWords;
-use crate::extract::rules::time_words::{Frequency, Times};
+use crate::extract::rules::time_words::{Frequency, TimeVocabulary};
 use crate::extract::standing::StandingText;
 use crate::extract::statement::StatementWords;
 use crate::extract::updates::UpdateText;
@@ -26,13 +26,13 @@ pub(in crate::extract) struct Language {
     #[serde(default)]
     pub(in crate::extract) plain: PlainWords,
     pub(in crate::extract) split: Split,
-    pub(in crate::extract) lead: Lead,
+    pub(in crate::extract) lead: ClauseLead,
     /// What is no claim, in order.
     pub(in crate::extract) asides: Vec<Aside>,
-    pub(in crate::extract) subject: Subject,
+    pub(in crate::extract) subject: ClauseSubject,
     /// Words before the verb and what they do.
     pub(in crate::extract) before_verb: Vec<BeforeVerb>,
-    pub(in crate::extract) times: Times,
+    pub(in crate::extract) times: TimeVocabulary,
     pub(in crate::extract) frequencies: Vec<Frequency>,
     pub(in crate::extract) object: ObjectWords,
     /// Kinds of objects by name.
@@ -76,7 +76,7 @@ pub(in crate::extract) struct Split {
 /// What a clause begins with and can do without.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::extract) struct Lead {
+pub(in crate::extract) struct ClauseLead {
     pub(in crate::extract) pattern: String,
 }
 
@@ -85,7 +85,7 @@ pub(in crate::extract) struct Lead {
 #[serde(deny_unknown_fields)]
 pub(in crate::extract) struct Aside {
     pub(in crate::extract) reason: String,
-    pub(in crate::extract) over: Reach,
+    pub(in crate::extract) over: RuleScope,
     pub(in crate::extract) pattern: String,
     /// But not with these words: "if I ask for a recipe, never …" is a rule.
     #[serde(default)]
@@ -95,7 +95,7 @@ pub(in crate::extract) struct Aside {
 /// How much a mark, or a rule, covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::extract) enum Reach {
+pub(in crate::extract) enum RuleScope {
     /// The sentence.
     Sentence,
     /// The sentence and the one before it.
@@ -115,7 +115,7 @@ pub(in crate::extract) enum Reach {
 /// Who a clause is about.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::extract) struct Subject {
+pub(in crate::extract) struct ClauseSubject {
     /// The groups say who: `first`, `second`, `user`, `pronoun`, `relation` with `owner` and `name`, `name`.
     pub(in crate::extract) patterns: Vec<String>,
     /// Capitalised words that are no names.
@@ -154,13 +154,13 @@ pub(in crate::extract) struct BeforeVerb {
     pub(in crate::extract) pattern: String,
     /// `be`, `past_be`, `perfect`, `negated`, `ended`, `held`, `recent`; none: nothing.
     #[serde(default)]
-    pub(in crate::extract) means: Vec<Mark>,
+    pub(in crate::extract) means: Vec<VerbMark>,
 }
 
 /// What the words before a verb do to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::extract) enum Mark {
+pub(in crate::extract) enum VerbMark {
     Be,
     PastBe,
     Perfect,
@@ -299,7 +299,7 @@ pub(in crate::extract) struct Also {
 pub(in crate::extract) struct RuleText {
     pub(in crate::extract) id: String,
     #[serde(default = "verb")]
-    pub(in crate::extract) over: Reach,
+    pub(in crate::extract) over: RuleScope,
     pub(in crate::extract) patterns: Vec<String>,
     /// It says nothing in a clause with these words: "the concert on Saturday was …" is over.
     #[serde(default)]
@@ -312,7 +312,7 @@ pub(in crate::extract) struct RuleText {
     #[serde(default)]
     pub(in crate::extract) news: News,
     #[serde(default)]
-    pub(in crate::extract) stance: How,
+    pub(in crate::extract) stance: StanceName,
     #[serde(default = "sure")]
     pub(in crate::extract) confidence: f64,
     /// Kind of the object.
@@ -344,7 +344,7 @@ pub(in crate::extract) struct RuleText {
     pub(in crate::extract) by_list: BTreeMap<String, String>,
     /// It says something only with a date, or only with a frequency.
     #[serde(default)]
-    pub(in crate::extract) needs: Option<Need>,
+    pub(in crate::extract) needs: Option<RuleRequirement>,
     /// Future: a date without a year or a bare weekday lies ahead.
     #[serde(default)]
     pub(in crate::extract) ahead: bool,
@@ -377,7 +377,7 @@ pub(in crate::extract) struct RuleText {
 /// [`crate::extract::Stance`] without its values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::extract) enum How {
+pub(in crate::extract) enum StanceName {
     #[default]
     Holds,
     Changed,
@@ -402,13 +402,13 @@ pub(in crate::extract) enum News {
 /// What a rule cannot do without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::extract) enum Need {
+pub(in crate::extract) enum RuleRequirement {
     Date,
     Frequency,
 }
 
-fn verb() -> Reach {
-    Reach::Verb
+fn verb() -> RuleScope {
+    RuleScope::Verb
 }
 
 fn sure() -> f64 {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 /// Dates and durations.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::extract) struct Times {
+pub(in crate::extract) struct TimeVocabulary {
     /// Months by name, 1 to 12.
     pub(in crate::extract) months: BTreeMap<String, i8>,
     /// Weekdays by name, 1 (Monday) to 7.

@@ -13,7 +13,8 @@ use jiff::tz::TimeZone;
 
 use super::grounding::{self, Vocabulary};
 use super::{
-    Answer, Checked, Kind, Known, ModelClaim, ModelTask, Op, Operation, RefusedOperation, Speaker, Window, WindowView,
+    CheckedReply, Kind, KnownItem, ModelClaim, ModelReply, ModelTask, Op, Operation, RefusedOperation, Speaker, Window,
+    WindowView,
 };
 use crate::extract::split::{MASK, mask};
 use crate::extract::{FactCandidate, Stance, TaskCandidate, TaskKind, TaskNews, USER};
@@ -42,8 +43,8 @@ const RULE: &str = "constraint";
 const PREFERENCE: &str = "prefers";
 
 /// Sorts an answer by the sources it quotes, and says of every operation that is not taken why.
-pub fn check(window: &Window, predicates: &Predicates, answer: &Answer) -> Checked {
-    let mut taken = Checked::new();
+pub fn check(window: &Window, predicates: &Predicates, answer: &ModelReply) -> CheckedReply {
+    let mut taken = CheckedReply::new();
     let new = || window.messages.iter().filter(|message| message.is_new && message.speaker != Speaker::Assistant);
     let Some(first) = new().next() else { return taken };
     let said = window.messages.iter().map(|message| message.text.as_str());
@@ -53,8 +54,8 @@ pub fn check(window: &Window, predicates: &Predicates, answer: &Answer) -> Check
         let quoted = new().find(|message| message.mark == operation.message);
         let at = taken.entry(quoted.unwrap_or(first).source).or_default();
         match judge.operation(operation, quoted) {
-            Ok(Taken::Claim(claim)) => at.claims.push(*claim),
-            Ok(Taken::Task(task)) => {
+            Ok(AcceptedOperation::Claim(claim)) => at.claims.push(*claim),
+            Ok(AcceptedOperation::Task(task)) => {
                 at.task_claims.extend(judge.given_up(operation, &task));
                 at.task_claims.push(*task);
             }
@@ -75,7 +76,7 @@ pub fn check(window: &Window, predicates: &Predicates, answer: &Answer) -> Check
 }
 
 /// What rules have read and the model says is wrong, with what it reads otherwise in the same words.
-fn misread(window: &Window, answer: &Answer, taken: &mut Checked) {
+fn misread(window: &Window, answer: &ModelReply, taken: &mut CheckedReply) {
     let judged: BTreeMap<&str, bool> = answer.readings.iter().map(|one| (one.id.as_str(), one.right)).collect();
     let used: Vec<&str> = answer.operations.iter().map(|one| one.id.as_str()).collect();
     for item in &window.known {
@@ -91,7 +92,7 @@ fn misread(window: &Window, answer: &Answer, taken: &mut Checked) {
     }
 }
 
-enum Taken {
+enum AcceptedOperation {
     Claim(Box<ModelClaim>),
     Task(Box<ModelTask>),
 }
@@ -105,7 +106,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn operation(&self, operation: &Operation, quoted: Option<&WindowView>) -> Result<Taken, Refusal> {
+    fn operation(&self, operation: &Operation, quoted: Option<&WindowView>) -> Result<AcceptedOperation, Refusal> {
         let nowhere = |reason| (0..0, reason);
         let message = quoted.ok_or(nowhere("it names no message of a person that is to be read"))?;
         let span = grounding::place(&message.text, &operation.quote)
@@ -142,7 +143,7 @@ impl Judge<'_> {
         is_other.then_some(ModelTask { candidate, target: Some(held.id) })
     }
 
-    fn target(&self, operation: &Operation) -> Result<Option<&Known>, &'static str> {
+    fn target(&self, operation: &Operation) -> Result<Option<&KnownItem>, &'static str> {
         if operation.id.is_empty() {
             return Ok(None);
         }
@@ -159,8 +160,8 @@ impl Judge<'_> {
         operation: &Operation,
         message: &WindowView,
         span: &Range<usize>,
-        target: Option<&Known>,
-    ) -> Result<Taken, &'static str> {
+        target: Option<&KnownItem>,
+    ) -> Result<AcceptedOperation, &'static str> {
         let held = target.and_then(|item| item.claim.as_ref());
         let needs_target = matches!(operation.op, Op::Update | Op::Correct | Op::Confirm);
         if needs_target && held.is_none() && operation.value.trim().is_empty() {
@@ -210,7 +211,7 @@ impl Judge<'_> {
             confidence: CONFIDENCE,
             qualifiers,
         };
-        Ok(Taken::Claim(Box::new(ModelClaim {
+        Ok(AcceptedOperation::Claim(Box::new(ModelClaim {
             candidate,
             sentence: sentence.trim_end_matches('.').to_owned(),
             fact_type: operation.kind.fact_type(),
@@ -334,8 +335,8 @@ impl Judge<'_> {
         operation: &Operation,
         message: &WindowView,
         span: &Range<usize>,
-        target: Option<&Known>,
-    ) -> Result<Taken, &'static str> {
+        target: Option<&KnownItem>,
+    ) -> Result<AcceptedOperation, &'static str> {
         if message.speaker != Speaker::User {
             return Err("only the user's own tasks are kept");
         }
@@ -383,7 +384,7 @@ impl Judge<'_> {
             news,
             confidence: CONFIDENCE,
         };
-        Ok(Taken::Task(Box::new(ModelTask { candidate, target: target.map(|item| item.id) })))
+        Ok(AcceptedOperation::Task(Box::new(ModelTask { candidate, target: target.map(|item| item.id) })))
     }
 }
 

@@ -19,7 +19,7 @@ const CAPITALISING_WORDS_MIN: usize = 2;
 
 /// A word of a text and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Word {
+struct PlacedWord {
     folded: String,
     range: Range<usize>,
 }
@@ -40,13 +40,13 @@ fn fold(c: char) -> String {
 }
 
 /// The words of a text; each character of a script without spaces is one.
-fn words(text: &str) -> Vec<Word> {
-    let mut all: Vec<Word> = Vec::new();
+fn words(text: &str) -> Vec<PlacedWord> {
+    let mut all: Vec<PlacedWord> = Vec::new();
     let mut open = false;
     for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
         if is_unspaced(c) {
-            all.push(Word { folded: fold(c), range: at..end });
+            all.push(PlacedWord { folded: fold(c), range: at..end });
             open = false;
         } else if c.is_alphanumeric() || matches!(c, '\u{0300}'..='\u{036f}') {
             match all.last_mut().filter(|_| open) {
@@ -54,7 +54,7 @@ fn words(text: &str) -> Vec<Word> {
                     word.folded.push_str(&fold(c));
                     word.range.end = end;
                 }
-                None => all.push(Word { folded: fold(c), range: at..end }),
+                None => all.push(PlacedWord { folded: fold(c), range: at..end }),
             }
             open = true;
         } else {
@@ -82,7 +82,7 @@ pub(super) fn place(text: &str, quote: &str) -> Option<Range<usize>> {
 }
 
 /// The last word of a quote that begins at a place.
-fn follows(there: &[Word], start: usize, quoted: &[Word]) -> Option<usize> {
+fn follows(there: &[PlacedWord], start: usize, quoted: &[PlacedWord]) -> Option<usize> {
     let mut at = start;
     for word in &quoted[1..] {
         let near = there[at + 1..].iter().take(GAP_WORDS_MAX + 1);
@@ -141,7 +141,7 @@ impl Vocabulary {
 
     /// The share of a value's words that were said.
     pub(super) fn share_said(&self, value: &str) -> f64 {
-        let all: Vec<Word> = words(value).into_iter().filter(|word| carries(&word.folded)).collect();
+        let all: Vec<PlacedWord> = words(value).into_iter().filter(|word| carries(&word.folded)).collect();
         if all.is_empty() {
             return f64::from(u8::from(!value.trim().is_empty()));
         }

@@ -28,7 +28,7 @@ pub struct Window {
     /// Messages in order of time. Those that are not new are there to understand the new ones.
     pub messages: Vec<WindowView>,
     /// Items that the messages may change, and what rules have read in the new messages.
-    pub known: Vec<Known>,
+    pub known: Vec<KnownItem>,
 }
 
 /// A message of a window.
@@ -63,7 +63,7 @@ pub enum Speaker {
 
 /// An item a model is shown.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Known {
+pub struct KnownItem {
     /// Its name in this window: `f1`, `t1`.
     pub mark: String,
     /// The item.
@@ -78,18 +78,18 @@ pub struct Known {
 
 /// What a model answers about a window.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub struct Answer {
+pub struct ModelReply {
     /// What to do, in order.
     #[serde(default)]
     pub operations: Vec<Operation>,
     /// Whether what rules have read is right, for each such item.
     #[serde(default)]
-    pub readings: Vec<Judged>,
+    pub readings: Vec<RuleVerdict>,
 }
 
 /// A model's judgement of what rules have read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Judged {
+pub struct RuleVerdict {
     /// The item's mark.
     pub id: String,
     /// Whether the message says so.
@@ -226,4 +226,4 @@ pub struct RefusedOperation {
 }
 
 /// What of an answer is taken, by source.
-pub type Checked = BTreeMap<ItemId, Extraction>;
+pub type CheckedReply = BTreeMap<ItemId, Extraction>;

@@ -9,13 +9,13 @@ fn id(kind: ItemKind, bits: u64) -> ItemId {
 fn shown(mark: &str, text: &str, speaker: Speaker, is_new: bool) -> WindowView {
     let bits = mark[1..].parse().unwrap();
     let said_at = Some("2026-05-11T10:00:00Z".parse().unwrap());
-    let rules = crate::extract::Rules::parse(include_str!("../../../../quipu-models/rules/en.toml")).unwrap();
+    let rules = crate::extract::LanguageRules::parse(include_str!("../../../../quipu-models/rules/en.toml")).unwrap();
     let (source, dates) = (id(ItemKind::Turn, bits), rules.dates(text, said_at));
     WindowView { mark: mark.to_owned(), source, text: text.to_owned(), speaker, said_at, is_new, dates }
 }
 
 fn window(text: &str) -> Window {
-    let known = |mark: &str, bits, text: &str, claim: [&str; 3]| Known {
+    let known = |mark: &str, bits, text: &str, claim: [&str; 3]| KnownItem {
         mark: mark.to_owned(),
         id: id(ItemKind::Fact, bits),
         text: text.to_owned(),
@@ -48,7 +48,7 @@ fn add(relation: &str, value: &str, sentence: &str, quote: &str) -> Operation {
 }
 
 fn extraction(text: &str, operation: Operation) -> Extraction {
-    let answer = Answer { operations: vec![operation], readings: Vec::new() };
+    let answer = ModelReply { operations: vec![operation], readings: Vec::new() };
     let mut taken = check(&window(text), &Predicates::default_registry(), &answer);
     taken.remove(&id(ItemKind::Turn, 2)).unwrap_or_default()
 }
@@ -146,7 +146,7 @@ fn a_value_that_is_denied_is_shown_to_a_person_first() {
 #[test]
 fn readings_of_rules_are_misread_only_where_the_model_says_so() {
     let misread = |right: Option<bool>, used: bool| {
-        let readings = right.map(|right| Judged { id: "f2".to_owned(), right }).into_iter().collect();
+        let readings = right.map(|right| RuleVerdict { id: "f2".to_owned(), right }).into_iter().collect();
         let end = Operation {
             op: Op::End,
             id: "f2".to_owned(),
@@ -154,7 +154,7 @@ fn readings_of_rules_are_misread_only_where_the_model_says_so() {
             quote: "dumped my old Dell".to_owned(),
             ..Operation::default()
         };
-        let answer = Answer { operations: if used { vec![end] } else { Vec::new() }, readings };
+        let answer = ModelReply { operations: if used { vec![end] } else { Vec::new() }, readings };
         let mut taken = check(&window("dumped my old Dell"), &Predicates::default_registry(), &answer);
         taken.remove(&id(ItemKind::Turn, 2)).unwrap_or_default()
     };
@@ -184,7 +184,7 @@ fn dates_are_read_as_written_and_absurd_ones_left_out() {
 fn tasks_take_news_of_known_ones_and_attempts() {
     let text = "tried magnesium for the cramps, no difference. must renew my passport by friday";
     let mut window = window(text);
-    window.known.push(Known {
+    window.known.push(KnownItem {
         mark: "t3".to_owned(),
         id: id(ItemKind::Task, 13),
         text: "night cramps".to_owned(),
@@ -202,7 +202,7 @@ fn tasks_take_news_of_known_ones_and_attempts() {
         kind: Kind::Task,
         ..add("", "renew my passport", "User must renew the passport.", "must renew my passport")
     };
-    let answer = Answer { operations: vec![tried, task.clone()], readings: Vec::new() };
+    let answer = ModelReply { operations: vec![tried, task.clone()], readings: Vec::new() };
     let taken = check(&window, &Predicates::default_registry(), &answer).remove(&id(ItemKind::Turn, 2)).unwrap();
     assert!(taken.refused.is_empty(), "{:?}", taken.refused);
     let titles: Vec<_> =
@@ -210,7 +210,7 @@ fn tasks_take_news_of_known_ones_and_attempts() {
     assert_eq!(titles, [("night cramps", true), ("renew my passport", false)]);
     // A task that becomes another one is given up.
     let other = Operation { op: Op::Update, id: "t3".to_owned(), ..task };
-    let answer = Answer { operations: vec![other], readings: Vec::new() };
+    let answer = ModelReply { operations: vec![other], readings: Vec::new() };
     let taken = check(&window, &Predicates::default_registry(), &answer).remove(&id(ItemKind::Turn, 2)).unwrap();
     let news: Vec<_> = taken.task_claims.iter().map(|one| (one.candidate.news.clone(), one.target.is_some())).collect();
     use crate::extract::TaskNews::{Dropped, Opened};

@@ -1,6 +1,6 @@
 //! What is folded, promoted, noted, proposed and demoted, and what is not.
 
-use super::super::{Growth, priority};
+use super::super::{GrowthSubject, priority};
 use super::world::{World, bytes, claim, day};
 use crate::event::SourceKind;
 use crate::id::{ItemId, ItemKind};
@@ -187,7 +187,7 @@ fn what_worked_is_noted_and_a_second_day_agrees() {
     let text = |word: &str| format!("What {word} with migraine: ");
     assert_eq!(
         World::told(&found),
-        [(Growth::Noted, text("helped") + "dark room"), (Growth::Noted, text("did not help") + "coffee")]
+        [(GrowthSubject::Noted, text("helped") + "dark room"), (GrowthSubject::Noted, text("did not help") + "coffee")]
     );
     let note = found[0].items[0];
     world.take(found);
@@ -196,7 +196,7 @@ fn what_worked_is_noted_and_a_second_day_agrees() {
 
     world.problem("Migraine", &[(8, "dark room", Some(true))]);
     let found = world.desk(9, |desk, name| desk.reflections(name));
-    assert_eq!(World::told(&found), [(Growth::Seconded, text("helped") + "dark room")]);
+    assert_eq!(World::told(&found), [(GrowthSubject::Seconded, text("helped") + "dark room")]);
     world.take(found);
     assert!(world.memory.items().note(note).unwrap().is_agreed());
     assert!(world.desk(9, |desk, name| desk.reflections(name)).is_empty());
@@ -235,8 +235,8 @@ fn what_turned_out_otherwise_is_taken_back_and_not_noted_again() {
     world.draw(DerivedChange::TaskChanged(change));
     let found = world.desk(6, |desk, name| desk.reflections(name));
     let said = World::told(&found);
-    assert!(said.contains(&(Growth::Pruned, "What helped with migraine: coffee".to_owned())), "{said:?}");
-    assert!(said.contains(&(Growth::Noted, "What did not help with migraine: coffee".to_owned())), "{said:?}");
+    assert!(said.contains(&(GrowthSubject::Pruned, "What helped with migraine: coffee".to_owned())), "{said:?}");
+    assert!(said.contains(&(GrowthSubject::Noted, "What did not help with migraine: coffee".to_owned())), "{said:?}");
     world.take(found);
     assert!(world.desk(6, |desk, name| desk.reflections(name)).is_empty());
 }
@@ -294,7 +294,7 @@ fn notes_are_few_and_the_least_makes_room() {
     }
     world.problem("the last straw", &[(20, "rest", Some(true))]);
     let found = world.desk(21, |desk, name| desk.reflections(name));
-    assert_eq!(found.iter().map(|one| one.what).collect::<Vec<_>>(), [Growth::Pruned, Growth::Noted]);
+    assert_eq!(found.iter().map(|one| one.what).collect::<Vec<_>>(), [GrowthSubject::Pruned, GrowthSubject::Noted]);
     assert_eq!(found[0].text, "What helped with trouble 0: rest", "the one that is not agreed with, longest ago");
 }
 
@@ -307,7 +307,7 @@ fn a_pattern_is_put_to_the_user_once() {
     world.claimed_by(&[1, 2, 3], SourceKind::Imported, claim("likes", "golf"));
     let found = world.desk(4, |desk, name| desk.tenet_proposals(name));
     let text = world.memory.items().text(tea).unwrap().to_owned();
-    assert_eq!(World::told(&found), [(Growth::Proposed, text.clone())]);
+    assert_eq!(World::told(&found), [(GrowthSubject::Proposed, text.clone())]);
     let tenet = found[0].items[0];
     world.take(found);
     assert_eq!(world.memory.items().tenet(tenet).unwrap().status, TenetStatus::Proposed);
@@ -325,7 +325,7 @@ fn a_pattern_is_put_to_the_user_once() {
         world.draw(DerivedChange::FactSeen { fact: tea, evidence, at: Some(day(on)) });
     }
     let again = world.desk(60, |desk, name| desk.tenet_proposals(name));
-    assert_eq!(World::told(&again), [(Growth::Proposed, text)]);
+    assert_eq!(World::told(&again), [(GrowthSubject::Proposed, text)]);
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn a_cold_story_leaves_with_the_last_of_its_words() {
         if !leaves {
             continue;
         }
-        assert_eq!(World::told(&found), [(Growth::Demoted, "2 old turns and 1 old story".to_owned())]);
+        assert_eq!(World::told(&found), [(GrowthSubject::Demoted, "2 old turns and 1 old story".to_owned())]);
         let before = bytes(&world.memory);
         let events = world.take(found);
         assert!(world.memory.items().is_demoted(story));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::super::{Growth, GrowthContext, GrowthOptions, Proposal, TakenBack};
+use super::super::{GrowthContext, GrowthOptions, GrowthProposal, GrowthSubject, TakenBack};
 use crate::core_document::Registry;
 use crate::event::{Actor, Change, Event, ItemMark, SourceKind};
 use crate::extract::TaskKind;
@@ -258,12 +258,12 @@ impl World {
     }
 
     /// Appends what is proposed; the events.
-    pub(super) fn take(&mut self, proposals: Vec<Proposal>) -> Vec<Seq> {
+    pub(super) fn take(&mut self, proposals: Vec<GrowthProposal>) -> Vec<Seq> {
         proposals.into_iter().map(|one| self.record(SourceKind::Inferred, one.changes)).collect()
     }
 
     /// What is proposed, by what it is and what it says.
-    pub(super) fn told(proposals: &[Proposal]) -> Vec<(Growth, String)> {
+    pub(super) fn told(proposals: &[GrowthProposal]) -> Vec<(GrowthSubject, String)> {
         proposals.iter().map(|one| (one.what, one.text.clone())).collect()
     }
 

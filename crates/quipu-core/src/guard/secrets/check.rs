@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::rules::{Check, Rules};
+use super::rules::{Check, SecretRules};
 
 /// How much of a value is looked at after a word such as "password", in bytes. All of it goes.
 const VALUE_BYTES_MAX: usize = 512;
@@ -12,7 +12,7 @@ const CARD_DIGITS_MAX: usize = 19;
 const CONTEXT_BYTES: usize = 32;
 
 /// Every secret one rule finds.
-pub(super) fn spans(rules: &Rules, rule: usize, text: &str) -> Vec<Range<usize>> {
+pub(super) fn spans(rules: &SecretRules, rule: usize, text: &str) -> Vec<Range<usize>> {
     let (check, regex) = &rules.compiled[rule];
     let mut spans = Vec::new();
     let mut from = 0;
@@ -37,7 +37,7 @@ pub(super) fn spans(rules: &Rules, rule: usize, text: &str) -> Vec<Range<usize>>
 }
 
 /// The value that begins where `before` ends, if it can be a secret.
-fn value(rules: &Rules, check: Check, text: &str, before: Range<usize>) -> Option<Range<usize>> {
+fn value(rules: &SecretRules, check: Check, text: &str, before: Range<usize>) -> Option<Range<usize>> {
     let (span, quoted) = value_at(text, before.end)?;
     let value = &text[span.clone()];
     let rest = &text[span.end..];
@@ -74,7 +74,7 @@ fn key_start(text: &str, matched: &Range<usize>) -> usize {
 }
 
 /// A word of letters is a password unless it is one of those that follow "password is", or a sentence goes on after it.
-fn is_word_a_password(rules: &Rules, word: &str, rest: &str) -> bool {
+fn is_word_a_password(rules: &SecretRules, word: &str, rest: &str) -> bool {
     if rules.is_prose(word) || rest.starts_with([':', '=']) {
         return false;
     }
@@ -195,7 +195,7 @@ fn longest_run(block: &str) -> usize {
 }
 
 /// Words of which none ties a sentence together, and hardly any is said of passwords.
-fn is_phrase(rules: &Rules, text: &str) -> bool {
+fn is_phrase(rules: &SecretRules, text: &str) -> bool {
     let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     words.clone().filter(|word| rules.is_prose(word)).count() <= 1
         && !words.into_iter().any(|word| rules.is_function_word(word))
@@ -225,7 +225,7 @@ struct Group<'t> {
 }
 
 /// The card numbers within digits with spaces and dashes between them.
-fn cards(rules: &Rules, text: &str, run: Range<usize>, spans: &mut Vec<Range<usize>>) {
+fn cards(rules: &SecretRules, text: &str, run: Range<usize>, spans: &mut Vec<Range<usize>>) {
     let glued = |c: char| c.is_alphanumeric() || matches!(c, '_' | '/' | '=');
     let before = text[..run.start].chars().next_back();
     let decimal =
@@ -257,7 +257,7 @@ fn cards(rules: &Rules, text: &str, run: Range<usize>, spans: &mut Vec<Range<usi
     }
 }
 
-fn is_card(rules: &Rules, text: &str, groups: &[Group<'_>]) -> bool {
+fn is_card(rules: &SecretRules, text: &str, groups: &[Group<'_>]) -> bool {
     let digits: String = groups.iter().map(|group| group.digits).collect();
     if !(13..=CARD_DIGITS_MAX).contains(&digits.len()) || !luhn(&digits) {
         return false;
@@ -301,7 +301,7 @@ fn luhn(digits: &str) -> bool {
 }
 
 /// The IBAN at the start of what matched: it may have taken a word too many.
-fn iban(rules: &Rules, text: &str, matched: Range<usize>) -> Option<Range<usize>> {
+fn iban(rules: &SecretRules, text: &str, matched: Range<usize>) -> Option<Range<usize>> {
     let country = text.get(matched.start..matched.start + 2)?.to_ascii_uppercase();
     let length = rules.iban_length(&country)?;
     let mut plain = String::with_capacity(length);
@@ -324,7 +324,7 @@ fn iban(rules: &Rules, text: &str, matched: Range<usize>) -> Option<Range<usize>
     (plain.len() == length && !goes_on && rest == 1).then_some(matched.start..end)
 }
 
-fn is_ssn(rules: &Rules, text: &str, span: &Range<usize>, introduced: bool) -> bool {
+fn is_ssn(rules: &SecretRules, text: &str, span: &Range<usize>, introduced: bool) -> bool {
     let digits: String = text[span.clone()].chars().filter(char::is_ascii_digit).collect();
     let glued = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '-' | '+' | '_' | '/'));
     let given_out = !matches!(&digits[..3], "000" | "666")

@@ -53,19 +53,19 @@ struct File {
 }
 
 /// The rules, and the words their checks need.
-pub(super) struct Rules {
+pub(super) struct SecretRules {
     /// Which patterns occur at all; most texts have none and go no further.
     pub(super) set: RegexSet,
     pub(super) compiled: Vec<(Check, Regex)>,
     file: File,
 }
 
-pub(super) static RULES: LazyLock<Rules> = LazyLock::new(|| {
+pub(super) static RULES: LazyLock<SecretRules> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the rules are part of the program and tests read them")]
-    Rules::parse(FILE).expect("the built-in rules are well formed")
+    SecretRules::parse(FILE).expect("the built-in rules are well formed")
 });
 
-impl Rules {
+impl SecretRules {
     fn parse(text: &str) -> Result<Self, String> {
         let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
         let patterns: Vec<String> = file.rule.iter().map(|rule| spell_out(&rule.pattern, &file.part)).collect();

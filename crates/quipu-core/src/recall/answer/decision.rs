@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::recall::answer::group::{Group, Lead};
+use crate::recall::answer::group::{AnswerGroup, GroupLead};
 use crate::recall::answer::trace::Term;
 use crate::recall::rank::score::Features;
 
@@ -34,7 +34,7 @@ impl Verdict {
 
 /// What tells an answered question from one that memory knows nothing of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-pub struct Signals {
+pub struct AnswerSignals {
     /// Of the best answer: normalised BM25 of its words.
     pub n: f64,
     /// Of its session.
@@ -62,7 +62,7 @@ pub struct Signals {
 /// All terms of a question, as far as numbers of 32 bits can tell.
 const WHOLE: f64 = 0.999;
 
-impl Signals {
+impl AnswerSignals {
     /// How many there are.
     pub const COUNT: usize = 11;
 
@@ -76,7 +76,7 @@ impl Signals {
     }
 
     /// Reads them from what was found.
-    pub(in crate::recall) fn of(groups: &[Group], terms: &[Term], weights: &Features) -> Self {
+    pub(in crate::recall) fn of(groups: &[AnswerGroup], terms: &[Term], weights: &Features) -> Self {
         let Some(best) = groups.first() else { return Self::default() };
         let (made_of, relevance) = parts(&best.lead);
         let out = |added: f32, weight: f32| if weight > 0.0 { f64::from(added / weight) } else { 0.0 };
@@ -100,10 +100,10 @@ impl Signals {
     }
 }
 
-fn parts(lead: &Lead) -> (&Features, f32) {
+fn parts(lead: &GroupLead) -> (&Features, f32) {
     match lead {
-        Lead::Source(hit) => (&hit.contributions, hit.relevance),
-        Lead::Derived(hit) => (&hit.contributions, hit.relevance),
+        GroupLead::Source(hit) => (&hit.contributions, hit.relevance),
+        GroupLead::Derived(hit) => (&hit.contributions, hit.relevance),
     }
 }
 
@@ -117,12 +117,12 @@ pub struct Calibration {
     /// Added to the sum.
     pub bias: f64,
     /// One for each of the [`Signals`], in their order.
-    pub weights: [f64; Signals::COUNT],
+    pub weights: [f64; AnswerSignals::COUNT],
 }
 
 impl Calibration {
     /// The probability, 0 to 1.
-    pub fn probability(&self, signals: &Signals) -> f64 {
+    pub fn probability(&self, signals: &AnswerSignals) -> f64 {
         let sum = self.weights.iter().zip(signals.array()).map(|(weight, signal)| weight * signal).sum::<f64>();
         1.0 / (1.0 + (-(self.bias + sum)).exp())
     }
@@ -130,16 +130,16 @@ impl Calibration {
     /// Fits by Newton's method (iteratively reweighted least squares) with a ridge of `ridge` on standardised signals.
     ///
     /// None if the examples are all of one kind.
-    pub fn fit(examples: &[(Signals, bool)], ridge: f64) -> Option<Self> {
+    pub fn fit(examples: &[(AnswerSignals, bool)], ridge: f64) -> Option<Self> {
         let answered = examples.iter().filter(|(_, answered)| *answered).count();
         if answered == 0 || answered == examples.len() {
             return None;
         }
-        let rows: Vec<[f64; Signals::COUNT]> = examples.iter().map(|(signals, _)| signals.array()).collect();
+        let rows: Vec<[f64; AnswerSignals::COUNT]> = examples.iter().map(|(signals, _)| signals.array()).collect();
         let (mean, spread) = standard(&rows);
         let row = |at: usize| {
             let mut row = [1.0; SIZE];
-            for part in 0..Signals::COUNT {
+            for part in 0..AnswerSignals::COUNT {
                 row[part + 1] = (rows[at][part] - mean[part]) / spread[part];
             }
             row
@@ -166,9 +166,9 @@ impl Calibration {
             let step = solve(bend, slope)?;
             found.iter_mut().zip(step).for_each(|(found, step)| *found += step);
         }
-        let mut weights = [0.0; Signals::COUNT];
+        let mut weights = [0.0; AnswerSignals::COUNT];
         let mut bias = found[0];
-        for part in 0..Signals::COUNT {
+        for part in 0..AnswerSignals::COUNT {
             weights[part] = found[part + 1] / spread[part];
             bias -= weights[part] * mean[part];
         }
@@ -177,14 +177,14 @@ impl Calibration {
 }
 
 /// The signals and the bias.
-const SIZE: usize = Signals::COUNT + 1;
+const SIZE: usize = AnswerSignals::COUNT + 1;
 /// Newton's method doubles the right digits every round.
 const ROUNDS: usize = 25;
 
-fn standard(rows: &[[f64; Signals::COUNT]]) -> ([f64; Signals::COUNT], [f64; Signals::COUNT]) {
+fn standard(rows: &[[f64; AnswerSignals::COUNT]]) -> ([f64; AnswerSignals::COUNT], [f64; AnswerSignals::COUNT]) {
     let count = rows.len() as f64;
-    let (mut mean, mut spread) = ([0.0; Signals::COUNT], [0.0; Signals::COUNT]);
-    for part in 0..Signals::COUNT {
+    let (mut mean, mut spread) = ([0.0; AnswerSignals::COUNT], [0.0; AnswerSignals::COUNT]);
+    for part in 0..AnswerSignals::COUNT {
         mean[part] = rows.iter().map(|row| row[part]).sum::<f64>() / count;
         let variance = rows.iter().map(|row| (row[part] - mean[part]).powi(2)).sum::<f64>() / count;
         spread[part] = if variance > 0.0 { variance.sqrt() } else { 1.0 };
@@ -233,7 +233,7 @@ pub(in crate::recall) fn without_the_value(probability: f64) -> f64 {
 /// From which probabilities on what is done.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Thresholds {
+pub struct VerdictThresholds {
     /// Below this probability that memory answers: abstain.
     pub abstain_below: f64,
     /// From this on: answer. Between the two: verify.
@@ -242,7 +242,7 @@ pub struct Thresholds {
     pub confident_from: f64,
 }
 
-impl Default for Thresholds {
+impl Default for VerdictThresholds {
     fn default() -> Self {
         Self { abstain_below: 0.3, answer_from: 0.5, confident_from: 0.6 }
     }
@@ -264,7 +264,7 @@ pub struct Best {
 }
 
 /// What to do, and why in words. `best` is none if nothing was found.
-pub fn decide(probability: f64, best: Option<Best>, thresholds: &Thresholds) -> (Verdict, &'static str) {
+pub fn decide(probability: f64, best: Option<Best>, thresholds: &VerdictThresholds) -> (Verdict, &'static str) {
     let Some(best) = best else { return (Verdict::Abstain, "nothing was found") };
     if probability < thresholds.abstain_below {
         return (Verdict::Abstain, "what was found does not speak of what was asked");
@@ -296,8 +296,8 @@ mod tests {
 
     use super::*;
 
-    fn signals(n: f64, late: f64) -> Signals {
-        Signals { n, late, ..Signals::default() }
+    fn signals(n: f64, late: f64) -> AnswerSignals {
+        AnswerSignals { n, late, ..AnswerSignals::default() }
     }
 
     #[test]
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn verdicts_follow_probability_confidence_and_contest() {
-        let limits = Thresholds::default();
+        let limits = VerdictThresholds::default();
         let sure =
             Best { confidence: 0.8, contested: false, from_user: true, of_another: false, may_be_of_another: false };
         let unsure = Best { confidence: 0.5, ..sure };

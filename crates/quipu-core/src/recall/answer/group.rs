@@ -10,14 +10,14 @@ use crate::memory::Memory;
 use crate::predicate::normal;
 use crate::recall::index::derived::{DerivedIndex, asked_by, sources, terms};
 use crate::recall::index::passage_index::Index;
-use crate::recall::query::plan::Plan;
+use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::items::DerivedHit;
 use crate::recall::rank::order::UsageScores;
 use crate::recall::rank::select::Hit;
 
 /// What leads an answer.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Lead {
+pub enum GroupLead {
     /// A source: a turn, an entry, a document.
     Source(Hit),
     /// Something drawn from sources.
@@ -26,9 +26,9 @@ pub enum Lead {
 
 /// An answer and what says the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Group {
+pub struct AnswerGroup {
     /// The best of them.
-    pub lead: Lead,
+    pub lead: GroupLead,
     /// The others: the source it was read from, items read from it, the episode around it.
     pub also: Vec<ItemId>,
     /// Cosine of the question and the passage it stands on, 0 where there is none.
@@ -47,27 +47,27 @@ pub(in crate::recall) fn fold(
     (index, drawn): (&Index, &DerivedIndex),
     hits: Vec<Hit>,
     derived: &[DerivedHit],
-    plan: &Plan,
-) -> Vec<Group> {
+    plan: &QueryPlan,
+) -> Vec<AnswerGroup> {
     // More than are asked for, since relevance may order them anew.
     let wanted = plan.k.max(limit::RANKED);
     // Each drawn item takes in one source at most, so behind these every place is taken.
     let ahead = wanted + derived.len();
     let raised = Raising { memory, index, drawn, plan, hits: &hits[..hits.len().min(ahead)], derived }.places();
     let place = |id: ItemId, score: f32| raised.get(&id).map_or(score, |place| place.max(score));
-    let mut all: Vec<(f32, ItemId, Lead)> = Vec::new();
+    let mut all: Vec<(f32, ItemId, GroupLead)> = Vec::new();
     for hit in hits.into_iter().take(ahead) {
         let id = index.items[hit.ordinal as usize];
-        all.push((place(id, hit.score), id, Lead::Source(hit)));
+        all.push((place(id, hit.score), id, GroupLead::Source(hit)));
     }
     // An episode is longer than what answers: it comes after the words of it that were found.
     let behind = |hit: &DerivedHit| match hit.id.kind {
         ItemKind::Episode if hit.witness.is_some() => (hit.score - hit.contributions.n.max(0.0)).next_down(),
         _ => hit.score,
     };
-    all.extend(derived.iter().map(|hit| (place(hit.id, behind(hit)), hit.id, Lead::Derived(hit.clone()))));
+    all.extend(derived.iter().map(|hit| (place(hit.id, behind(hit)), hit.id, GroupLead::Derived(hit.clone()))));
     // Of equals the statement comes before the words it was read from.
-    let order = |one: &(f32, ItemId, Lead)| (matches!(one.2, Lead::Source(_)), one.1);
+    let order = |one: &(f32, ItemId, GroupLead)| (matches!(one.2, GroupLead::Source(_)), one.1);
     all.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| order(a).cmp(&order(b))));
     let mut folder = Folder {
         memory,
@@ -88,7 +88,7 @@ struct Raising<'a> {
     memory: &'a Memory,
     index: &'a Index,
     drawn: &'a DerivedIndex,
-    plan: &'a Plan,
+    plan: &'a QueryPlan,
     hits: &'a [Hit],
     derived: &'a [DerivedHit],
 }
@@ -150,17 +150,17 @@ impl Raising<'_> {
 struct Folder<'a> {
     memory: &'a Memory,
     drawn: &'a DerivedIndex,
-    groups: Vec<Group>,
+    groups: Vec<AnswerGroup>,
     /// The answer a source leads or stands behind.
     of_source: FxHashMap<ItemId, usize>,
     /// Answers led by what was drawn.
     by_wording: FxHashMap<&'a str, usize>,
     /// Answers led by sources, with their words.
-    said: Vec<Said<'a>>,
+    said: Vec<ComparedWords<'a>>,
 }
 
 /// Words an answer says, as they are compared.
-struct Said<'a> {
+struct ComparedWords<'a> {
     /// The place of the answer.
     at: usize,
     text: &'a str,
@@ -169,7 +169,7 @@ struct Said<'a> {
     normal: OnceCell<String>,
 }
 
-impl Said<'_> {
+impl ComparedWords<'_> {
     fn is(&self, wording: &str, end: u64) -> bool {
         // "Twice a week" becomes "twice weekly".
         let may_be = self.ending == end || wording.ends_with("ly");
@@ -178,26 +178,26 @@ impl Said<'_> {
 }
 
 impl<'a> Folder<'a> {
-    fn add(&mut self, id: ItemId, lead: Lead, place: f32, wanted: usize) {
+    fn add(&mut self, id: ItemId, lead: GroupLead, place: f32, wanted: usize) {
         let witness = match &lead {
-            Lead::Source(_) => None,
-            Lead::Derived(hit) => hit.witness.map(|ordinal| self.memory.sources()[ordinal as usize].source.id),
+            GroupLead::Source(_) => None,
+            GroupLead::Derived(hit) => hit.witness.map(|ordinal| self.memory.sources()[ordinal as usize].source.id),
         };
         let known = match &lead {
-            Lead::Source(_) => self.of_source.get(&id).copied(),
+            GroupLead::Source(_) => self.of_source.get(&id).copied(),
             // An episode stands behind the turn of it that was found; anything else leads if its own words speak for it,
             // and does not when the turn it was read from says it already.
-            Lead::Derived(hit) => witness.and_then(|source| self.of_source.get(&source).copied()).filter(|&at| {
+            GroupLead::Derived(hit) => witness.and_then(|source| self.of_source.get(&source).copied()).filter(|&at| {
                 let behind = hit.id.kind == ItemKind::Episode || hit.contributions.n <= 0.0;
-                behind || matches!(self.groups[at].lead, Lead::Source(_))
+                behind || matches!(self.groups[at].lead, GroupLead::Source(_))
             }),
         };
         // Most sources come when all places are taken: nothing more is worked out for them.
-        if known.is_none() && self.groups.len() == wanted && matches!(lead, Lead::Source(_)) {
+        if known.is_none() && self.groups.len() == wanted && matches!(lead, GroupLead::Source(_)) {
             return;
         }
         // Two people may say the same words; an item that repeats what is told already does not answer twice.
-        let wording = self.drawn.wording(id).filter(|_| matches!(lead, Lead::Derived(_)));
+        let wording = self.drawn.wording(id).filter(|_| matches!(lead, GroupLead::Derived(_)));
         if let Some(at) = known.or_else(|| self.told(wording?)) {
             let group = &mut self.groups[at];
             if !group.also.contains(&id) {
@@ -215,23 +215,23 @@ impl<'a> Folder<'a> {
             }
             None => self.said.extend(self.memory.get(id).map(|held| {
                 let text = &*held.source.text;
-                Said { at, text, ending: ending(text), normal: OnceCell::new() }
+                ComparedWords { at, text, ending: ending(text), normal: OnceCell::new() }
             })),
         }
         let mut also = Vec::new();
         match &lead {
-            Lead::Source(_) => {
+            GroupLead::Source(_) => {
                 self.of_source.insert(id, at);
             }
-            Lead::Derived(_) if id.kind != ItemKind::Episode => {
+            GroupLead::Derived(_) if id.kind != ItemKind::Episode => {
                 also.extend(witness);
                 if let Some(source) = witness {
                     self.of_source.entry(source).or_insert(at);
                 }
             }
-            Lead::Derived(_) => {}
+            GroupLead::Derived(_) => {}
         }
-        self.groups.push(Group { lead, also, cosine: 0.0, votes: 0, place, standing: UsageScores::default() });
+        self.groups.push(AnswerGroup { lead, also, cosine: 0.0, votes: 0, place, standing: UsageScores::default() });
     }
 
     /// The answer that says these words already.

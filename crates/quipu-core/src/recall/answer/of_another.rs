@@ -6,13 +6,13 @@ use crate::episode;
 use crate::id::ItemKind;
 use crate::item::Fact;
 use crate::memory::Memory;
-use crate::recall::answer::group::{Group, Lead};
+use crate::recall::answer::group::{AnswerGroup, GroupLead};
 use crate::recall::answer::trace::Term;
 use crate::recall::index::derived::{DerivedIndex, asked_by, terms};
 use crate::recall::index::tokens;
 use crate::recall::query::about::About;
 use crate::recall::query::cues;
-use crate::recall::query::plan::Plan;
+use crate::recall::query::plan::QueryPlan;
 use crate::source::{Role, Source};
 
 /// Answers that are looked at for somebody.
@@ -25,7 +25,12 @@ const PRONOUNS: [&str; 8] = ["he", "she", "they", "his", "her", "their", "him", 
 
 /// True if the best answer stands on what is said of somebody else than is asked about, and no answer near it on what is said
 /// of them.
-pub(in crate::recall) fn is_of_another(memory: &Memory, derived: &DerivedIndex, plan: &Plan, groups: &[Group]) -> bool {
+pub(in crate::recall) fn is_of_another(
+    memory: &Memory,
+    derived: &DerivedIndex,
+    plan: &QueryPlan,
+    groups: &[AnswerGroup],
+) -> bool {
     let Some(about) = &plan.about else { return false };
     let asked = |fact: &&Fact| plan.asked.iter().any(|term| asked_by(&fact.predicate).contains(term));
     let mut told = groups.iter().take(NEAR_THE_BEST).map(|group| {
@@ -42,8 +47,8 @@ pub(in crate::recall) fn is_of_another(memory: &Memory, derived: &DerivedIndex, 
 pub(in crate::recall) fn is_said_of_others(
     memory: &Memory,
     derived: &DerivedIndex,
-    (plan, weights): (&Plan, &[Term]),
-    groups: &[Group],
+    (plan, weights): (&QueryPlan, &[Term]),
+    groups: &[AnswerGroup],
 ) -> bool {
     let Some(about) = &plan.about else { return false };
     let names: BTreeSet<String> = about.names().iter().flat_map(|name| terms(name)).collect();
@@ -79,15 +84,15 @@ pub(in crate::recall) fn is_said_of_others(
 pub(in crate::recall) fn lacks_the_value(
     memory: &Memory,
     derived: &DerivedIndex,
-    plan: &Plan,
-    groups: &[Group],
+    plan: &QueryPlan,
+    groups: &[AnswerGroup],
 ) -> bool {
     let Some(kind) = cues::value_kind(&plan.text) else { return false };
     let about = plan.about.as_ref();
     let is_theirs = |fact: &Fact| about.is_none_or(|about| !about.excludes(fact));
     !groups.iter().take(NEAR_THE_BEST).any(|group| {
         let drawn = match &group.lead {
-            Lead::Derived(hit) if hit.id.kind != ItemKind::Fact => memory.items().text(hit.id),
+            GroupLead::Derived(hit) if hit.id.kind != ItemKind::Fact => memory.items().text(hit.id),
             _ => None,
         };
         let facts = facts_of(memory, derived, group).into_iter().filter(|fact| is_theirs(fact));
@@ -98,19 +103,19 @@ pub(in crate::recall) fn lacks_the_value(
 }
 
 /// The source an answer is, or was found by.
-fn source_of<'a>(memory: &'a Memory, group: &Group) -> Option<&'a Source> {
+fn source_of<'a>(memory: &'a Memory, group: &AnswerGroup) -> Option<&'a Source> {
     let ordinal = match &group.lead {
-        Lead::Source(hit) => Some(hit.ordinal),
-        Lead::Derived(hit) => hit.witness,
+        GroupLead::Source(hit) => Some(hit.ordinal),
+        GroupLead::Derived(hit) => hit.witness,
     };
     ordinal.map(|ordinal| &memory.sources()[ordinal as usize].source)
 }
 
 /// The facts an answer is, or has behind it.
-fn facts_of<'a>(memory: &'a Memory, derived: &DerivedIndex, group: &Group) -> Vec<&'a Fact> {
+fn facts_of<'a>(memory: &'a Memory, derived: &DerivedIndex, group: &AnswerGroup) -> Vec<&'a Fact> {
     let (source, drawn) = match &group.lead {
-        Lead::Source(_) => (source_of(memory, group), None),
-        Lead::Derived(hit) => (None, Some(hit.id)),
+        GroupLead::Source(_) => (source_of(memory, group), None),
+        GroupLead::Derived(hit) => (None, Some(hit.id)),
     };
     let read = source.into_iter().flat_map(|source| derived.read_from(source.id));
     read.chain(drawn).chain(group.also.iter().copied()).filter_map(|id| memory.items().fact(id)).collect()

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Each was judged by a fit that had not seen its conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Stretch {
+pub struct ReliabilityBin {
     /// The mean of the stated probabilities, 0 to 1.
     pub stated: f64,
     /// The share of the questions that memory answers, 0 to 1.
@@ -16,7 +16,7 @@ pub struct Stretch {
     pub questions: usize,
 }
 
-impl Stretch {
+impl ReliabilityBin {
     pub(in crate::recall) fn is_sound(&self) -> bool {
         let share = 0.0..=1.0;
         share.contains(&self.stated) && share.contains(&self.answerable) && self.questions > 0
@@ -24,15 +24,15 @@ impl Stretch {
 }
 
 /// The expected calibration error: how far stated and true share are apart, by questions. 0 without any.
-pub fn calibration_error(curve: &[Stretch]) -> f64 {
+pub fn calibration_error(curve: &[ReliabilityBin]) -> f64 {
     let questions: usize = curve.iter().map(|one| one.questions).sum();
     let apart = curve.iter().map(|one| (one.stated - one.answerable).abs() * one.questions as f64);
     apart.sum::<f64>() / questions.max(1) as f64
 }
 
 /// The curve of the built-in calibration; docs/benchmarks.md has the command, docs/reliability.svg the same points.
-pub(in crate::recall) fn built_in() -> Vec<Stretch> {
-    let stretch = |(stated, answerable, questions): (f64, usize, usize)| Stretch {
+pub(in crate::recall) fn built_in() -> Vec<ReliabilityBin> {
+    let stretch = |(stated, answerable, questions): (f64, usize, usize)| ReliabilityBin {
         stated,
         answerable: answerable as f64 / questions as f64,
         questions,
@@ -62,6 +62,6 @@ mod tests {
         let curve = built_in();
         assert_eq!(curve.iter().map(|one| one.questions).sum::<usize>(), 1528);
         assert!((calibration_error(&curve) - 0.020).abs() < 0.0005, "{}", calibration_error(&curve));
-        assert!(curve.iter().all(Stretch::is_sound));
+        assert!(curve.iter().all(ReliabilityBin::is_sound));
     }
 }

@@ -16,9 +16,9 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::{DerivedChange, Evidence, Fact};
 use crate::items::Items;
 use crate::predicate::{Predicates, normal};
-use crate::recall::index::tokens::{self, Word, for_each_term};
+use crate::recall::index::tokens::{self, TextToken, for_each_term};
 use crate::recall::index::words::WordIndex;
-use crate::recall::query::about::Named;
+use crate::recall::query::about::NamedPerson;
 use crate::recall::query::plan::is_name_here;
 
 /// The words and sources of everything drawn. A projection: made from the items at any time.
@@ -27,7 +27,7 @@ pub struct DerivedIndex {
     pub(in crate::recall) words: WordIndex,
     /// By number.
     pub(in crate::recall) entries: Vec<ItemId>,
-    numbers: FxHashMap<ItemId, Entry>,
+    numbers: FxHashMap<ItemId, IndexEntry>,
     by_source: FxHashMap<ItemId, BTreeSet<ItemId>>,
     /// Names of those facts are about, the user apart, in lower-case words, by the first of them.
     subjects: HashMap<String, BTreeSet<Vec<String>>>,
@@ -37,7 +37,7 @@ pub struct DerivedIndex {
 
 /// What is kept of an item.
 #[derive(Debug, Clone)]
-struct Entry {
+struct IndexEntry {
     number: u32,
     terms: Box<[u32]>,
     /// What it says, as texts are compared.
@@ -80,7 +80,7 @@ impl DerivedIndex {
             let number = self.entries.len() as u32;
             self.words.add(None, &text);
             self.entries.push(id);
-            self.numbers.insert(id, Entry { number, terms: self.words.terms_of(&text).into(), wording });
+            self.numbers.insert(id, IndexEntry { number, terms: self.words.terms_of(&text).into(), wording });
         }
     }
 
@@ -100,7 +100,7 @@ impl DerivedIndex {
     }
 
     /// Whom "my" and the word after it mean, if that is one person and their name does not follow.
-    fn related(&self, text: &str, words: &[Word], at: usize) -> Option<Named> {
+    fn related(&self, text: &str, words: &[TextToken], at: usize) -> Option<NamedPerson> {
         let place = at + 1..at + 2;
         let relation = words.get(place.start).filter(|_| matches!(words[at].lower.as_str(), "my" | "our"))?;
         if words.get(place.end).is_some() && self.named_at(text, words, place.end).is_some() {
@@ -111,7 +111,7 @@ impl DerivedIndex {
         let [name] = known[..] else { return None };
         // Only of whom something is told.
         let name = tokens::words(name).into_iter().map(|word| word.lower).collect::<Vec<_>>();
-        self.subjects.get(name.first()?)?.contains(&name).then(|| Named { words: place, name: name.join(" ") })
+        self.subjects.get(name.first()?)?.contains(&name).then(|| NamedPerson { words: place, name: name.join(" ") })
     }
 
     /// Keeps whom a fact is about. Only names count: "the garden" is nobody.
@@ -125,7 +125,7 @@ impl DerivedIndex {
     }
 
     /// The people a text names, as far as facts are about them: by their whole name, else by a first name only one has.
-    pub(in crate::recall) fn named(&self, text: &str, words: &[Word]) -> Vec<Named> {
+    pub(in crate::recall) fn named(&self, text: &str, words: &[TextToken]) -> Vec<NamedPerson> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < words.len() {
@@ -136,7 +136,7 @@ impl DerivedIndex {
         found
     }
 
-    fn named_at(&self, text: &str, words: &[Word], at: usize) -> Option<Named> {
+    fn named_at(&self, text: &str, words: &[TextToken], at: usize) -> Option<NamedPerson> {
         let all = self.subjects.get(&words[at].lower)?;
         let is_whole = |name: &&Vec<String>| {
             words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
@@ -152,7 +152,7 @@ impl DerivedIndex {
         let only = || all.first().filter(|_| all.len() == 1).map(|name| (name, 1));
         let (name, length) = told_apart.or_else(whole).or_else(only)?;
         let place: Range<usize> = at..at + length;
-        is_name_here(text, words, &place).then(|| Named { words: place, name: name.join(" ") })
+        is_name_here(text, words, &place).then(|| NamedPerson { words: place, name: name.join(" ") })
     }
 
     /// Facts with some of these terms.
@@ -189,7 +189,7 @@ impl DerivedIndex {
 
     /// Bytes in memory, estimated from capacities.
     pub fn bytes(&self) -> usize {
-        let entry = size_of::<(ItemId, Entry)>() + size_of::<ItemId>();
+        let entry = size_of::<(ItemId, IndexEntry)>() + size_of::<ItemId>();
         let terms: usize = self.numbers.values().map(|entry| size_of_val(&*entry.terms) + entry.wording.len()).sum();
         let places: usize = self.by_source.values().map(|items| 48 + items.len() * size_of::<ItemId>()).sum();
         self.words.bytes() + self.entries.capacity() * entry + terms + places

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::id::{ItemId, ItemKind};
-use crate::memory::Held;
+use crate::memory::HeldSource;
 use crate::recall::index::dense::{DenseRows, EmbeddingKey, StoredVector, embedding_key, quantise};
 use crate::recall::index::passages::{self, searchable};
 use crate::recall::index::tokens;
@@ -55,7 +55,7 @@ impl Sources for [Source] {
     }
 }
 
-impl Sources for [Held] {
+impl Sources for [HeldSource] {
     fn source(&self, ordinal: u32) -> Option<&Source> {
         self.get(ordinal as usize).map(|held| &held.source)
     }

@@ -46,7 +46,7 @@ pub(in crate::recall) fn is_stop_word(word: &str) -> bool {
 
 /// A word of a text: lower case, without possessive 's, and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::recall) struct Word {
+pub(in crate::recall) struct TextToken {
     pub(in crate::recall) lower: String,
     /// First byte in the text.
     pub(in crate::recall) start: usize,
@@ -56,7 +56,7 @@ pub(in crate::recall) struct Word {
     pub(in crate::recall) end_possessive: usize,
 }
 
-impl Word {
+impl TextToken {
     pub(in crate::recall) fn is_possessive(&self) -> bool {
         self.end_possessive > self.end
     }
@@ -117,16 +117,16 @@ pub(in crate::recall) fn term_of(lower: &str) -> Option<String> {
 }
 
 /// True if these words stand in this order, one beside the other.
-pub(in crate::recall) fn has_phrase(words: &[Word], phrase: &[&str]) -> bool {
+pub(in crate::recall) fn has_phrase(words: &[TextToken], phrase: &[&str]) -> bool {
     !phrase.is_empty()
         && words.windows(phrase.len()).any(|run| run.iter().zip(phrase).all(|(word, wanted)| word.lower == *wanted))
 }
 
 /// The words of a text, stop words included.
-pub(in crate::recall) fn words(text: &str) -> Vec<Word> {
+pub(in crate::recall) fn words(text: &str) -> Vec<TextToken> {
     let mut words = Vec::new();
     for_each_word(text, &mut String::new(), |lower, span| {
-        words.push(Word {
+        words.push(TextToken {
             lower: lower.to_owned(),
             start: span.start,
             end: span.end,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::extract::USER;
 use crate::item::Fact;
-use crate::recall::index::tokens::{Word, has_phrase, is_stop_word};
+use crate::recall::index::tokens::{TextToken, has_phrase, is_stop_word};
 use crate::recall::query::when::says_when;
 
 /// The one person a question asks about.
@@ -18,7 +18,7 @@ pub struct About {
 
 /// A name in a question, with the words it takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::recall) struct Named {
+pub(in crate::recall) struct NamedPerson {
     pub(in crate::recall) words: Range<usize>,
     /// In lower case.
     pub(in crate::recall) name: String,
@@ -28,8 +28,8 @@ impl About {
     /// Reads whom the words are about. `named` are the people they name, `aliases` what the user is called beside
     /// [`USER`], `aside` words that tell a time by somebody's doings: they count where nobody else is named.
     pub(in crate::recall) fn of(
-        words: &[Word],
-        named: &[Named],
+        words: &[TextToken],
+        named: &[NamedPerson],
         aliases: &[String],
         aside: Option<&Range<usize>>,
     ) -> Option<Self> {
@@ -39,7 +39,7 @@ impl About {
         for part in [0..aside.start, aside.end..words.len()] {
             match Self::within(words, part, named, aliases) {
                 Ok(one) => found.extend(one),
-                Err(Several) => return None,
+                Err(SeveralPeople) => return None,
             }
         }
         match found.as_slice() {
@@ -49,11 +49,11 @@ impl About {
     }
 
     fn within(
-        words: &[Word],
+        words: &[TextToken],
         part: Range<usize>,
-        named: &[Named],
+        named: &[NamedPerson],
         aliases: &[String],
-    ) -> Result<Option<Self>, Several> {
+    ) -> Result<Option<Self>, SeveralPeople> {
         let user = || std::iter::once(USER.to_owned()).chain(aliases.iter().cloned()).collect::<Vec<_>>();
         let is_user = |name: &str| name == USER || aliases.iter().any(|alias| alias == name);
         let mut people: Vec<Vec<String>> = Vec::new();
@@ -73,7 +73,7 @@ impl About {
             0 if asks_you(&words[part]) => Ok(Some(Self { names: user(), sure: false })),
             0 => Ok(None),
             1 => Ok(people.pop().map(|names| Self { names, sure: first != First::WithOthers })),
-            _ => Err(Several),
+            _ => Err(SeveralPeople),
         }
     }
 
@@ -124,7 +124,7 @@ fn first_word(name: &str) -> &str {
 }
 
 /// More than one person.
-struct Several;
+struct SeveralPeople;
 
 /// What "I" and "my" say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +186,7 @@ const KIN: [&str; 44] = [
 /// "Tell me where Anna lives" does not ask about me.
 const TO_ME: [&str; 7] = ["tell", "show", "remind", "give", "let", "help", "ask"];
 
-fn first_person(words: &[Word]) -> First {
+fn first_person(words: &[TextToken]) -> First {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let mut found = First::Absent;
     let mut kin = false;
@@ -208,8 +208,8 @@ const ASKING: [&str; 12] = ["did", "do", "does", "had", "has", "have", "is", "wa
 
 /// The subject of a question that is written like a name, for questions that name nobody the memory knows: "Where does
 /// Pavel live?". Each of its words may stand for it.
-pub(in crate::recall) fn written(text: &str, words: &[Word]) -> Vec<Named> {
-    let is_capital = |word: &Word| {
+pub(in crate::recall) fn written(text: &str, words: &[TextToken]) -> Vec<NamedPerson> {
+    let is_capital = |word: &TextToken| {
         text[word.start..].starts_with(char::is_uppercase)
             && !is_stop_word(&word.lower)
             && !says_when(std::slice::from_ref(word))
@@ -217,7 +217,7 @@ pub(in crate::recall) fn written(text: &str, words: &[Word]) -> Vec<Named> {
     let follows = |at: &usize| ASKING.contains(&words[*at - 1].lower.as_str()) && is_capital(&words[*at]);
     let Some(first) = (1..words.len()).find(follows) else { return Vec::new() };
     let place = first..(first..words.len()).find(|at| !is_capital(&words[*at])).unwrap_or(words.len());
-    words[place.clone()].iter().map(|word| Named { words: place.clone(), name: word.lower.clone() }).collect()
+    words[place.clone()].iter().map(|word| NamedPerson { words: place.clone(), name: word.lower.clone() }).collect()
 }
 
 /// What only an assistant is asked.
@@ -239,7 +239,7 @@ const OF_AN_ASSISTANT: [&str; 14] = [
 ];
 
 /// "Where do you live?": an assistant asks the user.
-fn asks_you(words: &[Word]) -> bool {
+fn asks_you(words: &[TextToken]) -> bool {
     let has = |some: &[&str]| words.iter().any(|word| some.contains(&word.lower.as_str()));
     has(&["you", "your"]) && !has(&OF_AN_ASSISTANT)
 }
@@ -253,8 +253,8 @@ mod tests {
     fn read(text: &str, people: &[&str]) -> Option<(Vec<String>, bool)> {
         let words = words(text);
         let at = |name: &&str| words.iter().position(|word| word.lower == **name);
-        let named = |name: &&str| at(name).map(|at| Named { words: at..at + 1, name: (*name).to_owned() });
-        let named: Vec<Named> = people.iter().filter_map(named).collect();
+        let named = |name: &&str| at(name).map(|at| NamedPerson { words: at..at + 1, name: (*name).to_owned() });
+        let named: Vec<NamedPerson> = people.iter().filter_map(named).collect();
         About::of(&words, &named, &[], None).map(|about| (about.names, about.sure))
     }
 
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn whose_doings_tell_the_time_is_not_asked_about() {
         let words = words("Where did Anna live before I moved?");
-        let named = [Named { words: 2..3, name: "anna".to_owned() }];
+        let named = [NamedPerson { words: 2..3, name: "anna".to_owned() }];
         let about = About::of(&words, &named, &[], Some(&(4..7)));
         assert_eq!(about.map(|about| about.names), Some(vec!["anna".to_owned()]));
         assert_eq!(About::of(&words, &named, &[], None), None);

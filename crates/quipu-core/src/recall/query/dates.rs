@@ -5,7 +5,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use crate::recall::index::tokens::{Word, words};
+use crate::recall::index::tokens::{TextToken, words};
 use crate::recall::query::intervals::Interval;
 
 /// A date a question names. Without a year it means that day or month of every year.
@@ -168,7 +168,7 @@ pub(in crate::recall) fn named_dates(text: &str) -> Vec<NamedDate> {
 }
 
 /// The dates among the words of a text, each with the words it takes.
-pub(in crate::recall) fn dated(text: &str, words: &[Word]) -> Vec<(Range<usize>, NamedDate)> {
+pub(in crate::recall) fn dated(text: &str, words: &[TextToken]) -> Vec<(Range<usize>, NamedDate)> {
     let mut dates = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -187,7 +187,7 @@ pub(in crate::recall) fn dated(text: &str, words: &[Word]) -> Vec<(Range<usize>,
 /// Reads a date that starts at one word; hands it back, or nothing if it is impossible, with the words it takes.
 struct Reader<'a> {
     text: &'a str,
-    words: &'a [Word],
+    words: &'a [TextToken],
     at: usize,
 }
 

@@ -1,12 +1,12 @@
 //! Names in a question, of people and of anything else.
 
-use crate::recall::index::tokens::{Word, is_stop_word};
-use crate::recall::query::about::Named;
+use crate::recall::index::tokens::{TextToken, is_stop_word};
+use crate::recall::query::about::NamedPerson;
 use crate::recall::query::plan::is_name_here;
 use crate::recall::query::when::says_when;
 
 /// The people a question names, and what else is written like a name in it, each once and in their order.
-pub(in crate::recall) fn of(text: &str, words: &[Word], people: &[Named]) -> Vec<String> {
+pub(in crate::recall) fn of(text: &str, words: &[TextToken], people: &[NamedPerson]) -> Vec<String> {
     let is_capital = |at: &usize| {
         let word = &words[*at];
         let plain = is_stop_word(&word.lower) || says_when(std::slice::from_ref(word));
@@ -51,11 +51,11 @@ mod tests {
             ("What Happened On Monday?", vec!["Happened"]),
         ] {
             let all = words(text);
-            let people: Vec<Named> = all
+            let people: Vec<NamedPerson> = all
                 .iter()
                 .enumerate()
                 .filter(|(_, word)| word.lower == "anna")
-                .map(|(at, word)| Named { words: at..at + 1, name: word.lower.clone() })
+                .map(|(at, word)| NamedPerson { words: at..at + 1, name: word.lower.clone() })
                 .collect();
             assert_eq!(of(text, &all, &people), expected, "{text:?}");
         }

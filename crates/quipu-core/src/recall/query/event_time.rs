@@ -14,7 +14,7 @@ use crate::item::{Fact, FactStatus};
 use crate::items::Items;
 use crate::recall::answer::validity::Validity;
 use crate::recall::index::derived::asked_by;
-use crate::recall::index::tokens::{self, Word};
+use crate::recall::index::tokens::{self, TextToken};
 
 /// Words that tell a time by what happened then.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ enum Role {
 
 /// What of a fact the clause speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum FactTime {
     Beginning,
     End,
     Whole,
@@ -67,7 +67,7 @@ const AUXILIARIES: [&str; 18] = [
 ];
 
 /// The first occasion a question names; none if the whole question would be one.
-pub(in crate::recall) fn find(text: &str, words: &[Word]) -> Option<Occasion> {
+pub(in crate::recall) fn find(text: &str, words: &[TextToken]) -> Option<Occasion> {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     let role = |at: usize| {
         let auxiliary = AUXILIARIES.contains(&word(at + 1));
@@ -95,7 +95,7 @@ impl Occasion {
         &self,
         items: &Items,
         facts: &[&Fact],
-        (text, words): (&str, &[Word]),
+        (text, words): (&str, &[TextToken]),
         about: &[String],
     ) -> Option<Resolved> {
         let clause = &words[self.clause.clone()];
@@ -112,22 +112,22 @@ impl Occasion {
         self.time(part(clause, &terms), start, fact.valid_to)
     }
 
-    fn time(&self, part: Part, start: Timestamp, end: Option<Timestamp>) -> Option<Resolved> {
+    fn time(&self, part: FactTime, start: Timestamp, end: Option<Timestamp>) -> Option<Resolved> {
         let just_before = |time: Timestamp| time.checked_sub(SignedDuration::from_secs(1)).ok();
         let before =
             |time| Some(Resolved { validity: Validity::Within(Timestamp::MIN, time), near: Some(just_before(time)?) });
         let after = |time| Resolved { validity: Validity::Within(time, Timestamp::MAX), near: Some(time) };
         let at = |time| Resolved { validity: Validity::Now(Some(time)), near: None };
         match (self.role, part) {
-            (Role::Before, Part::End) => before(end?),
+            (Role::Before, FactTime::End) => before(end?),
             (Role::Before, _) => before(start),
-            (Role::After, Part::Beginning) => Some(after(start)),
+            (Role::After, FactTime::Beginning) => Some(after(start)),
             (Role::After, _) => Some(after(end?)),
-            (Role::Since, Part::End) => Some(Resolved { near: None, ..after(end?) }),
+            (Role::Since, FactTime::End) => Some(Resolved { near: None, ..after(end?) }),
             (Role::Since, _) => Some(Resolved { near: None, ..after(start) }),
-            (Role::When, Part::Beginning) => Some(at(start)),
-            (Role::When, Part::End) => Some(at(just_before(end?)?)),
-            (Role::When, Part::Whole) => {
+            (Role::When, FactTime::Beginning) => Some(at(start)),
+            (Role::When, FactTime::End) => Some(at(just_before(end?)?)),
+            (Role::When, FactTime::Whole) => {
                 Some(Resolved { validity: Validity::Within(start, end.unwrap_or(Timestamp::MAX)), near: None })
             }
         }
@@ -137,7 +137,7 @@ impl Occasion {
 /// How well a fact fits what a clause says; none if it does not.
 fn fit(
     fact: &Fact,
-    (clause, opens_like_a_name): (&[Word], bool),
+    (clause, opens_like_a_name): (&[TextToken], bool),
     terms: &BTreeSet<String>,
     about: &[String],
 ) -> Option<(bool, usize)> {
@@ -171,15 +171,15 @@ fn fit(
     (says_it || says_nothing).then_some((says_it, object.len()))
 }
 
-fn part(clause: &[Word], terms: &BTreeSet<String>) -> Part {
+fn part(clause: &[TextToken], terms: &BTreeSet<String>) -> FactTime {
     let says = |all: &[&str]| all.iter().any(|term| terms.contains(*term));
     let away = ["away", "out", "from"].iter().any(|word| clause.iter().any(|other| other.lower == **word));
     if says(&ENDS) || (says(&["move"]) && away) {
-        Part::End
+        FactTime::End
     } else if says(&BEGINS) {
-        Part::Beginning
+        FactTime::Beginning
     } else {
-        Part::Whole
+        FactTime::Whole
     }
 }
 

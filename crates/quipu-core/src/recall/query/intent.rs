@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::recall::index::tokens::{Word, has_phrase};
+use crate::recall::index::tokens::{TextToken, has_phrase};
 
 /// What the answer will be used for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ impl Intent {
     }
 
     /// What a question is for, as far as its words tell; else it wants to know.
-    pub(in crate::recall) fn of(words: &[Word]) -> Self {
+    pub(in crate::recall) fn of(words: &[TextToken]) -> Self {
         // "What should I do this week?" asks for a plan, "What should I choose?" for a decision.
         let to_do = has_phrase(words, &["should", "i", "do"]) && !has_phrase(words, &["should", "i", "do", "it"]);
         if to_do || has_phrase(words, &["should", "we", "do"]) {

@@ -6,7 +6,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::{Span, ToSpan};
 use serde::Serialize;
 
-use crate::recall::index::tokens::Word;
+use crate::recall::index::tokens::TextToken;
 use crate::recall::query::dates::{MONTHS, NamedDate, dated};
 
 /// A stretch of days; without a beginning or an end it is open there.
@@ -56,20 +56,20 @@ impl std::fmt::Display for Interval {
 /// The stretches a question names, in their order. Dates without a year are the latest that are not in the future.
 ///
 /// Impossible and absurd times ("100,000 years ago") are none.
-pub(in crate::recall) fn intervals(text: &str, words: &[Word], today: Date) -> Vec<Interval> {
+pub(in crate::recall) fn intervals(text: &str, words: &[TextToken], today: Date) -> Vec<Interval> {
     let found = named(text, words, today);
     Reader { words, today }.with_roles(&found)
 }
 
 /// The words that name times.
-pub(in crate::recall) fn places(text: &str, words: &[Word], today: Option<Date>) -> Vec<Range<usize>> {
+pub(in crate::recall) fn places(text: &str, words: &[TextToken], today: Option<Date>) -> Vec<Range<usize>> {
     let relative = today.map(|today| named(text, words, today)).unwrap_or_default();
     let written = dated(text, words).into_iter().map(|(range, _)| range);
     relative.into_iter().map(|(range, _)| range).chain(written).collect()
 }
 
 /// The stretches, each with the words it takes.
-fn named(text: &str, words: &[Word], today: Date) -> Vec<(Range<usize>, Interval)> {
+fn named(text: &str, words: &[TextToken], today: Date) -> Vec<(Range<usize>, Interval)> {
     let reader = Reader { words, today };
     let mut found: Vec<(Range<usize>, Interval)> = Vec::new();
     let written = dated(text, words);
@@ -89,7 +89,7 @@ fn named(text: &str, words: &[Word], today: Date) -> Vec<(Range<usize>, Interval
 }
 
 struct Reader<'a> {
-    words: &'a [Word],
+    words: &'a [TextToken],
     today: Date,
 }
 

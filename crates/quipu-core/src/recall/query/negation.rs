@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::recall::index::tokens::{self, Word};
+use crate::recall::index::tokens::{self, TextToken};
 
 /// What a question says no to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -50,7 +50,7 @@ const BESIDES: [&[&str]; 8] = [
 const NOT_DENIED: [&str; 6] = ["only", "just", "sure", "even", "yet", "necessarily"];
 
 impl Negation {
-    pub(in crate::recall) fn of(text: &str, words: &[Word]) -> Self {
+    pub(in crate::recall) fn of(text: &str, words: &[TextToken]) -> Self {
         let places = (0..words.len()).filter_map(|at| left_out(text, words, at)).collect::<Vec<_>>();
         let besides =
             places.iter().map(|(_, named)| text[words[named.start].start..words[named.end - 1].end].to_owned());
@@ -79,15 +79,15 @@ impl Negation {
 }
 
 /// True for "Where did I live before?". Yes or no is asked by "Have I been there before?", and that may still be so.
-fn ends_before(words: &[Word]) -> bool {
-    let is = |word: &Word, of: &[&str]| of.contains(&word.lower.as_str());
+fn ends_before(words: &[TextToken]) -> bool {
+    let is = |word: &TextToken, of: &[&str]| of.contains(&word.lower.as_str());
     let asks = words.first().is_some_and(|first| is(first, &["where", "what", "who", "which", "how"]));
     asks && words.last().is_some_and(|last| is(last, &["before"]))
         && words.iter().any(|word| is(word, &["did", "was", "were"]))
 }
 
 /// True if the word at a place denies what is asked. A question that opens with it denies nothing: "Don't I live in Porto?"
-fn denies(text: &str, words: &[Word], at: usize) -> bool {
+fn denies(text: &str, words: &[TextToken], at: usize) -> bool {
     let word = |at: usize| words.get(at).map_or("", |word| word.lower.as_str());
     // "don't" is the words "don" and "t".
     let contracted = word(at) == "t" && at > 1 && text[..words[at].start].ends_with(['\'', '\u{2019}']);
@@ -101,7 +101,7 @@ fn denies(text: &str, words: &[Word], at: usize) -> bool {
 
 /// What is left out from a place on: the words as a whole, and those that name it. A run of words written with capitals is
 /// a name; otherwise it goes to the end of the clause.
-fn left_out(text: &str, words: &[Word], at: usize) -> Option<(Range<usize>, Range<usize>)> {
+fn left_out(text: &str, words: &[TextToken], at: usize) -> Option<(Range<usize>, Range<usize>)> {
     let phrase = BESIDES.iter().find(|phrase| {
         words.len() - at > phrase.len() && phrase.iter().zip(&words[at..]).all(|(wanted, word)| word.lower == *wanted)
     })?;

@@ -14,8 +14,8 @@ use crate::memory::Memory;
 use crate::recall::answer::validity::Validity;
 use crate::recall::index::derived::{DerivedIndex, opposite_of};
 use crate::recall::index::passage_index::Index;
-use crate::recall::index::tokens::{self, Word};
-use crate::recall::query::about::{self, About, Named};
+use crate::recall::index::tokens::{self, TextToken};
+use crate::recall::query::about::{self, About, NamedPerson};
 use crate::recall::query::cues::QuestionForm;
 use crate::recall::query::dates::{self, NamedDate};
 use crate::recall::query::entities;
@@ -73,7 +73,7 @@ pub struct Query {
 
 /// What a question asks for, as far as it can be told from its words and the index's authors.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct QueryPlan {
     /// Distinct terms to find, names of authors left out unless nothing else is asked.
     pub terms: Vec<String>,
     /// The author whose words count more, by number in the index.
@@ -131,7 +131,7 @@ pub fn check_question(text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-impl Plan {
+impl QueryPlan {
     /// True if it asks for what may lie anywhere: a time, a session, what held once.
     pub(in crate::recall) fn reaches_back(&self) -> bool {
         let names_time = !self.dates.is_empty() || !self.intervals.is_empty();
@@ -219,7 +219,7 @@ impl Plan {
             own.into_iter().filter(|place| !known.contains(&place.start) && !left_out(place.start)).collect();
         if !own.is_empty() {
             self.is_asked_of_the_user(&words, &mentions, &own);
-            named.extend(own.into_iter().map(|words| Named { words, name: USER.to_owned() }));
+            named.extend(own.into_iter().map(|words| NamedPerson { words, name: USER.to_owned() }));
         }
         if named.is_empty() {
             named = about::written(&self.text, &words);
@@ -248,9 +248,9 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl QueryPlan {
     /// The question names the user: what they said, they said in the first person, and hardly ever with their name.
-    fn is_asked_of_the_user(&mut self, words: &[Word], mentions: &[Mention], own: &[Range<usize>]) {
+    fn is_asked_of_the_user(&mut self, words: &[TextToken], mentions: &[Mention], own: &[Range<usize>]) {
         if mentions.is_empty() {
             let mut places = said_of(words, mentions);
             places.extend(own.iter().cloned());
@@ -273,7 +273,7 @@ const NAMES: [&str; 2] = ["name", "nickname"];
 const NAME_CHARS_MIN: usize = 3;
 
 /// Where a text has the user's own name: what facts say they are called, or the user id, if that is a word.
-fn own_name(memory: &Memory, text: &str, words: &[Word]) -> Vec<Range<usize>> {
+fn own_name(memory: &Memory, text: &str, words: &[TextToken]) -> Vec<Range<usize>> {
     let told = memory
         .items()
         .facts()
@@ -306,15 +306,15 @@ fn own_name(memory: &Memory, text: &str, words: &[Word]) -> Vec<Range<usize>> {
     found
 }
 
-fn term_of(word: &Word) -> Option<String> {
+fn term_of(word: &TextToken) -> Option<String> {
     tokens::term_of(&word.lower)
 }
 
 /// The authors a question names, as facts would name them.
-fn authors(index: &Index, mentions: &[Mention]) -> Vec<Named> {
+fn authors(index: &Index, mentions: &[Mention]) -> Vec<NamedPerson> {
     let name = |mention: &Mention| {
         let name = index.author(mention.author)?.to_lowercase();
-        Some(Named { words: mention.first..mention.end, name })
+        Some(NamedPerson { words: mention.first..mention.end, name })
     };
     mentions.iter().filter_map(name).collect()
 }
@@ -327,7 +327,7 @@ struct Mention {
     end: usize,
 }
 
-fn mentions(index: &Index, text: &str, words: &[Word]) -> Vec<Mention> {
+fn mentions(index: &Index, text: &str, words: &[TextToken]) -> Vec<Mention> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -343,7 +343,7 @@ fn mentions(index: &Index, text: &str, words: &[Word]) -> Vec<Mention> {
 }
 
 /// The author whose whole name starts at a word, else the only one with that first name.
-fn longest_name(index: &Index, text: &str, words: &[Word], at: usize) -> Option<(u32, usize)> {
+fn longest_name(index: &Index, text: &str, words: &[TextToken], at: usize) -> Option<(u32, usize)> {
     let candidates = index.authors_starting_with(&words[at].lower);
     let is_whole = |name: &[String]| {
         words.len() - at >= name.len() && name.iter().zip(&words[at..]).all(|(part, word)| *part == word.lower)
@@ -359,7 +359,7 @@ fn longest_name(index: &Index, text: &str, words: &[Word], at: usize) -> Option<
 
 /// False for words that are more often no name: "Will", "May" and "Art" are names only where they are written like one and
 /// do not open the sentence.
-pub(in crate::recall) fn is_name_here(text: &str, words: &[Word], place: &Range<usize>) -> bool {
+pub(in crate::recall) fn is_name_here(text: &str, words: &[TextToken], place: &Range<usize>) -> bool {
     let word = &words[place.start];
     let doubtful = place.len() == 1
         && (tokens::is_stop_word(&word.lower)
@@ -370,7 +370,7 @@ pub(in crate::recall) fn is_name_here(text: &str, words: &[Word], place: &Range<
 }
 
 /// The authors named of whom something is asked: "besides Anna" asks nothing of Anna.
-fn mentions_besides(index: &Index, text: &str, words: &[Word], negation: &Negation) -> Vec<Mention> {
+fn mentions_besides(index: &Index, text: &str, words: &[TextToken], negation: &Negation) -> Vec<Mention> {
     let mut found = mentions(index, text, words);
     found.retain(|mention| !negation.places.iter().any(|place| place.contains(&mention.first)));
     found
@@ -384,13 +384,13 @@ fn turned(terms: Vec<String>, negation: &Negation) -> Vec<String> {
     terms.into_iter().map(|term| opposite_of(&term).map_or(term, str::to_owned)).collect()
 }
 
-fn terms(words: &[Word], mentions: &[Mention]) -> Vec<String> {
+fn terms(words: &[TextToken], mentions: &[Mention]) -> Vec<String> {
     let without = distinct(words, &|at| is_name(mentions, at));
     if without.is_empty() { distinct(words, &|_| false) } else { without }
 }
 
 /// The terms without names and these places; all of them if none are left.
-fn without(words: &[Word], mentions: &[Mention], places: &[Range<usize>]) -> Vec<String> {
+fn without(words: &[TextToken], mentions: &[Mention], places: &[Range<usize>]) -> Vec<String> {
     let left = distinct(words, &|at| is_name(mentions, at) || places.iter().any(|place| place.contains(&at)));
     if left.is_empty() { terms(words, mentions) } else { left }
 }
@@ -399,7 +399,7 @@ fn is_name(mentions: &[Mention], at: usize) -> bool {
     mentions.iter().any(|mention| (mention.first..mention.end).contains(&at))
 }
 
-fn distinct(words: &[Word], left_out: &dyn Fn(usize) -> bool) -> Vec<String> {
+fn distinct(words: &[TextToken], left_out: &dyn Fn(usize) -> bool) -> Vec<String> {
     let mut terms: Vec<String> = Vec::new();
     for (_, word) in words.iter().enumerate().filter(|(at, _)| !left_out(*at)) {
         if let Some(term) = term_of(word).filter(|term| !terms.contains(term)) {
@@ -410,7 +410,7 @@ fn distinct(words: &[Word], left_out: &dyn Fn(usize) -> bool) -> Vec<String> {
 }
 
 /// Where somebody is named who speaks in the first person; where nobody is, "the user" is.
-fn said_of(words: &[Word], mentions: &[Mention]) -> Vec<Range<usize>> {
+fn said_of(words: &[TextToken], mentions: &[Mention]) -> Vec<Range<usize>> {
     if !mentions.is_empty() {
         return mentions.iter().map(|mention| mention.first..mention.end).collect();
     }
@@ -420,7 +420,7 @@ fn said_of(words: &[Word], mentions: &[Mention]) -> Vec<Range<usize>> {
 
 /// `Anna's` becomes `my`, `Anna` becomes `I`: turns are said in the first person, and so should the question be. With two
 /// names both are replaced, which was measured to find more than leaving them.
-fn first_person(text: &str, words: &[Word], places: &[Range<usize>]) -> String {
+fn first_person(text: &str, words: &[TextToken], places: &[Range<usize>]) -> String {
     let mut said = String::with_capacity(text.len());
     let mut copied = 0;
     for place in places {
@@ -448,7 +448,7 @@ fn middle(validity: Validity) -> Option<Timestamp> {
 }
 
 /// For which time statements are asked: a time that is over, all times, or now.
-fn validity(words: &[Word], intervals: &[Interval], today: Option<Date>) -> Validity {
+fn validity(words: &[TextToken], intervals: &[Interval], today: Option<Date>) -> Validity {
     let over = |interval: &&Interval| today.is_some_and(|today| interval.is_before(today));
     if let Some(interval) = intervals.iter().find(over) {
         let start =

@@ -7,21 +7,21 @@ use crate::recall::index::passage_index::NONE;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(in crate::recall) struct Talk {
     /// By session.
-    sessions: Vec<Session>,
+    sessions: Vec<SpeakerCount>,
     passages: usize,
     /// Passages of sessions in which people talk among themselves.
     among_people: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Session {
+struct SpeakerCount {
     author: u32,
     has_several_authors: bool,
     has_reply: bool,
     passages: usize,
 }
 
-impl Session {
+impl SpeakerCount {
     fn among_people(&self) -> usize {
         if self.has_several_authors && !self.has_reply { self.passages } else { 0 }
     }
@@ -36,7 +36,7 @@ impl Talk {
         }
         let at = session as usize;
         if at >= self.sessions.len() {
-            let new = Session { author, has_several_authors: false, has_reply: false, passages: 0 };
+            let new = SpeakerCount { author, has_several_authors: false, has_reply: false, passages: 0 };
             self.sessions.resize(at + 1, new);
         }
         let one = &mut self.sessions[at];

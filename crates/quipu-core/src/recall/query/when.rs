@@ -1,6 +1,6 @@
 //! Whether a passage says when something was, and whether a question asks for it.
 
-use crate::recall::index::tokens::{Word, has_phrase};
+use crate::recall::index::tokens::{TextToken, has_phrase};
 
 /// Words that place what is told in time.
 const TIMES: [&str; 40] = [
@@ -66,7 +66,7 @@ const ASKS: [&[&str]; 11] = [
 ];
 
 /// True if the words name a time: a day, a month, a year, a season or a stretch of them.
-pub(in crate::recall) fn says_when(words: &[Word]) -> bool {
+pub(in crate::recall) fn says_when(words: &[TextToken]) -> bool {
     let names = |at: usize| {
         let word = words[at].lower.as_str();
         let led = || at > 0 && BEFORE_A_MONTH.contains(&words[at - 1].lower.as_str());
@@ -77,7 +77,7 @@ pub(in crate::recall) fn says_when(words: &[Word]) -> bool {
 }
 
 /// True if the words ask for a time.
-pub(in crate::recall) fn asks_when(words: &[Word]) -> bool {
+pub(in crate::recall) fn asks_when(words: &[TextToken]) -> bool {
     words.first().is_some_and(|first| first.lower == "when") || ASKS.iter().any(|phrase| has_phrase(words, phrase))
 }
 

@@ -12,7 +12,7 @@ use crate::memory::Memory;
 use crate::predicate::{Predicates, normal};
 use crate::recall::answer::validity::Validity;
 use crate::recall::index::derived::{asked_by, terms};
-use crate::recall::query::plan::Plan;
+use crate::recall::query::plan::QueryPlan;
 
 /// A field of the core document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -34,7 +34,7 @@ const SHARE_MIN: f32 = 0.5;
 
 /// The fields that speak of what is asked, best first. The document is the user's: where somebody else is asked about, only
 /// fields that name them count.
-pub fn core_fields(memory: &Memory, plan: &Plan) -> Vec<CoreField> {
+pub fn core_fields(memory: &Memory, plan: &QueryPlan) -> Vec<CoreField> {
     let mut leaves = Vec::new();
     collect(memory.core(), &mut String::new(), &mut leaves);
     // The document says what holds now: where another time is asked for, a field counts if the fact behind it held then and says

@@ -8,7 +8,7 @@ use crate::item::{Fact, FactStatus};
 use crate::memory::Memory;
 use crate::recall::index::derived::{DerivedIndex, asked_by, each_source, sources, terms};
 use crate::recall::index::words::SCORE_MAX;
-use crate::recall::query::plan::Plan;
+use crate::recall::query::plan::QueryPlan;
 use crate::recall::rank::candidates::{Arm, Arms, Evidence};
 use crate::recall::rank::score::{Contributions, Features, features, score_max};
 use crate::recall::rank::select::{Hit, Scored};
@@ -55,7 +55,7 @@ pub(in crate::recall) struct ItemScoringContext<'a> {
     pub(in crate::recall) memory: &'a Memory,
     pub(in crate::recall) derived: &'a DerivedIndex,
     pub(in crate::recall) evidence: &'a Evidence<'a>,
-    pub(in crate::recall) plan: &'a Plan,
+    pub(in crate::recall) plan: &'a QueryPlan,
     pub(in crate::recall) weights: &'a Features,
     /// What is not looked at.
     pub(in crate::recall) out: Option<&'a BTreeSet<ItemId>>,

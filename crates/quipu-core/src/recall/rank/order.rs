@@ -9,7 +9,7 @@ use crate::id::{ItemId, ItemKind};
 use crate::item::FactType;
 use crate::limit;
 use crate::memory::Memory;
-use crate::recall::answer::group::{Group, Lead};
+use crate::recall::answer::group::{AnswerGroup, GroupLead};
 use crate::recall::index::passage_index::Index;
 use crate::recall::rank::items::DerivedHit;
 use crate::recall::rank::profile::{Confidence, Order, Profile, Similarity};
@@ -101,7 +101,7 @@ pub(in crate::recall) struct RankContext<'a> {
 
 impl RankContext<'_> {
     /// Gives every answer its standing and puts them in order, the best `k` left.
-    pub(in crate::recall) fn rank(&self, groups: &mut Vec<Group>, k: usize) {
+    pub(in crate::recall) fn rank(&self, groups: &mut Vec<AnswerGroup>, k: usize) {
         let passages: Vec<Option<u32>> = groups.iter().map(|group| passage(self.index, &group.lead)).collect();
         let by_priority = self.profile.order == Order::Priority;
         let agreement = Agreement::new(self.index, &passages, if by_priority { passages.len() } else { k });
@@ -109,8 +109,8 @@ impl RankContext<'_> {
         let feels = self.feeling(self.question);
         for (group, passage) in groups.iter_mut().zip(&passages) {
             let made_of = match &group.lead {
-                Lead::Source(hit) => &hit.contributions,
-                Lead::Derived(hit) => &hit.contributions,
+                GroupLead::Source(hit) => &hit.contributions,
+                GroupLead::Derived(hit) => &hit.contributions,
             };
             group.cosine = if self.cosine_weight > 0.0 { made_of.x / self.cosine_weight } else { 0.0 };
             if by_priority {
@@ -118,7 +118,7 @@ impl RankContext<'_> {
             }
             group.standing = self.standing(group, *passage, &goal, feels);
         }
-        let value = |group: &Group| match self.profile.order {
+        let value = |group: &AnswerGroup| match self.profile.order {
             Order::Relevance => group.standing.relevance,
             Order::Priority => group.standing.priority,
         };
@@ -130,7 +130,7 @@ impl RankContext<'_> {
             order = self.diverse(&order, &values, &passages, k);
         }
         order.truncate(k);
-        let mut taken: Vec<Option<Group>> = std::mem::take(groups).into_iter().map(Some).collect();
+        let mut taken: Vec<Option<AnswerGroup>> = std::mem::take(groups).into_iter().map(Some).collect();
         groups.extend(order.iter().filter_map(|&at| taken[at].take()));
         if !by_priority {
             // Votes changed nothing in the order: only what is returned needs them.
@@ -142,15 +142,15 @@ impl RankContext<'_> {
     }
 
     /// Spreads answers over the time of the memory: of each of [`STRETCHES`] the best, then of each the next, and so on.
-    pub(in crate::recall) fn spread(&self, groups: &mut [Group]) {
+    pub(in crate::recall) fn spread(&self, groups: &mut [AnswerGroup]) {
         let last = self.memory.sources().len().max(1);
-        let ordinal = |group: &Group| match &group.lead {
-            Lead::Source(hit) => Some(hit.ordinal as usize),
-            Lead::Derived(hit) => hit.witness.map(|ordinal| ordinal as usize),
+        let ordinal = |group: &AnswerGroup| match &group.lead {
+            GroupLead::Source(hit) => Some(hit.ordinal as usize),
+            GroupLead::Derived(hit) => hit.witness.map(|ordinal| ordinal as usize),
         };
-        let stretch = |group: &Group| ordinal(group).map_or(0, |at| (at * STRETCHES / last).min(STRETCHES - 1));
+        let stretch = |group: &AnswerGroup| ordinal(group).map_or(0, |at| (at * STRETCHES / last).min(STRETCHES - 1));
         let mut met = [0usize; STRETCHES];
-        let mut keyed: Vec<(usize, Group)> = Vec::with_capacity(groups.len());
+        let mut keyed: Vec<(usize, AnswerGroup)> = Vec::with_capacity(groups.len());
         for group in groups.iter() {
             let at = stretch(group);
             keyed.push((met[at], group.clone()));
@@ -161,7 +161,13 @@ impl RankContext<'_> {
         groups.iter_mut().zip(keyed).for_each(|(place, (_, group))| *place = group);
     }
 
-    fn standing(&self, group: &Group, passage: Option<u32>, goals: &[Vec<i8>], feels: Option<f64>) -> UsageScores {
+    fn standing(
+        &self,
+        group: &AnswerGroup,
+        passage: Option<u32>,
+        goals: &[Vec<i8>],
+        feels: Option<f64>,
+    ) -> UsageScores {
         let about = self.about(group);
         let weights = &self.profile.relevance;
         let query = match self.profile.similarity {
@@ -241,9 +247,9 @@ impl RankContext<'_> {
         taken
     }
 
-    fn about(&self, group: &Group) -> About<'_> {
+    fn about(&self, group: &AnswerGroup) -> About<'_> {
         match &group.lead {
-            Lead::Source(hit) => {
+            GroupLead::Source(hit) => {
                 let held = &self.memory.sources()[hit.ordinal as usize];
                 let source = &held.source;
                 About {
@@ -256,7 +262,7 @@ impl RankContext<'_> {
                     reliability: held.from.reliability(),
                 }
             }
-            Lead::Derived(hit) => about_item(self.memory, hit.id, hit.witness),
+            GroupLead::Derived(hit) => about_item(self.memory, hit.id, hit.witness),
         }
     }
 }
@@ -374,10 +380,10 @@ struct About<'a> {
     reliability: f64,
 }
 
-fn passage(index: &Index, lead: &Lead) -> Option<u32> {
+fn passage(index: &Index, lead: &GroupLead) -> Option<u32> {
     match lead {
-        Lead::Source(hit) => Some(hit.passage),
-        Lead::Derived(hit) => hit.witness.and_then(|ordinal| first_passage(index, ordinal)),
+        GroupLead::Source(hit) => Some(hit.passage),
+        GroupLead::Derived(hit) => hit.witness.and_then(|ordinal| first_passage(index, ordinal)),
     }
 }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::UserId;
-use crate::recall::answer::decision::{Calibration, Thresholds};
-use crate::recall::answer::reliability::{self, Stretch};
+use crate::recall::answer::decision::{Calibration, VerdictThresholds};
+use crate::recall::answer::reliability::{self, ReliabilityBin};
 use crate::recall::rank::score::{Features, Weights};
 use crate::refusal::Refusal;
 
@@ -99,9 +99,9 @@ pub struct Profile {
     /// The same for memories in which a user talks with an assistant, once tokens were compared.
     pub calibration_of_assistant: Calibration,
     /// What was measured with `calibration`; empty if nothing was.
-    pub reliability: Vec<Stretch>,
+    pub reliability: Vec<ReliabilityBin>,
     /// What is done at which probability.
-    pub decision: Thresholds,
+    pub decision: VerdictThresholds,
 }
 
 /// Fitted by `quipu eval calibrate` on LoCoMo; docs/benchmarks.md has the command and the curve.
@@ -138,7 +138,7 @@ impl Default for Profile {
             calibration_without_tokens: CALIBRATION_WITHOUT_TOKENS,
             calibration_of_assistant: CALIBRATION_OF_ASSISTANT,
             reliability: reliability::built_in(),
-            decision: Thresholds::default(),
+            decision: VerdictThresholds::default(),
         }
     }
 }
@@ -177,7 +177,7 @@ impl Profile {
         let wrong = |what: &str, must: &str| Err(Refusal::invalid(format!("profile `{name}`: {what} must be {must}")));
         let mut value =
             serde_json::to_value(self).map_err(|error| Refusal::invalid(format!("profile `{name}`: {error}")))?;
-        if !self.reliability.iter().all(Stretch::is_sound) {
+        if !self.reliability.iter().all(ReliabilityBin::is_sound) {
             return wrong(
                 "reliability",
                 "stretches with `stated` and `answerable` between 0 and 1 and some `questions`",
@@ -195,7 +195,7 @@ impl Profile {
         if self.aging.episodic_days <= 0.0 || self.aging.profile_days <= 0.0 {
             return wrong("aging", "more than 0 days");
         }
-        let Thresholds { abstain_below, answer_from, confident_from } = self.decision;
+        let VerdictThresholds { abstain_below, answer_from, confident_from } = self.decision;
         if !(0.0..=1.0).contains(&abstain_below) || !(abstain_below..=1.0).contains(&answer_from) {
             return wrong("decision", "0 ≤ abstain_below ≤ answer_from ≤ 1");
         }

@@ -9,12 +9,12 @@ use jiff::Timestamp;
 
 use crate::core_document::Registry;
 use crate::event::{Change, SourceKind, Trust};
-use crate::evolve::Schema;
+use crate::evolve::GrownSchema;
 use crate::extract::{FactCandidate, Stance};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{
-    Decision, DerivedChange, Fact, FactChange, FactStatus, Proposed, RejectedValue, Review, ReviewKind, TenetChange,
-    TenetStatus, TimeSpan,
+    DerivedChange, Fact, FactChange, FactStatus, ProposedEdit, RejectedValue, Review, ReviewDecision, ReviewKind,
+    TenetChange, TenetStatus, TimeSpan,
 };
 use crate::memory::Memory;
 use crate::predicate::{Cardinality, Predicates, normal};
@@ -47,7 +47,7 @@ impl DecisionContext<'_> {
     ///
     /// # Errors
     /// `NotFound` without such a review; `Refused` if it is decided already.
-    pub fn review(&self, id: ItemId, decision: &Decision, name: NewItemId<'_>) -> Result<Vec<Change>, Refusal> {
+    pub fn review(&self, id: ItemId, decision: &ReviewDecision, name: NewItemId<'_>) -> Result<Vec<Change>, Refusal> {
         let missing = || Refusal::not_found(format!("nothing called {id} waits for a decision"));
         let review = self.memory.items().review(id).ok_or_else(missing)?;
         if let Some((_, seq)) = &review.decided {
@@ -92,7 +92,7 @@ impl DecisionContext<'_> {
         }
         let mut work = DecisionBuilder::new(self);
         let declined =
-            |review: &Review| DerivedChange::ReviewDecided { review: review.id, decision: Decision::Declined };
+            |review: &Review| DerivedChange::ReviewDecided { review: review.id, decision: ReviewDecision::Declined };
         work.drawn.extend(items.waiting_about(item).map(declined));
         work.take_back(item, reason);
         Ok(work.finish())
@@ -151,7 +151,7 @@ impl DecisionContext<'_> {
                 core.take_value(self.predicates, fact);
             }
         }
-        let unpromoted = Schema::default();
+        let unpromoted = GrownSchema::default();
         for fact in items.facts().filter(counts) {
             if !schema.is_empty() {
                 core.take_stray(self.predicates, &unpromoted, fact);
@@ -215,11 +215,11 @@ impl<'a> DecisionBuilder<'a> {
         }));
     }
 
-    fn tenet(&mut self, review: &Review, decision: &Decision) {
+    fn tenet(&mut self, review: &Review, decision: &ReviewDecision) {
         let (status, text) = match decision {
-            Decision::Approved => (TenetStatus::Confirmed, None),
-            Decision::Edited { text } => (TenetStatus::Confirmed, Some(text.clone())),
-            Decision::Declined => (TenetStatus::Outdated, None),
+            ReviewDecision::Approved => (TenetStatus::Confirmed, None),
+            ReviewDecision::Edited { text } => (TenetStatus::Confirmed, Some(text.clone())),
+            ReviewDecision::Declined => (TenetStatus::Outdated, None),
         };
         self.drawn.push(DerivedChange::TenetChanged(TenetChange { tenet: review.about, status: Some(status), text }));
     }
@@ -229,15 +229,15 @@ impl<'a> DecisionBuilder<'a> {
         found.ok_or_else(|| Refusal::not_found(format!("the fact {id} that waits is gone")))
     }
 
-    fn fact(&mut self, review: &Review, decision: &Decision, name: NewItemId<'_>) -> Result<(), Refusal> {
+    fn fact(&mut self, review: &Review, decision: &ReviewDecision, name: NewItemId<'_>) -> Result<(), Refusal> {
         let fact = self.about(review.about)?;
         match decision {
-            Decision::Approved => self.accept(fact),
-            Decision::Edited { text } => {
+            ReviewDecision::Approved => self.accept(fact),
+            ReviewDecision::Edited { text } => {
                 self.set(fact.id, FactStatus::Corrected, None);
                 self.enter(fact, text, Vec::new(), name);
             }
-            Decision::Declined => {
+            ReviewDecision::Declined => {
                 self.set(fact.id, FactStatus::Retracted, None);
                 self.reject(fact);
             }
@@ -245,19 +245,19 @@ impl<'a> DecisionBuilder<'a> {
         Ok(())
     }
 
-    fn conflict(&mut self, review: &Review, decision: &Decision, name: NewItemId<'_>) -> Result<(), Refusal> {
+    fn conflict(&mut self, review: &Review, decision: &ReviewDecision, name: NewItemId<'_>) -> Result<(), Refusal> {
         let fact = self.about(review.about)?;
         let rival = review.against.and_then(|id| self.desk.memory.items().fact(id));
         match (decision, rival) {
-            (Decision::Approved, Some(rival)) => {
+            (ReviewDecision::Approved, Some(rival)) => {
                 self.core.take(self.desk.predicates, rival);
                 self.accept(fact);
                 if !fact.single && rival.is_active() {
                     self.set(rival.id, FactStatus::Superseded, fact.valid_from.or(Some(self.desk.now)));
                 }
             }
-            (Decision::Declined, Some(_)) => self.set(fact.id, FactStatus::Corrected, None),
-            (Decision::Edited { text }, Some(rival)) => {
+            (ReviewDecision::Declined, Some(_)) => self.set(fact.id, FactStatus::Corrected, None),
+            (ReviewDecision::Edited { text }, Some(rival)) => {
                 self.set(fact.id, FactStatus::Corrected, None);
                 self.core.take(self.desk.predicates, rival);
                 if !fact.single && rival.is_active() {
@@ -266,12 +266,12 @@ impl<'a> DecisionBuilder<'a> {
                 self.enter(fact, text, Vec::new(), name);
             }
             // "Is this still so?"
-            (Decision::Approved, None) => {}
-            (Decision::Declined, None) => {
+            (ReviewDecision::Approved, None) => {}
+            (ReviewDecision::Declined, None) => {
                 self.core.take(self.desk.predicates, fact);
                 self.set(fact.id, FactStatus::Superseded, Some(self.desk.now));
             }
-            (Decision::Edited { text }, None) => {
+            (ReviewDecision::Edited { text }, None) => {
                 self.core.take(self.desk.predicates, fact);
                 if !fact.single {
                     self.set(fact.id, FactStatus::Corrected, None);
@@ -292,28 +292,28 @@ impl<'a> DecisionBuilder<'a> {
     }
 
     /// What an edit that was proposed, or made by hand on a page, asks for.
-    fn edit(&mut self, review: &Review, decision: &Decision, name: NewItemId<'_>) -> Result<(), Refusal> {
-        let (Some(proposed), false) = (&review.proposed, *decision == Decision::Declined) else { return Ok(()) };
+    fn edit(&mut self, review: &Review, decision: &ReviewDecision, name: NewItemId<'_>) -> Result<(), Refusal> {
+        let (Some(proposed), false) = (&review.proposed, *decision == ReviewDecision::Declined) else { return Ok(()) };
         let edited = match decision {
-            Decision::Edited { text } => Some(text.as_str()),
-            Decision::Approved | Decision::Declined => None,
+            ReviewDecision::Edited { text } => Some(text.as_str()),
+            ReviewDecision::Approved | ReviewDecision::Declined => None,
         };
         match proposed {
-            Proposed::Value { object } => {
+            ProposedEdit::Value { object } => {
                 let fact = self.about(review.about)?;
                 self.replace(fact, edited.unwrap_or(object), name);
             }
-            Proposed::Score { score } => {
+            ProposedEdit::Score { score } => {
                 let given = edited.map_or(Some(*score), |text| text.trim().parse().ok());
                 let wrong = || Refusal::invalid("a score goes from 0 to 10");
                 let score = given.filter(|score| *score <= 10).ok_or_else(wrong)?;
                 let fact = FactChange { user_fact_score: Some(score), ..FactChange::of(review.about) };
                 self.drawn.push(DerivedChange::FactChanged(fact));
             }
-            Proposed::Gone => self.take_back(review.about, &review.reason),
+            ProposedEdit::Gone => self.take_back(review.about, &review.reason),
             // The words themselves are recorded and read by whoever asked.
-            Proposed::Said { instead_of: Some(fact), .. } => self.wrong(self.about(*fact)?),
-            Proposed::Said { instead_of: None, .. } => {}
+            ProposedEdit::Said { instead_of: Some(fact), .. } => self.wrong(self.about(*fact)?),
+            ProposedEdit::Said { instead_of: None, .. } => {}
         }
         Ok(())
     }

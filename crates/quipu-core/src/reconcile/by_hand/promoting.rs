@@ -2,8 +2,8 @@
 
 use crate::core_document::Categories;
 use crate::event::Change;
-use crate::evolve::{self, Plan, PromotionRequest};
-use crate::item::{Decision, DerivedChange, Review, ReviewKind};
+use crate::evolve::{self, PromotionPlan, PromotionRequest};
+use crate::item::{DerivedChange, Review, ReviewDecision, ReviewKind};
 use crate::reconcile::by_hand::decisions::DecisionContext;
 use crate::refusal::Refusal;
 
@@ -18,7 +18,11 @@ impl DecisionContext<'_> {
     ///
     /// # Errors
     /// As [`evolve::plan`].
-    pub fn promote(&self, candidate: &str, asked: PromotionRequest<'_>) -> Result<(Vec<Change>, Plan), Refusal> {
+    pub fn promote(
+        &self,
+        candidate: &str,
+        asked: PromotionRequest<'_>,
+    ) -> Result<(Vec<Change>, PromotionPlan), Refusal> {
         let plan = evolve::plan(self.memory, self.categories(), candidate, asked)?;
         let promoted = &plan.promotion;
         let mut changes = plan.clone().changes();
@@ -28,7 +32,8 @@ impl DecisionContext<'_> {
         };
         for review in self.memory.items().waiting().filter(about) {
             let asked = review.promotion.as_ref().is_some_and(|asked| asked.name == promoted.name);
-            let decision = if asked { Decision::Approved } else { Decision::Edited { text: promoted.name.clone() } };
+            let decision =
+                if asked { ReviewDecision::Approved } else { ReviewDecision::Edited { text: promoted.name.clone() } };
             changes.push(Change::Drawn(DerivedChange::ReviewDecided { review: review.id, decision }));
         }
         Ok((changes, plan))
@@ -38,15 +43,15 @@ impl DecisionContext<'_> {
     pub(in crate::reconcile) fn proposed_category(
         &self,
         review: &Review,
-        decision: &Decision,
+        decision: &ReviewDecision,
     ) -> Result<Vec<Change>, Refusal> {
         let asked = review.promotion.as_ref();
         let asked = asked.ok_or_else(|| Refusal::refused(format!("{} proposes no category", review.id)))?;
         let name = match decision {
-            Decision::Approved => asked.name.as_str(),
-            Decision::Edited { text } => text.trim(),
-            Decision::Declined => {
-                let declined = DerivedChange::ReviewDecided { review: review.id, decision: Decision::Declined };
+            ReviewDecision::Approved => asked.name.as_str(),
+            ReviewDecision::Edited { text } => text.trim(),
+            ReviewDecision::Declined => {
+                let declined = DerivedChange::ReviewDecided { review: review.id, decision: ReviewDecision::Declined };
                 return Ok(vec![Change::Drawn(declined)]);
             }
         };

@@ -3,13 +3,13 @@
 use crate::artifact::{clipped, reworded};
 use crate::event::Actor;
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Proposed, Review, ReviewKind};
+use crate::item::{ProposedEdit, Review, ReviewKind};
 use crate::reconcile::DecisionContext;
 use crate::refusal::Refusal;
 
 /// What somebody who may not do it would have done to an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ProposedAction {
     /// It is taken back.
     Gone,
     /// It says this.
@@ -22,7 +22,7 @@ impl DecisionContext<'_> {
     /// # Errors
     /// `NotFound` without such an item; `Refused` for what was said or imported, for what holds no longer, and for other words for
     /// anything but a fact; `Invalid` for no words.
-    pub fn propose(&self, item: ItemId, wanted: &Wanted, reason: &str, id: ItemId) -> Result<Review, Refusal> {
+    pub fn propose(&self, item: ItemId, wanted: &ProposedAction, reason: &str, id: ItemId) -> Result<Review, Refusal> {
         let items = self.memory.items();
         if self.memory.find(item).is_some() {
             let text = format!("{item} is what was said, word for word: only the user can take that away");
@@ -39,20 +39,22 @@ impl DecisionContext<'_> {
         }
         let says = clipped(items.text(item).unwrap_or_default());
         let (proposed, question) = match (wanted, fact) {
-            (Wanted::Gone, _) => (Proposed::Gone, format!("An agent would take back “{says}”. Take it back?")),
-            (Wanted::Reworded(text), _) if text.trim().is_empty() => {
+            (ProposedAction::Gone, _) => {
+                (ProposedEdit::Gone, format!("An agent would take back “{says}”. Take it back?"))
+            }
+            (ProposedAction::Reworded(text), _) if text.trim().is_empty() => {
                 return Err(Refusal::invalid("other words for an item are not none"));
             }
-            (Wanted::Reworded(text), Some(fact))
+            (ProposedAction::Reworded(text), Some(fact))
                 if fact.text.trim_end_matches('.') == text.trim().trim_end_matches('.') =>
             {
                 return Err(Refusal::refused(format!("{item} says so already")));
             }
-            (Wanted::Reworded(text), Some(fact)) => {
+            (ProposedAction::Reworded(text), Some(fact)) => {
                 let now = clipped(text.trim());
                 (reworded(fact, text.trim()), format!("An agent would have “{says}” say “{now}”. Change it?"))
             }
-            (Wanted::Reworded(_), None) => {
+            (ProposedAction::Reworded(_), None) => {
                 let text =
                     format!("{item} is no fact: only facts get other words. Have it taken back, and add what is right");
                 return Err(Refusal::refused(text));

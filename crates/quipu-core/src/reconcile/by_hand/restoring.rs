@@ -18,7 +18,7 @@ use crate::reconcile::same::same_value;
 
 /// An event that no longer applies, and what is known of it from before.
 #[derive(Debug, Clone, Copy)]
-pub struct Skipped<'a> {
+pub struct SkippedEvent<'a> {
     /// The event.
     pub event: &'a Event,
     /// The memory in which it applied.
@@ -32,7 +32,7 @@ impl DecisionContext<'_> {
     ///
     /// Facts keep their ids. One that was heard again stands on the words that are left. One that a later event ended stays
     /// ended. An edit of the core document by hand is made again where it fits.
-    pub fn restored(&self, skipped: &Skipped<'_>) -> Vec<Change> {
+    pub fn restored(&self, skipped: &SkippedEvent<'_>) -> Vec<Change> {
         let mut work = Restoring {
             ink: DecisionBuilder::new(self),
             skipped,
@@ -93,7 +93,7 @@ impl DecisionContext<'_> {
 
 struct Restoring<'a> {
     ink: DecisionBuilder<'a>,
-    skipped: &'a Skipped<'a>,
+    skipped: &'a SkippedEvent<'a>,
     /// Facts that are recorded again.
     facts: BTreeMap<ItemId, Fact>,
     made: Vec<ItemId>,

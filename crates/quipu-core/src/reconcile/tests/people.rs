@@ -7,8 +7,8 @@ use crate::core_document;
 use crate::event::{Actor, Change, SourceKind};
 use crate::extract::{Extraction, FactCandidate, Stance, TenetCandidate};
 use crate::id::{ItemId, ItemKind};
-use crate::item::{Decision, DerivedChange, FactStatus, Proposed};
-use crate::reconcile::Wanted;
+use crate::item::{DerivedChange, FactStatus, ProposedEdit, ReviewDecision};
+use crate::reconcile::ProposedAction;
 
 fn imported(world: &mut World, candidate: FactCandidate) {
     let found = Extraction { facts: vec![candidate], ..Extraction::default() };
@@ -21,10 +21,10 @@ fn approving_makes_a_waiting_fact_count() {
     world.says("2024-01-01", claim("lives_in", "Oslo", Stance::Holds));
     imported(&mut world, claim("diet", "vegan", Stance::Holds));
     let review = world.waiting()[0];
-    world.decides(review, Decision::Approved);
+    world.decides(review, ReviewDecision::Approved);
     assert_eq!(world.active("diet"), ["vegan"]);
     assert_eq!(world.core("/dietaryProfile/diet"), Some(json!("vegan")));
-    assert!(world.desk(|desk, name| desk.review(review, &Decision::Approved, name)).is_err(), "once");
+    assert!(world.desk(|desk, name| desk.review(review, &ReviewDecision::Approved, name)).is_err(), "once");
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn declining_keeps_a_value_out_for_good() {
     let mut world = World::new();
     imported(&mut world, claim("diet", "vegan", Stance::Holds));
     let review = world.waiting()[0];
-    world.decides(review, Decision::Declined);
+    world.decides(review, ReviewDecision::Declined);
     assert_eq!(world.objects("diet", FactStatus::Retracted), ["vegan"]);
     let found = Extraction { facts: vec![claim("diet", "Vegan", Stance::Holds)], ..Extraction::default() };
     let report = world.hears("2024-08-01", SourceKind::Imported, found);
@@ -45,7 +45,7 @@ fn an_edit_puts_the_right_value_in_place() {
     let mut world = World::new();
     imported(&mut world, claim("diet", "vegan", Stance::Holds));
     let review = world.waiting()[0];
-    world.decides(review, Decision::Edited { text: "vegetarian".to_owned() });
+    world.decides(review, ReviewDecision::Edited { text: "vegetarian".to_owned() });
     assert_eq!(world.active("diet"), ["vegetarian"]);
     assert_eq!(world.core("/dietaryProfile/diet"), Some(json!("vegetarian")));
 }
@@ -157,7 +157,7 @@ fn a_tenet_that_was_declined_is_not_asked_again_for_no_more_reason() {
         let report = world.hears_text("2024-02-01", SourceKind::ToolOutput, text, found);
         let waiting = world.waiting();
         if let Some(review) = waiting.first() {
-            world.decides(*review, Decision::Declined);
+            world.decides(*review, ReviewDecision::Declined);
         }
         (waiting.len(), report.refused)
     };
@@ -211,7 +211,7 @@ fn approving_what_was_told_of_the_past_makes_history() {
     let mut world = World::new();
     imported(&mut world, claim("has_condition", "asthma", Stance::Held));
     let review = world.waiting()[0];
-    world.decides(review, Decision::Approved);
+    world.decides(review, ReviewDecision::Approved);
     assert_eq!(world.active("has_condition"), Vec::<String>::new());
     assert_eq!(world.objects("has_condition", FactStatus::Superseded), ["asthma"]);
     assert_eq!(world.core("/healthProfile"), None);
@@ -233,7 +233,7 @@ fn what_was_settled_in_another_way_waits_no_longer() {
     let review = world.waiting()[0];
     world.says("2024-07-01", claim("likes", "jazz", Stance::Holds));
     assert_eq!(world.waiting(), []);
-    let refused = world.desk(|desk, name| desk.review(review, &Decision::Declined, name)).unwrap_err();
+    let refused = world.desk(|desk, name| desk.review(review, &ReviewDecision::Declined, name)).unwrap_err();
     assert!(refused.to_string().contains("decided") || refused.to_string().contains("settled"), "{refused}");
 }
 
@@ -243,7 +243,7 @@ fn an_edit_to_a_value_that_holds_says_it_once() {
     world.says("2024-01-01", claim("likes", "jazz", Stance::Holds));
     imported(&mut world, claim("likes", "jaz", Stance::Holds));
     let review = world.waiting()[0];
-    world.decides(review, Decision::Edited { text: "Jazz".to_owned() });
+    world.decides(review, ReviewDecision::Edited { text: "Jazz".to_owned() });
     assert_eq!(world.active("likes"), ["jazz"]);
     let held = world.memory.items().facts().find(|fact| fact.is_active()).unwrap().id;
     let changes = world.desk(|desk, _| desk.retract(held, "no")).unwrap();
@@ -252,7 +252,7 @@ fn an_edit_to_a_value_that_holds_says_it_once() {
 }
 
 /// Has an agent ask for something about the only fact, and says what waits then.
-fn asked(world: &mut World, wanted: &Wanted, bits: u64) -> crate::item::Review {
+fn asked(world: &mut World, wanted: &ProposedAction, bits: u64) -> crate::item::Review {
     let fact = world.memory.items().facts().find(|fact| fact.is_active()).unwrap().id;
     let id = ItemId { kind: ItemKind::Review, bits };
     let review = world.desk(|desk, _| desk.propose(fact, wanted, "it is wrong", id)).unwrap();
@@ -265,17 +265,17 @@ fn asked(world: &mut World, wanted: &Wanted, bits: u64) -> crate::item::Review {
 
 #[test]
 fn what_an_agent_asks_for_changes_nothing_until_a_person_says_so() {
-    let moved = Proposed::Value { object: "Porto".to_owned() };
-    for (proposed, then) in [(Proposed::Gone, None), (moved, Some("Porto"))] {
+    let moved = ProposedEdit::Value { object: "Porto".to_owned() };
+    for (proposed, then) in [(ProposedEdit::Gone, None), (moved, Some("Porto"))] {
         let mut world = World::new();
         world.says("2024-01-01", claim("lives_in", "Oslo", Stance::Holds));
         let says = world.memory.items().facts().next().unwrap().text.clone();
-        let wanted = then.map_or(Wanted::Gone, |city| Wanted::Reworded(says.replace("Oslo", city)));
+        let wanted = then.map_or(ProposedAction::Gone, |city| ProposedAction::Reworded(says.replace("Oslo", city)));
         let review = asked(&mut world, &wanted, 900);
         assert_eq!((review.proposer, review.proposed.as_ref()), (Actor::Agent, Some(&proposed)));
         assert_eq!(world.active("lives_in"), ["Oslo"]);
         assert_eq!(asked(&mut world, &wanted, 901).id, review.id, "the same question waits once");
-        world.decides(review.id, Decision::Approved);
+        world.decides(review.id, ReviewDecision::Approved);
         assert_eq!(world.active("lives_in"), then.into_iter().collect::<Vec<_>>());
         assert_eq!(world.core("/location/current"), then.map(|city| json!(city)));
     }
@@ -285,8 +285,8 @@ fn what_an_agent_asks_for_changes_nothing_until_a_person_says_so() {
 fn an_agent_that_is_declined_has_changed_nothing_and_may_not_ask_about_words() {
     let mut world = World::new();
     world.says("2024-01-01", claim("lives_in", "Oslo", Stance::Holds));
-    let review = asked(&mut world, &Wanted::Gone, 900).id;
-    world.decides(review, Decision::Declined);
+    let review = asked(&mut world, &ProposedAction::Gone, 900).id;
+    world.decides(review, ReviewDecision::Declined);
     assert_eq!(world.active("lives_in"), ["Oslo"]);
     let source = world.memory.sources()[0].source.id;
     let fact = world.memory.items().facts().next().unwrap().id;
@@ -294,11 +294,11 @@ fn an_agent_that_is_declined_has_changed_nothing_and_may_not_ask_about_words() {
     let id = ItemId { kind: ItemKind::Review, bits: 902 };
     let same = world.memory.items().text(fact).unwrap().to_owned();
     for (item, wanted) in [
-        (source, Wanted::Gone),
-        (nobody, Wanted::Gone),
-        (review, Wanted::Gone),
-        (fact, Wanted::Reworded(" ".to_owned())),
-        (fact, Wanted::Reworded(same)),
+        (source, ProposedAction::Gone),
+        (nobody, ProposedAction::Gone),
+        (review, ProposedAction::Gone),
+        (fact, ProposedAction::Reworded(" ".to_owned())),
+        (fact, ProposedAction::Reworded(same)),
     ] {
         assert!(world.desk(|desk, _| desk.propose(item, &wanted, "because", id)).is_err(), "{item} {wanted:?}");
     }

@@ -7,7 +7,7 @@ use super::super::core_map::place_of;
 use super::world::{World, claim};
 use crate::event::SourceKind;
 use crate::extract::{Extraction, FactCandidate, Stance, USER};
-use crate::item::{Decision, Fact};
+use crate::item::{Fact, ReviewDecision};
 use crate::memory::Memory;
 
 #[derive(Debug, Clone)]
@@ -60,9 +60,9 @@ fn take(world: &mut World, step: &Step) {
         Step::Decides { review, decision } => {
             if let Some(id) = world.waiting().get(review).copied() {
                 let decision = match decision {
-                    0 => Decision::Approved,
-                    1 => Decision::Declined,
-                    _ => Decision::Edited { text: "Bergen".to_owned() },
+                    0 => ReviewDecision::Approved,
+                    1 => ReviewDecision::Declined,
+                    _ => ReviewDecision::Edited { text: "Bergen".to_owned() },
                 };
                 world.decides(id, decision);
             }

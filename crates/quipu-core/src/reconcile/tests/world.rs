@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::super::{Case, DecisionContext, OutcomeKind, Policy, Understanding, decide};
+use super::super::{DecisionContext, OutcomeKind, Policy, ReconcileInput, Understanding, decide};
 use crate::core_document::Registry;
 use crate::event::{Actor, Change, SourceKind};
 use crate::extract::{Extraction, FactCandidate, Reading, Stance, TaskCandidate, USER};
 use crate::id::{ItemId, ItemKind, UserId};
-use crate::item::{Decision, Fact, FactStatus};
+use crate::item::{Fact, FactStatus, ReviewDecision};
 use crate::memory::Memory;
 use crate::predicate::Predicates;
 use crate::recorded::next_event;
@@ -96,7 +96,7 @@ impl World {
         found.tasks.iter_mut().for_each(|task| task.span = 0..text.len());
         let (changes, report) = {
             let mut next = self.next;
-            let case = Case {
+            let case = ReconcileInput {
                 memory: &self.memory,
                 predicates: &self.predicates,
                 registry: &self.registry,
@@ -150,7 +150,7 @@ impl World {
         done
     }
 
-    pub(super) fn decides(&mut self, review: ItemId, decision: Decision) {
+    pub(super) fn decides(&mut self, review: ItemId, decision: ReviewDecision) {
         let changes = self.desk(|desk, name| desk.review(review, &decision, name)).unwrap();
         self.record(SourceKind::UserEdited, changes);
     }

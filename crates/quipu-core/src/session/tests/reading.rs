@@ -1,12 +1,12 @@
 //! The summariser by rules: original sentences, sorted.
 
-use super::super::{Known, Proposed, RuleBook};
+use super::super::{KnownEntry, ProposedEntry, RuleBook};
 use crate::id::{ItemId, ItemKind};
 use crate::item::{Depth, TruthKind};
 use crate::limit;
 
-fn known(entries: &[(TruthKind, &str)]) -> Vec<Known> {
-    let known = |(bits, (kind, text)): (usize, &(TruthKind, &str))| Known {
+fn known(entries: &[(TruthKind, &str)]) -> Vec<KnownEntry> {
+    let known = |(bits, (kind, text)): (usize, &(TruthKind, &str))| KnownEntry {
         id: ItemId { kind: ItemKind::Truth, bits: bits as u64 },
         kind: *kind,
         text: (*text).to_owned(),
@@ -14,7 +14,7 @@ fn known(entries: &[(TruthKind, &str)]) -> Vec<Known> {
     entries.iter().enumerate().map(known).collect()
 }
 
-fn entries(all: &[Proposed]) -> Vec<(TruthKind, &str)> {
+fn entries(all: &[ProposedEntry]) -> Vec<(TruthKind, &str)> {
     all.iter().map(|entry| (entry.kind(), entry.text())).collect()
 }
 
@@ -99,7 +99,7 @@ fn corrections_take_the_place_of_what_they_correct() {
         ("Forget never deploy on a Friday.", None, None, None),
     ] {
         let diff = RuleBook::english().propose(said, "", Depth::Medium, &base).base_truth_diff;
-        let texts = |all: &[Proposed]| all.iter().map(|one| one.text().to_owned()).collect::<Vec<_>>();
+        let texts = |all: &[ProposedEntry]| all.iter().map(|one| one.text().to_owned()).collect::<Vec<_>>();
         let of = |text: Option<&str>| text.map(str::to_owned).into_iter().collect::<Vec<_>>();
         assert_eq!((texts(&diff.update), diff.remove, texts(&diff.add)), (of(update), of(remove), of(add)), "{said}");
     }

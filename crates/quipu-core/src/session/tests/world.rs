@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::super::{
-    Case, Exchange, MergeProposed, Proposal, SessionOptions, Summarized, consolidate, exchanges, summarize,
+    Exchange, MergeProposed, SessionDecisionInput, SessionOptions, Summarized, SummaryProposal, consolidate, exchanges,
+    summarize,
 };
 use crate::Memory;
 use crate::event::{Actor, Change, Event, SourceKind};
@@ -79,13 +80,13 @@ impl World {
     }
 
     /// Tells the first exchange that is not told.
-    pub(super) fn tell(&mut self, proposal: Option<&Proposal>) -> (Seq, Summarized) {
+    pub(super) fn tell(&mut self, proposal: Option<&SummaryProposal>) -> (Seq, Summarized) {
         let mut next = self.next;
         let (changes, told) = {
             let all = exchanges(&self.memory, SESSION);
             let exchange: &Exchange<'_> = all.iter().find(|one| one.summary.is_none() && one.is_closed).unwrap();
             let options = SessionOptions::default();
-            let case = Case { memory: &self.memory, session: SESSION, exchange, options: &options };
+            let case = SessionDecisionInput { memory: &self.memory, session: SESSION, exchange, options: &options };
             summarize(&case, proposal, &mut |kind| {
                 next += 1;
                 ItemId { kind, bits: next }

@@ -7,7 +7,7 @@ use quipu_core::id::ItemId;
 use quipu_core::source::Source;
 
 use super::draft::Draft;
-use super::fault::Stop;
+use super::fault::ParseStop;
 use super::report::Report;
 use super::{Batch, name};
 
@@ -69,7 +69,7 @@ impl Filling {
     }
 
     /// Hands on what waits, if anything.
-    pub(super) fn flush(&mut self, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    pub(super) fn flush(&mut self, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
         if self.sources.is_empty() {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Filling {
                 sink.report.count(&counts);
                 Ok(())
             }
-            ControlFlow::Break(()) => Err(Stop::Caller),
+            ControlFlow::Break(()) => Err(ParseStop::Caller),
         }
     }
 }

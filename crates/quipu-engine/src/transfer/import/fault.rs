@@ -77,12 +77,12 @@ pub enum ReadError<E> {
 
 /// Why a parser stopped; the caller's error is kept aside, so that parsers need not know its type.
 #[derive(Debug)]
-pub(super) enum Stop {
+pub(super) enum ParseStop {
     Fault(Fault),
     Caller,
 }
 
-impl From<Fault> for Stop {
+impl From<Fault> for ParseStop {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }

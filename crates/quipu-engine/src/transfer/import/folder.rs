@@ -3,8 +3,8 @@
 use std::io::BufRead;
 
 use super::batch::Sink;
-use super::fault::Stop;
-use super::formats::text::Place;
+use super::fault::ParseStop;
+use super::formats::text::TextScope;
 use super::formats::{markdown, text};
 use super::name;
 
@@ -17,9 +17,9 @@ pub(super) const TEXT: [&str; 1] = ["txt"];
 /// section, so that a note without headings is about what its file is called.
 ///
 /// All notes of a folder are one conversation, called `notes`.
-pub(super) fn read(input: &mut dyn BufRead, start: u64, path: &str, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(super) fn read(input: &mut dyn BufRead, start: u64, path: &str, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
-    let place = Place {
+    let place = TextScope {
         conversation: "notes".into(),
         session: name::session(sink.report, path, path),
         title: name::label(sink.report, path, "the path", stem),

@@ -8,8 +8,8 @@ use quipu_core::limit::IMPORT_NOTE_BYTES_MAX;
 
 use super::archive::Archive;
 use super::report::Report;
-use super::walk::{self, Found, unreadable};
-use super::{Format, folder, name};
+use super::walk::{self, FoundFile, unreadable};
+use super::{ImportFormat, folder, name};
 use crate::error::{Error, Result};
 
 /// One input of an import.
@@ -34,7 +34,7 @@ pub struct Input<'a> {
 /// - `Invalid`: the archive is damaged or over a bound, or the format is not read from a folder.
 /// - What `each` fails with; nothing is opened after that.
 pub fn each_input(
-    format: Format,
+    format: ImportFormat,
     path: &Path,
     report: &mut Report,
     each: &mut dyn FnMut(Input<'_>) -> Result<()>,
@@ -44,7 +44,7 @@ pub fn each_input(
     if about.is_dir() {
         return each_of_folder(format, path, report, each);
     }
-    if format == Format::Folder {
+    if format == ImportFormat::Folder {
         let advice = "import a single note with the format markdown or text";
         return Err(Error::Invalid(format!("{place} is not a folder; {advice}")));
     }
@@ -61,12 +61,12 @@ pub fn each_input(
 /// # Errors
 /// As for [`each_input`]; `Invalid` for a format that is read from a folder.
 pub fn each_given(
-    format: Format,
+    format: ImportFormat,
     (name, bytes): (&str, &[u8]),
     report: &mut Report,
     each: &mut dyn FnMut(Input<'_>) -> Result<()>,
 ) -> Result<()> {
-    if format == Format::Folder {
+    if format == ImportFormat::Folder {
         return Err(Error::Invalid("a folder is imported note by note, with the format markdown or text".to_owned()));
     }
     let mut file = Cursor::new(bytes);
@@ -78,7 +78,7 @@ pub fn each_given(
 }
 
 fn each_of_folder(
-    format: Format,
+    format: ImportFormat,
     path: &Path,
     report: &mut Report,
     each: &mut dyn FnMut(Input<'_>) -> Result<()>,
@@ -86,10 +86,10 @@ fn each_of_folder(
     if !is_export(format) && endings(format).is_empty() {
         return Err(Error::Invalid(format!("{} is a folder; {format} is imported from a file", path.display())));
     }
-    let mut chosen: Vec<(u8, Found)> = Vec::new();
+    let mut chosen: Vec<(u8, FoundFile)> = Vec::new();
     for file in walk::files(path, report)? {
         match choose(format, &file.name, report) {
-            Some(_) if format == Format::Folder && file.bytes > IMPORT_NOTE_BYTES_MAX => {
+            Some(_) if format == ImportFormat::Folder && file.bytes > IMPORT_NOTE_BYTES_MAX => {
                 let bound = IMPORT_NOTE_BYTES_MAX >> 20;
                 report.notice(&file.name, format!("it is larger than {bound} MiB and no note; import it as a file"));
                 report.leave_out("notes that are too large", 1);
@@ -106,8 +106,10 @@ fn each_of_folder(
     for (_, file) in &chosen {
         let opened = File::open(&file.path).map_err(|error| unreadable(&file.path, &error))?;
         let name = match format {
-            Format::Text | Format::Markdown => file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem),
-            Format::Folder => &file.name,
+            ImportFormat::Text | ImportFormat::Markdown => {
+                file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem)
+            }
+            ImportFormat::Folder => &file.name,
             _ => &own,
         };
         let place = file.path.display().to_string();
@@ -117,7 +119,7 @@ fn each_of_folder(
 }
 
 fn each_of_archive<F: Read + Seek>(
-    format: Format,
+    format: ImportFormat,
     (name, own): (&str, &str),
     file: F,
     report: &mut Report,
@@ -146,32 +148,32 @@ fn each_of_archive<F: Read + Seek>(
 }
 
 /// True for what comes as an archive or its folder.
-fn is_export(format: Format) -> bool {
-    matches!(format, Format::ChatGpt | Format::Claude | Format::WhatsApp | Format::Telegram)
+fn is_export(format: ImportFormat) -> bool {
+    matches!(format, ImportFormat::ChatGpt | ImportFormat::Claude | ImportFormat::WhatsApp | ImportFormat::Telegram)
 }
 
 /// Endings of the files of a folder of texts, in lower case.
-fn endings(format: Format) -> Vec<&'static str> {
+fn endings(format: ImportFormat) -> Vec<&'static str> {
     match format {
-        Format::Text => folder::TEXT.to_vec(),
-        Format::Markdown => folder::MARKDOWN.to_vec(),
-        Format::Folder => [&folder::MARKDOWN[..], &folder::TEXT].concat(),
+        ImportFormat::Text => folder::TEXT.to_vec(),
+        ImportFormat::Markdown => folder::MARKDOWN.to_vec(),
+        ImportFormat::Folder => [&folder::MARKDOWN[..], &folder::TEXT].concat(),
         _ => Vec::new(),
     }
 }
 
 /// What a folder or archive of this format must hold.
-fn looked_for(format: Format) -> String {
+fn looked_for(format: ImportFormat) -> String {
     match format {
-        Format::ChatGpt | Format::Claude => "conversations.json".to_owned(),
-        Format::WhatsApp => "_chat.txt".to_owned(),
-        Format::Telegram => "result.json; export the chat as JSON".to_owned(),
+        ImportFormat::ChatGpt | ImportFormat::Claude => "conversations.json".to_owned(),
+        ImportFormat::WhatsApp => "_chat.txt".to_owned(),
+        ImportFormat::Telegram => "result.json; export the chat as JSON".to_owned(),
         _ => format!("file ending in {}", endings(format).join(" or ")),
     }
 }
 
 /// When a file is read, the lowest first; `None` if it is not, which is counted.
-fn choose(format: Format, path: &str, report: &mut Report) -> Option<u8> {
+fn choose(format: ImportFormat, path: &str, report: &mut Report) -> Option<u8> {
     let path = path.replace('\\', "/").to_lowercase();
     let (above, own) = path.rsplit_once('/').unwrap_or(("", &path));
     let (stem, ending) = own.rsplit_once('.').unwrap_or((own, ""));
@@ -180,16 +182,16 @@ fn choose(format: Format, path: &str, report: &mut Report) -> Option<u8> {
             number.is_empty() || number.trim_start_matches(['-', '_']).bytes().all(|byte| byte.is_ascii_digit())
         });
     let rank = match format {
-        Format::ChatGpt | Format::Claude if conversations => Some(0),
-        Format::Claude => match own {
+        ImportFormat::ChatGpt | ImportFormat::Claude if conversations => Some(0),
+        ImportFormat::Claude => match own {
             "memories.json" => Some(1),
             "projects.json" => Some(2),
             "users.json" => Some(3),
             _ if ending == "json" && above.rsplit('/').next() == Some("projects") => Some(2),
             _ => None,
         },
-        Format::WhatsApp if ending == "txt" && (stem == "_chat" || stem.starts_with("whatsapp chat")) => Some(0),
-        Format::Telegram if own == "result.json" => Some(0),
+        ImportFormat::WhatsApp if ending == "txt" && (stem == "_chat" || stem.starts_with("whatsapp chat")) => Some(0),
+        ImportFormat::Telegram if own == "result.json" => Some(0),
         _ if endings(format).contains(&ending) => Some(0),
         _ => None,
     };
@@ -203,8 +205,8 @@ fn choose(format: Format, path: &str, report: &mut Report) -> Option<u8> {
 }
 
 /// What the input is called: the file's or folder's name; for a chat whose file is always called the same, the folder's.
-fn called(format: Format, path: &Path) -> String {
-    let always_the_same = format == Format::WhatsApp && path.file_stem().is_some_and(|stem| stem == "_chat");
+fn called(format: ImportFormat, path: &Path) -> String {
+    let always_the_same = format == ImportFormat::WhatsApp && path.file_stem().is_some_and(|stem| stem == "_chat");
     let full = path.canonicalize().ok().filter(|_| always_the_same || path.file_name().is_none());
     let path = match full.as_deref() {
         Some(full) if always_the_same => full.parent().unwrap_or(full),

@@ -33,7 +33,7 @@ use quipu_core::Refusal;
 use quipu_core::source::Source;
 
 use batch::Sink;
-use fault::Stop;
+use fault::ParseStop;
 pub use fault::{Fault, ReadError};
 pub use inputs::{Input, each_given, each_input};
 use options::ChatFile;
@@ -42,7 +42,7 @@ pub use report::{Notice, Report};
 
 /// What an import can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum ImportFormat {
     /// The LoCoMo benchmark's JSON: long conversations of two people.
     Locomo,
     /// Chat messages, one conversation a line: `{"messages":[{"role":…,"content":…}]}`.
@@ -71,7 +71,7 @@ pub enum Format {
     LongMemEval,
 }
 
-impl Format {
+impl ImportFormat {
     /// Every format, in the order of their declaration.
     pub const ALL: [Self; 13] = [
         Self::Locomo,
@@ -109,13 +109,13 @@ impl Format {
     }
 }
 
-impl fmt::Display for Format {
+impl fmt::Display for ImportFormat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Format {
+impl FromStr for ImportFormat {
     type Err = Refusal;
 
     /// # Errors
@@ -143,7 +143,7 @@ pub struct Batch {
 /// # Errors
 /// As for [`read_with`].
 pub fn read<E>(
-    format: Format,
+    format: ImportFormat,
     input: &mut dyn BufRead,
     name: &str,
     report: &mut Report,
@@ -168,7 +168,7 @@ pub fn read<E>(
 ///   fault has been handed on, except that plain text, Markdown and WhatsApp must be UTF-8 throughout before anything is.
 /// - `Caller`: `each` failed; nothing was read after that.
 pub fn read_with<E>(
-    format: Format,
+    format: ImportFormat,
     input: &mut dyn BufRead,
     name: &str,
     options: &ReadOptions,
@@ -186,42 +186,44 @@ pub fn read_with<E>(
     let outcome = dispatch(format, input, name, options, &mut Sink::new(report, &mut deliver));
     match (outcome, failed) {
         (Ok(()), _) => Ok(()),
-        (Err(Stop::Fault(fault)), _) => Err(ReadError::Fault(fault.after(report.sources))),
-        (Err(Stop::Caller), Some(error)) => Err(ReadError::Caller(error)),
-        (Err(Stop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
+        (Err(ParseStop::Fault(fault)), _) => Err(ReadError::Fault(fault.after(report.sources))),
+        (Err(ParseStop::Caller), Some(error)) => Err(ReadError::Caller(error)),
+        (Err(ParseStop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
     }
 }
 
 fn dispatch(
-    format: Format,
+    format: ImportFormat,
     input: &mut dyn BufRead,
     called: &str,
     options: &ReadOptions,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let (start, mut input) = without_mark(input)?;
     let input = &mut input;
-    if format == Format::Folder {
+    if format == ImportFormat::Folder {
         folder::read(input, start, called, sink)?;
         return something(sink);
     }
     let name = name::label(sink.report, called, "the input's name", called).unwrap_or_else(|| "import".into());
     match format {
-        Format::Locomo => formats::locomo::read(input, start, sink)?,
-        Format::LongMemEval => formats::longmemeval::read(input, start, sink)?,
-        Format::OpenAi => formats::openai::read(input, &name, sink)?,
-        Format::Text => formats::text::read(input, start, &formats::text::Place::named(&name, sink.report), sink)?,
-        Format::Markdown => {
-            formats::markdown::read(input, start, &formats::text::Place::named(&name, sink.report), sink)?
+        ImportFormat::Locomo => formats::locomo::read(input, start, sink)?,
+        ImportFormat::LongMemEval => formats::longmemeval::read(input, start, sink)?,
+        ImportFormat::OpenAi => formats::openai::read(input, &name, sink)?,
+        ImportFormat::Text => {
+            formats::text::read(input, start, &formats::text::TextScope::named(&name, sink.report), sink)?
         }
-        Format::ChatGpt => formats::chatgpt::read(input, start, &name, sink)?,
-        Format::Claude => formats::claude::read(input, start, &name, sink)?,
-        Format::WhatsApp => formats::whatsapp::read(input, ChatFile { start, name: &name, options }, sink)?,
-        Format::Telegram => formats::telegram::read(input, ChatFile { start, name: &name, options }, sink)?,
-        Format::Mem0 => formats::mem0::read(input, start, &name, sink)?,
-        Format::MemoryJsonl => formats::memory_jsonl::read(input, &name, sink)?,
-        Format::Folder => {}
-        Format::Ledger => {
+        ImportFormat::Markdown => {
+            formats::markdown::read(input, start, &formats::text::TextScope::named(&name, sink.report), sink)?
+        }
+        ImportFormat::ChatGpt => formats::chatgpt::read(input, start, &name, sink)?,
+        ImportFormat::Claude => formats::claude::read(input, start, &name, sink)?,
+        ImportFormat::WhatsApp => formats::whatsapp::read(input, ChatFile { start, name: &name, options }, sink)?,
+        ImportFormat::Telegram => formats::telegram::read(input, ChatFile { start, name: &name, options }, sink)?,
+        ImportFormat::Mem0 => formats::mem0::read(input, start, &name, sink)?,
+        ImportFormat::MemoryJsonl => formats::memory_jsonl::read(input, &name, sink)?,
+        ImportFormat::Folder => {}
+        ImportFormat::Ledger => {
             let reason = "a ledger is not read as sources: it is imported event by event".to_owned();
             return Err(Fault::Refused(reason).into());
         }
@@ -230,7 +232,7 @@ fn dispatch(
 }
 
 /// An input that gave nothing is a fault: the caller meant something else.
-fn something(sink: &Sink<'_>) -> Result<(), Stop> {
+fn something(sink: &Sink<'_>) -> Result<(), ParseStop> {
     if sink.report.sources > 0 {
         return Ok(());
     }
@@ -257,14 +259,14 @@ mod tests {
 
     #[test]
     fn formats_read_back_as_written() {
-        for format in Format::ALL {
-            assert_eq!(format.to_string().parse::<Format>(), Ok(format));
+        for format in ImportFormat::ALL {
+            assert_eq!(format.to_string().parse::<ImportFormat>(), Ok(format));
         }
     }
 
     #[test]
     fn an_unknown_format_is_answered_with_the_known_ones() {
-        let answer = "fish".parse::<Format>().map_err(|refusal| refusal.to_string());
+        let answer = "fish".parse::<ImportFormat>().map_err(|refusal| refusal.to_string());
         let expected = "\"fish\" is not an import format; there are locomo, openai, text, markdown, folder, chatgpt, claude, \
                         whatsapp, telegram, mem0, memory-jsonl, ledger, longmemeval";
         assert_eq!(answer, Err(expected.to_owned()));

@@ -9,7 +9,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeOwned, DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserializer, de};
 
-use super::fault::{Fault, Stop};
+use super::fault::{Fault, ParseStop};
 
 /// What the input should look like.
 pub(super) struct Shape {
@@ -28,7 +28,7 @@ pub(super) struct Shape {
 }
 
 /// What is done with each element; the number counts from 1.
-type Each<'a, T> = &'a mut dyn FnMut(usize, T) -> Result<(), Stop>;
+type Each<'a, T> = &'a mut dyn FnMut(usize, T) -> Result<(), ParseStop>;
 
 /// Calls `each` for every element of the top-level array, of a list in the top-level object, or for the one top-level
 /// object.
@@ -42,7 +42,7 @@ pub(super) fn elements<T: DeserializeOwned>(
     start: u64,
     shape: &Shape,
     each: Each<'_, T>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let walked = Walked::new(start);
     walk(input, shape, &walked, Elements { each, walked: &walked, shape, top: true, element: PhantomData })
 }
@@ -51,7 +51,7 @@ pub(super) fn elements<T: DeserializeOwned>(
 ///
 /// # Errors
 /// As for [`elements`].
-pub(super) fn walk<V>(input: &mut dyn BufRead, shape: &Shape, walked: &Walked, visitor: V) -> Result<(), Stop>
+pub(super) fn walk<V>(input: &mut dyn BufRead, shape: &Shape, walked: &Walked, visitor: V) -> Result<(), ParseStop>
 where
     V: for<'de> Visitor<'de, Value = ()>,
 {
@@ -97,7 +97,7 @@ pub(super) struct Walked {
     numbered: Cell<usize>,
     /// True once something other than white space was read.
     words: Cell<bool>,
-    stop: RefCell<Option<Stop>>,
+    stop: RefCell<Option<ParseStop>>,
 }
 
 impl Walked {
@@ -119,7 +119,7 @@ impl Walked {
     }
 
     /// Keeps the reason aside, and gives the error that makes the parser stop.
-    pub(super) fn stop<E: de::Error>(&self, stop: Stop) -> E {
+    pub(super) fn stop<E: de::Error>(&self, stop: ParseStop) -> E {
         *self.stop.borrow_mut() = Some(stop);
         E::custom("stopped")
     }

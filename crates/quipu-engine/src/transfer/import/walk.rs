@@ -10,7 +10,7 @@ use super::report::Report;
 use crate::error::{Error, Result};
 
 /// A file below the folder.
-pub(super) struct Found {
+pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     /// Its path below the folder, with `/` between the parts.
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct Found {
 /// # Errors
 /// - `NotFound`: a folder cannot be read.
 /// - `Invalid`: there are more than `IMPORT_FILES_MAX` files.
-pub(super) fn files(root: &Path, report: &mut Report) -> Result<Vec<Found>> {
+pub(super) fn files(root: &Path, report: &mut Report) -> Result<Vec<FoundFile>> {
     let mut found = Vec::new();
     let mut folders = vec![(root.to_owned(), String::new(), 0)];
     while let Some((folder, above, depth)) = folders.pop() {
@@ -44,7 +44,7 @@ pub(super) fn files(root: &Path, report: &mut Report) -> Result<Vec<Found>> {
                 folders.push((entry.path(), name, depth + 1));
             } else if kind.is_file() {
                 let bytes = entry.metadata().map_err(|error| unreadable(&entry.path(), &error))?.len();
-                found.push(Found { path: entry.path(), name, bytes });
+                found.push(FoundFile { path: entry.path(), name, bytes });
             }
             if found.len() + folders.len() > IMPORT_FILES_MAX {
                 let reason = format!("{} holds more than {IMPORT_FILES_MAX} files", root.display());

@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use quipu_core::id::{ItemId, Seq};
-use quipu_core::pack::{self, Line, Need, Packed};
+use quipu_core::pack::{self, PackLine, Packed, RequestNeed};
 use quipu_core::recall::{Intent, check_question};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
-    ContextOptions, Decision, Error, Reproduced, SessionContext, SessionContextOptions, judged_context, reproduce,
-    session_context,
+    ContextOptions, Error, RecallDecision, Reproduced, SessionContext, SessionContextOptions, judged_context,
+    reproduce, session_context,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route, when};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -38,7 +38,7 @@ struct Message {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("anyOf" = shape::asks()))]
-struct Asked {
+struct ContextRequest {
     /// The question or task.
     #[schemars(with = "Option<shape::Question>")]
     query: Option<String>,
@@ -74,7 +74,7 @@ struct Asked {
 #[serde(untagged)]
 enum Context {
     Pack(Box<PackShown>),
-    Session(Box<Shown<SessionContext>>),
+    Session(Box<EngineReport<SessionContext>>),
 }
 
 /// A pack.
@@ -88,12 +88,12 @@ struct PackShown {
     changing: String,
     /// What was wanted of memory: `nothing`, `task`, `memory`, or `unknown` if memory seems to have nothing about it.
     #[schemars(with = "String")]
-    need: Need,
+    need: RequestNeed,
     /// The lines that stand for items, with their ids, origins and words.
-    lines: Vec<Shown<Line>>,
-    sections: Vec<Shown<Packed>>,
+    lines: Vec<EngineReport<PackLine>>,
+    sections: Vec<EngineReport<Packed>>,
     /// Whether memory answers the question.
-    decision: Shown<Decision>,
+    decision: EngineReport<RecallDecision>,
     /// Items in it.
     #[schemars(with = "Vec<String>")]
     citations: Vec<ItemId>,
@@ -113,7 +113,7 @@ struct PackShown {
     degraded: Option<String>,
 }
 
-fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
+fn context(call: &Call<'_>, asked: ContextRequest) -> Result<Context, Fault> {
     let user = call.user()?;
     let asks = |message: &&Message| message.role == "user" && !message.content.trim().is_empty();
     let last = || asked.messages.iter().flatten().rev().find(asks);
@@ -131,7 +131,7 @@ fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
             tokenizer: asked.tokenizer,
             ..SessionContextOptions::of(session)
         };
-        return Ok(Context::Session(Box::new(Shown(session_context(call.engine, &user, &options)?))));
+        return Ok(Context::Session(Box::new(EngineReport(session_context(call.engine, &user, &options)?))));
     }
     let missing = || Fault::invalid("what to pack? give query, or messages with one of the user's").at("query");
     let query = query.ok_or_else(missing)?;
@@ -151,9 +151,9 @@ fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
         stable: made.pack.stable,
         changing: made.pack.changing,
         need: made.pack.need,
-        lines: made.pack.lines.into_iter().map(Shown).collect(),
-        sections: made.pack.sections.into_iter().map(Shown).collect(),
-        decision: Shown(made.decision),
+        lines: made.pack.lines.into_iter().map(EngineReport).collect(),
+        sections: made.pack.sections.into_iter().map(EngineReport).collect(),
+        decision: EngineReport(made.decision),
         citations: made.pack.citations,
         omitted: made.pack.omitted,
         omitted_paths: made.pack.omitted_paths,
@@ -165,11 +165,11 @@ fn context(call: &Call<'_>, asked: Asked) -> Result<Context, Fault> {
     })))
 }
 
-fn packed(call: &Call<'_>, _: NoQuery) -> Result<Shown<Reproduced>, Fault> {
+fn packed(call: &Call<'_>, _: NoQuery) -> Result<EngineReport<Reproduced>, Fault> {
     let (user, id) = (call.user()?, call.part("pack_id")?);
     match reproduce(call.engine, &user, id) {
         // It looks like one, and no pack was ever called so.
         Err(Error::Invalid(why)) if id.starts_with("pack_") => Err(Error::NotFound(why).into()),
-        made => Ok(Shown(made?)),
+        made => Ok(EngineReport(made?)),
     }
 }

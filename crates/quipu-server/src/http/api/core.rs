@@ -5,7 +5,7 @@ use quipu_core::core_document::Patch;
 use quipu_core::id::Seq;
 use quipu_core::item::Episode;
 use quipu_engine::versions::{self, When};
-use quipu_engine::{Edit, Error, PatchOptions, Receipt, edit_core, episodes_about};
+use quipu_engine::{CoreEdit, Error, PatchOptions, Receipt, edit_core, episodes_about};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use super::frame::{Call, Route, when};
 use super::page;
 use super::sent::listed;
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -88,7 +88,7 @@ pub(super) enum ActorIn {
     Tool,
 }
 
-fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Shown<Receipt>, Fault> {
+fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<EngineReport<Receipt>, Fault> {
     let user = call.user()?;
     if event.actor.is_some_and(|actor| actor != ActorIn::User) {
         let why =
@@ -101,13 +101,13 @@ fn patch(call: &Call<'_>, event: MemoryEvent) -> Result<Shown<Receipt>, Fault> {
         confidence: event.confidence,
         reference: event.source,
     };
-    let edit = Edit::Patch(event.patch);
+    let edit = CoreEdit::Patch(event.patch);
     // It could be read, or it would not be here: what is wrong now is what it would do.
     let refused = |error| match error {
         Error::Invalid(why) => Error::Refused(why),
         other => other,
     };
-    call.writing(&user, |memory| edit_core(call.engine, memory, &edit, &options).map_err(refused)).map(Shown)
+    call.writing(&user, |memory| edit_core(call.engine, memory, &edit, &options).map_err(refused)).map(EngineReport)
 }
 
 /// Which episodes.
@@ -132,7 +132,7 @@ struct Scored {
     /// Three for each topic it shares, four for each path, and its importance.
     score: u32,
     #[serde(flatten)]
-    episode: Shown<Episode>,
+    episode: EngineReport<Episode>,
 }
 
 /// Episodes, best first.
@@ -150,7 +150,7 @@ fn episodes(call: &Call<'_>, asked: EpisodesAsked) -> Result<Episodes, Fault> {
     let at: When = when(asked.at.as_deref(), "at")?;
     let (topics, paths) = (listed(asked.topics.as_deref()), listed(asked.paths.as_deref()));
     let found = episodes_about(call.engine, &user, Some(at), &topics, &paths, k)?;
-    let scored = found.into_iter().map(|(score, episode)| Scored { score, episode: Shown(episode) });
+    let scored = found.into_iter().map(|(score, episode)| Scored { score, episode: EngineReport(episode) });
     let items: Vec<Scored> = scored.collect();
     Ok(Episodes { episodes: items.clone(), items })
 }

@@ -28,7 +28,7 @@ use crate::app::App;
 use crate::word_caches::Gone;
 
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
-type Verb = Arc<dyn Fn(&Call<'_>, &Sent) -> Result<Answered, Fault> + Send + Sync>;
+type Verb = Arc<dyn Fn(&Call<'_>, &ReceivedBody) -> Result<Answered, Fault> + Send + Sync>;
 
 const JSON: &str = "application/json";
 
@@ -39,7 +39,7 @@ pub(super) struct Answered {
 }
 
 /// What was sent, as it came.
-pub(super) struct Sent {
+pub(super) struct ReceivedBody {
     pub(super) uri: Uri,
     pub(super) content_type: Option<HeaderValue>,
     pub(super) body: Bytes,
@@ -450,10 +450,10 @@ fn conditions(route: &Route, headers: &HeaderMap) -> Result<(Option<String>, Opt
     Ok((key, Some(bare.parse().map_err(|_| wrong())?)))
 }
 
-async fn collect(app: &App, parts: Parts, body: Body, bytes_max: usize) -> Result<Sent, Fault> {
+async fn collect(app: &App, parts: Parts, body: Body, bytes_max: usize) -> Result<ReceivedBody, Fault> {
     if parts.headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return Err(Fault::unsupported("a body is sent as it is, without Content-Encoding").at("Content-Encoding"));
     }
     let body = pass::collect_up_to(&parts, body, bytes_max, app.options.bounds.body_within).await?;
-    Ok(Sent { content_type: parts.headers.get(CONTENT_TYPE).cloned(), uri: parts.uri, body })
+    Ok(ReceivedBody { content_type: parts.headers.get(CONTENT_TYPE).cloned(), uri: parts.uri, body })
 }

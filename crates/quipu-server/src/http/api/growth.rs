@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -42,7 +42,7 @@ struct Promote {
     dry_run: bool,
 }
 
-fn promoted(call: &Call<'_>, asked: Promote) -> Result<Shown<PromoteReport>, Fault> {
+fn promoted(call: &Call<'_>, asked: Promote) -> Result<EngineReport<PromoteReport>, Fault> {
     let user = call.user()?;
     let request = PromoteRequest {
         candidate: asked.candidate,
@@ -51,7 +51,7 @@ fn promoted(call: &Call<'_>, asked: Promote) -> Result<Shown<PromoteReport>, Fau
         idempotency_key: call.idempotency_key.clone(),
         dry_run: asked.dry_run,
     };
-    call.writing(&user, |memory| promote(call.engine, memory, &request)).map(Shown)
+    call.writing(&user, |memory| promote(call.engine, memory, &request)).map(EngineReport)
 }
 
 /// Whose memory is compacted.
@@ -66,8 +66,8 @@ struct Compact {
     dry_run: bool,
 }
 
-fn compacted(call: &Call<'_>, asked: Compact) -> Result<Shown<CompactReport>, Fault> {
+fn compacted(call: &Call<'_>, asked: Compact) -> Result<EngineReport<CompactReport>, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let options = ConsolidateOptions { dry_run: asked.dry_run, ..ConsolidateOptions::default() };
-    call.writing(&user, |memory| compact(call.engine, memory, &options)).map(Shown)
+    call.writing(&user, |memory| compact(call.engine, memory, &options)).map(EngineReport)
 }

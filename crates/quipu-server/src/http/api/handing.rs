@@ -3,7 +3,7 @@
 use axum::http::Method;
 use data_encoding::BASE64;
 use quipu_engine::export::{ExportFormat, export};
-use quipu_engine::import::{DateOrder, Format, ReadOptions, Zone};
+use quipu_engine::import::{DateOrder, ImportFormat, ReadOptions, Zone};
 use quipu_engine::ports::{Scope, Signer};
 use quipu_engine::{Error, IngestOptions, IngestReport, bundle, ingest_given};
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::super::fault::Fault;
 use super::frame::{Answered, Call, Route, parsed, schema};
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 /// What an export may be besides JSON: pages, and a bundle, which is JSON line by line.
 const KINDS: &[&str] = &["text/markdown", "application/jsonl"];
@@ -107,8 +107,8 @@ struct Import {
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Imported {
-    Read(Box<Shown<IngestReport>>),
-    Ledger { restored: Box<Shown<quipu_engine::files::RestoredFolder>>, public_key: String },
+    Read(Box<EngineReport<IngestReport>>),
+    Ledger { restored: Box<EngineReport<quipu_engine::files::RestoredFolder>>, public_key: String },
 }
 
 fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
@@ -126,7 +126,7 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
         let text = String::from_utf8(bytes).map_err(|_| Fault::invalid("a bundle is text").at("text"))?;
         return taken_up(call, &user, &text, asked.dry_run);
     }
-    let format: Format = parsed(&asked.format, "format")?;
+    let format: ImportFormat = parsed(&asked.format, "format")?;
     let zone: Option<Zone> = asked.timezone.as_deref().map(|zone| parsed(zone, "timezone")).transpose()?;
     let date_order = asked.date_order.map(|order| match order {
         OrderIn::Dmy => DateOrder::DayFirst,
@@ -143,7 +143,7 @@ fn imported(call: &Call<'_>, asked: Import) -> Result<Imported, Fault> {
     };
     let name = asked.name.as_deref().unwrap_or("upload");
     let (report, fault) = ingest_given(call.engine, format, (name, &bytes), &options, &mut |_| {});
-    let Some(fault) = fault else { return Ok(Imported::Read(Box::new(Shown(report)))) };
+    let Some(fault) = fault else { return Ok(Imported::Read(Box::new(EngineReport(report)))) };
     let recorded: u64 = report.conversations.iter().map(|part| part.new).sum();
     if recorded == 0 || asked.dry_run {
         return Err(fault.into());
@@ -165,5 +165,5 @@ fn taken_up(call: &Call<'_>, user: &quipu_core::id::UserId, text: &str, dry_run:
         return Err(Fault::invalid(told).at("user_id"));
     }
     let (restored, verdict) = bundle::import_bundle(call.engine, text, None, signer, dry_run, &mut |_| {})?;
-    Ok(Imported::Ledger { restored: Box::new(Shown(restored)), public_key: verdict.public_key })
+    Ok(Imported::Ledger { restored: Box::new(EngineReport(restored)), public_key: verdict.public_key })
 }

@@ -1,7 +1,7 @@
 //! Single items.
 
 use axum::http::Method;
-use quipu_engine::{Error, Look, MemoryRef, Receipt, Story, history, look, mark, reword, score_fact};
+use quipu_engine::{Error, ItemHistory, ItemView, MemoryRef, Receipt, history, look, mark, reword, score_fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use super::core::At;
 use super::frame::{Call, Route, when};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -26,13 +26,13 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn item(call: &Call<'_>, asked: At) -> Result<Shown<Look>, Fault> {
+fn item(call: &Call<'_>, asked: At) -> Result<EngineReport<ItemView>, Fault> {
     let at = when(asked.at.as_deref(), "at")?;
-    Ok(Shown(look(call.engine, &call.user()?, call.part("item_id")?, at)?))
+    Ok(EngineReport(look(call.engine, &call.user()?, call.part("item_id")?, at)?))
 }
 
-fn why(call: &Call<'_>, _: NoQuery) -> Result<Shown<Story>, Fault> {
-    Ok(Shown(history(call.engine, &call.user()?, call.part("item_id")?)?))
+fn why(call: &Call<'_>, _: NoQuery) -> Result<EngineReport<ItemHistory>, Fault> {
+    Ok(EngineReport(history(call.engine, &call.user()?, call.part("item_id")?)?))
 }
 
 /// What a person says of an item.
@@ -55,7 +55,7 @@ struct ItemChange {
 /// What was recorded of it.
 #[derive(Serialize, JsonSchema)]
 struct Changed {
-    receipts: Vec<Shown<Receipt>>,
+    receipts: Vec<EngineReport<Receipt>>,
 }
 
 fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
@@ -68,7 +68,7 @@ fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
             return Err(Fault::invalid(why).at("text"));
         }
         let receipts = call.writing(&user, |memory| reword(call.engine, memory, name, &text))?;
-        return Ok(Changed { receipts: receipts.into_iter().map(Shown).collect() });
+        return Ok(Changed { receipts: receipts.into_iter().map(EngineReport).collect() });
     }
     if !is_marked && user_fact_score.is_none() {
         return Err(Fault::invalid("nothing to change: give pinned, rating, user_fact_score or text"));
@@ -84,5 +84,5 @@ fn change(call: &Call<'_>, asked: ItemChange) -> Result<Changed, Fault> {
     if rating.is_some_and(|rating| !(-2..=2).contains(&rating)) {
         return Err(Fault::invalid("a rating goes from -2 to 2").at("rating"));
     }
-    Ok(Changed { receipts: call.writing(&user, changed)?.into_iter().map(Shown).collect() })
+    Ok(Changed { receipts: call.writing(&user, changed)?.into_iter().map(EngineReport).collect() })
 }

@@ -9,7 +9,7 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -22,15 +22,15 @@ pub(super) fn routes() -> Vec<Route> {
 /// Every key.
 #[derive(Serialize, JsonSchema)]
 struct Listed {
-    items: Vec<Shown<KeyShown>>,
+    items: Vec<EngineReport<KeyShown>>,
     /// The same, by the name they had before. Use `items`.
     #[schemars(extend("deprecated" = true))]
-    keys: Vec<Shown<KeyShown>>,
+    keys: Vec<EngineReport<KeyShown>>,
 }
 
 fn list(call: &Call<'_>, _: NoQuery) -> Result<Listed, Fault> {
     call.must_see_all()?;
-    let items: Vec<_> = call.app.keys.list()?.into_iter().map(Shown).collect();
+    let items: Vec<_> = call.app.keys.list()?.into_iter().map(EngineReport).collect();
     Ok(Listed { keys: items.clone(), items })
 }
 
@@ -58,7 +58,7 @@ impl From<ScopeIn> for Scope {
 /// A key that is wanted.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct NewKeyRequest {
     /// What it is called.
     #[schemars(with = "shape::Name")]
     name: String,
@@ -69,14 +69,14 @@ struct Wanted {
     user_id: Option<String>,
 }
 
-fn create(call: &Call<'_>, asked: Wanted) -> Result<Shown<NewKey>, Fault> {
+fn create(call: &Call<'_>, asked: NewKeyRequest) -> Result<EngineReport<NewKey>, Fault> {
     call.must_see_all()?;
     let user = asked.user_id.as_deref().map(|name| call.user_named(name, "user_id")).transpose()?;
     let scopes: Vec<Scope> = asked.scopes.into_iter().map(Scope::from).collect();
-    Ok(Shown(call.app.keys.create(&asked.name, &scopes, user.as_ref())?))
+    Ok(EngineReport(call.app.keys.create(&asked.name, &scopes, user.as_ref())?))
 }
 
-fn revoke(call: &Call<'_>) -> Result<Shown<KeyShown>, Fault> {
+fn revoke(call: &Call<'_>) -> Result<EngineReport<KeyShown>, Fault> {
     call.must_see_all()?;
-    Ok(Shown(call.app.keys.revoke(call.part("key_id")?)?))
+    Ok(EngineReport(call.app.keys.revoke(call.part("key_id")?)?))
 }

@@ -16,7 +16,7 @@ use super::frame::{Call, Route, when};
 use super::page::{Page, page};
 use super::sent::NoQuery;
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -57,7 +57,7 @@ struct FactsAsked {
     limit: Option<usize>,
 }
 
-fn all_facts(call: &Call<'_>, asked: FactsAsked) -> Result<Page<Shown<FactShown>>, Fault> {
+fn all_facts(call: &Call<'_>, asked: FactsAsked) -> Result<Page<EngineReport<FactShown>>, Fault> {
     let options = FactOptions {
         at: Some(when(asked.at.as_deref(), "at")?),
         valid_at: asked.valid_at,
@@ -66,7 +66,7 @@ fn all_facts(call: &Call<'_>, asked: FactsAsked) -> Result<Page<Shown<FactShown>
         predicate: asked.predicate,
     };
     let found = facts(call.engine, &call.user()?, &options)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.fact.id.to_string(), Shown)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.fact.id.to_string(), EngineReport)
 }
 
 /// Which entries of a list.
@@ -86,14 +86,14 @@ struct ListAsked {
     limit: Option<usize>,
 }
 
-fn all_tasks(call: &Call<'_>, asked: ListAsked) -> Result<Page<Shown<Task>>, Fault> {
+fn all_tasks(call: &Call<'_>, asked: ListAsked) -> Result<Page<EngineReport<Task>>, Fault> {
     let found = tasks(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?), asked.all)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), Shown)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), EngineReport)
 }
 
-fn all_tenets(call: &Call<'_>, asked: ListAsked) -> Result<Page<Shown<Tenet>>, Fault> {
+fn all_tenets(call: &Call<'_>, asked: ListAsked) -> Result<Page<EngineReport<Tenet>>, Fault> {
     let found = tenets(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?), asked.all)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), Shown)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), EngineReport)
 }
 
 /// Which entries of a list that has nothing that is over.
@@ -110,19 +110,19 @@ struct PlainAsked {
     limit: Option<usize>,
 }
 
-fn all_notes(call: &Call<'_>, asked: PlainAsked) -> Result<Page<Shown<Note>>, Fault> {
+fn all_notes(call: &Call<'_>, asked: PlainAsked) -> Result<Page<EngineReport<Note>>, Fault> {
     let found = notes(call.engine, &call.user()?, Some(when(asked.at.as_deref(), "at")?))?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), Shown)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.id.to_string(), EngineReport)
 }
 
-fn all_sessions(call: &Call<'_>, asked: PlainAsked) -> Result<Page<Shown<SessionShown>>, Fault> {
+fn all_sessions(call: &Call<'_>, asked: PlainAsked) -> Result<Page<EngineReport<SessionShown>>, Fault> {
     let found = sessions(call.engine, &call.user()?, when(asked.at.as_deref(), "at")?)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.session_id.clone(), Shown)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.session_id.clone(), EngineReport)
 }
 
-fn one_session(call: &Call<'_>, asked: At) -> Result<Shown<SessionState>, Fault> {
+fn one_session(call: &Call<'_>, asked: At) -> Result<EngineReport<SessionState>, Fault> {
     let at = when(asked.at.as_deref(), "at")?;
-    Ok(Shown(session(call.engine, &call.user()?, call.part("session_id")?, at)?))
+    Ok(EngineReport(session(call.engine, &call.user()?, call.part("session_id")?, at)?))
 }
 
 /// Which conflicts.
@@ -136,9 +136,9 @@ struct ConflictsAsked {
     limit: Option<usize>,
 }
 
-fn all_conflicts(call: &Call<'_>, asked: ConflictsAsked) -> Result<Page<Shown<Conflict>>, Fault> {
+fn all_conflicts(call: &Call<'_>, asked: ConflictsAsked) -> Result<Page<EngineReport<Conflict>>, Fault> {
     let found = conflicts(call.engine, &call.user()?)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.contested.fact.id.to_string(), Shown)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.contested.fact.id.to_string(), EngineReport)
 }
 
 /// Which topics.
@@ -152,12 +152,12 @@ struct TopicsAsked {
     limit: Option<usize>,
 }
 
-fn all_topics(call: &Call<'_>, asked: TopicsAsked) -> Result<Page<Shown<TopicMemory>>, Fault> {
+fn all_topics(call: &Call<'_>, asked: TopicsAsked) -> Result<Page<EngineReport<TopicMemory>>, Fault> {
     let mut topics = files::glance(call.engine, &call.user()?)?.topics.clone();
     topics.sort_by_key(|topic| (std::cmp::Reverse(topic.last_day), topic.topic.clone()));
-    page(topics, asked.after.as_deref(), asked.limit, |one| one.topic.clone(), Shown)
+    page(topics, asked.after.as_deref(), asked.limit, |one| one.topic.clone(), EngineReport)
 }
 
-fn global(call: &Call<'_>, _: NoQuery) -> Result<Shown<GlobalMemory>, Fault> {
-    Ok(Shown(files::glance(call.engine, &call.user()?)?.global.clone()))
+fn global(call: &Call<'_>, _: NoQuery) -> Result<EngineReport<GlobalMemory>, Fault> {
+    Ok(EngineReport(files::glance(call.engine, &call.user()?)?.global.clone()))
 }

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use quipu_core::id::{Seq, UserId};
-use quipu_engine::log::Entry;
+use quipu_engine::log::LogEntry;
 use quipu_engine::{Engine, Error, LogOptions, log, versions};
 use tokio::sync::OwnedSemaphorePermit;
 
@@ -95,8 +95,8 @@ impl Live {
     }
 }
 
-fn written(entries: &[Entry]) -> String {
-    let one = |entry: &Entry| {
+fn written(entries: &[LogEntry]) -> String {
+    let one = |entry: &LogEntry| {
         let data = serde_json::to_string(entry).unwrap_or_default();
         format!("id: {}\nevent: event\ndata: {data}\n\n", entry.seq)
     };
@@ -104,7 +104,7 @@ fn written(entries: &[Entry]) -> String {
 }
 
 /// The next events after a position, oldest first; none if there is none yet.
-async fn next(engine: Arc<Engine>, user: UserId, after: Seq) -> Result<Vec<Entry>, Error> {
+async fn next(engine: Arc<Engine>, user: UserId, after: Seq) -> Result<Vec<LogEntry>, Error> {
     let work = move || {
         if versions::version(&engine, &user)? <= after {
             return Ok(Vec::new());

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
-use crate::memory_tool::{Command, Ran, Unrun, Word};
+use crate::memory_tool::{Command, CommandName, Ran, Unrun};
 
 pub(super) fn routes() -> Vec<Route> {
     let about = "Runs a command of Anthropic's memory tool";
@@ -16,8 +16,8 @@ pub(super) fn routes() -> Vec<Route> {
 /// The tool's input, as the model gave it, and whose files.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
-    command: Word,
+struct MemoryToolRequest {
+    command: CommandName,
     /// Whose memory; the key's user, or the server's, if it is not said.
     user_id: Option<String>,
     path: Option<String>,
@@ -32,10 +32,10 @@ struct Asked {
     new_path: Option<String>,
 }
 
-fn run(call: &Call<'_>, asked: Asked) -> Result<Ran, Fault> {
+fn run(call: &Call<'_>, asked: MemoryToolRequest) -> Result<Ran, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
-    let Asked { command, path, view_range, file_text, old_str, new_str, .. } = asked;
-    let Asked { insert_line, insert_text, old_path, new_path, .. } = asked;
+    let MemoryToolRequest { command, path, view_range, file_text, old_str, new_str, .. } = asked;
+    let MemoryToolRequest { insert_line, insert_text, old_path, new_path, .. } = asked;
     let command = Command {
         command,
         path,

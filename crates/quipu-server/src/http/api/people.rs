@@ -3,7 +3,7 @@
 use axum::http::Method;
 use quipu_core::event::Actor;
 use quipu_core::id::UserId;
-use quipu_core::item::Decision;
+use quipu_core::item::ReviewDecision;
 use quipu_engine::erase::{EraseTarget, UserErasure, delete_user_with_keys};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
@@ -17,7 +17,7 @@ use super::super::fault::Fault;
 use super::frame::{Answered, Call, Route, bytes, parsed, schema};
 use super::page::{Page, page};
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 use crate::word_caches::Gone;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -38,7 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
             "/memory/{user_id}",
             "Deletes a user's memory whole, once it is confirmed",
             &[],
-            schema::<Shown<UserErasure>>,
+            schema::<EngineReport<UserErasure>>,
             deleted,
         )
         .needs(Scope::Admin)
@@ -62,9 +62,9 @@ struct ReviewAsked {
     limit: Option<usize>,
 }
 
-fn waiting(call: &Call<'_>, asked: ReviewAsked) -> Result<Page<Shown<Waiting>>, Fault> {
+fn waiting(call: &Call<'_>, asked: ReviewAsked) -> Result<Page<EngineReport<Waiting>>, Fault> {
     let found = reviews(call.engine, &call.user()?, asked.decided)?;
-    page(found, asked.after.as_deref(), asked.limit, |one| one.review.id.to_string(), Shown)
+    page(found, asked.after.as_deref(), asked.limit, |one| one.review.id.to_string(), EngineReport)
 }
 
 /// What is decided.
@@ -91,14 +91,14 @@ struct Decide {
     rationale: Option<String>,
 }
 
-fn decide(call: &Call<'_>, asked: Decide) -> Result<Shown<Receipt>, Fault> {
+fn decide(call: &Call<'_>, asked: Decide) -> Result<EngineReport<Receipt>, Fault> {
     let (user, id) = (call.user()?, call.part("review_id")?);
     let decision = match (asked.action, asked.text) {
-        (Action::Edit, Some(text)) => Some(Decision::Edited { text }),
+        (Action::Edit, Some(text)) => Some(ReviewDecision::Edited { text }),
         (Action::Edit, None) => return Err(Fault::invalid("an edit needs the text that is right").at("text")),
         (_, Some(_)) => return Err(Fault::invalid("only an edit takes a text").at("text")),
-        (Action::Approve, None) => Some(Decision::Approved),
-        (Action::Decline, None) => Some(Decision::Declined),
+        (Action::Approve, None) => Some(ReviewDecision::Approved),
+        (Action::Decline, None) => Some(ReviewDecision::Declined),
         (Action::Undo, None) => None,
     };
     let rationale = asked.rationale.as_deref();
@@ -106,7 +106,7 @@ fn decide(call: &Call<'_>, asked: Decide) -> Result<Shown<Receipt>, Fault> {
         Some(decision) => decide_review(call.engine, memory, id, decision, Actor::User, rationale),
         None => undo_review(call.engine, memory, id),
     })
-    .map(Shown)
+    .map(EngineReport)
 }
 
 /// What becomes one.
@@ -121,9 +121,9 @@ struct Merge {
     into: String,
 }
 
-fn merged(call: &Call<'_>, asked: Merge) -> Result<Shown<Receipt>, Fault> {
+fn merged(call: &Call<'_>, asked: Merge) -> Result<EngineReport<Receipt>, Fault> {
     let user = call.user()?;
-    call.writing(&user, |memory| merge(call.engine, memory, &asked.from, &asked.into)).map(Shown)
+    call.writing(&user, |memory| merge(call.engine, memory, &asked.from, &asked.into)).map(EngineReport)
 }
 
 /// What is taken back.
@@ -137,10 +137,10 @@ struct Retract {
     reason: Option<String>,
 }
 
-fn retracted(call: &Call<'_>, asked: Retract) -> Result<Shown<Receipt>, Fault> {
+fn retracted(call: &Call<'_>, asked: Retract) -> Result<EngineReport<Receipt>, Fault> {
     let user = call.user()?;
     let reason = asked.reason.as_deref().unwrap_or("taken back");
-    call.writing(&user, |memory| retract(call.engine, memory, &asked.item_id, reason)).map(Shown)
+    call.writing(&user, |memory| retract(call.engine, memory, &asked.item_id, reason)).map(EngineReport)
 }
 
 /// What is destroyed.
@@ -157,7 +157,7 @@ struct Erase {
     confirm: Option<String>,
 }
 
-fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault> {
+fn erased(call: &Call<'_>, asked: Erase) -> Result<EngineReport<ErasureReceipt>, Fault> {
     let user = call.user()?;
     if asked.targets.is_empty() {
         return Err(Fault::invalid("nothing to erase: give targets").at("targets"));
@@ -167,7 +167,7 @@ fn erased(call: &Call<'_>, asked: Erase) -> Result<Shown<ErasureReceipt>, Fault>
     let reason = asked.reason.as_deref().unwrap_or("asked for");
     let announced = announce_erasure(call.engine, &user, &targets, asked.confirm.as_deref())?;
     let operation = |memory: MemoryRef<'_>| erase(call.engine, memory, &targets, reason, &mut |_| {});
-    call.destroying(&user, (announced, Gone::Erased), ", as `confirm` in the body", operation).map(Shown)
+    call.destroying(&user, (announced, Gone::Erased), ", as `confirm` in the body", operation).map(EngineReport)
 }
 
 /// Whether it is meant.
@@ -180,7 +180,7 @@ struct DeleteAsked {
 
 fn deleted(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault> {
     let receipt = deleted_once(call, &call.user()?, asked.confirm.as_deref(), "")?;
-    bytes(&Shown(receipt))
+    bytes(&EngineReport(receipt))
 }
 
 /// Deletes a user's memory if the token confirms it, and says in `how` what else there is to know if it does not.

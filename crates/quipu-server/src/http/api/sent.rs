@@ -6,23 +6,23 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::super::fault::Fault;
-use super::frame::Sent;
+use super::frame::ReceivedBody;
 
 /// Every whole number below it has one way to be written as a float: 2^53.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// The body as what a route takes; without one, as an empty object.
-pub(super) fn body<B: DeserializeOwned>(sent: &Sent) -> Result<B, Fault> {
+pub(super) fn body<B: DeserializeOwned>(sent: &ReceivedBody) -> Result<B, Fault> {
     no_query(sent)?;
     read_body(sent)
 }
 
 /// The query and the body.
-pub(super) fn query_and_body<Q: DeserializeOwned, B: DeserializeOwned>(sent: &Sent) -> Result<(Q, B), Fault> {
+pub(super) fn query_and_body<Q: DeserializeOwned, B: DeserializeOwned>(sent: &ReceivedBody) -> Result<(Q, B), Fault> {
     Ok((read_query(sent)?, read_body(sent)?))
 }
 
-fn read_body<B: DeserializeOwned>(sent: &Sent) -> Result<B, Fault> {
+fn read_body<B: DeserializeOwned>(sent: &ReceivedBody) -> Result<B, Fault> {
     let body: &[u8] = if sent.body.is_empty() { b"{}" } else { &sent.body };
     if !sent.body.is_empty() && !is_json(sent) {
         return Err(Fault::unsupported("a body is JSON, sent as Content-Type: application/json").at("Content-Type"));
@@ -62,12 +62,12 @@ fn in_integers(body: &[u8]) -> Option<Value> {
 }
 
 /// The query as what a route takes.
-pub(super) fn query<Q: DeserializeOwned>(sent: &Sent) -> Result<Q, Fault> {
+pub(super) fn query<Q: DeserializeOwned>(sent: &ReceivedBody) -> Result<Q, Fault> {
     no_body(sent)?;
     read_query(sent)
 }
 
-fn read_query<Q: DeserializeOwned>(sent: &Sent) -> Result<Q, Fault> {
+fn read_query<Q: DeserializeOwned>(sent: &ReceivedBody) -> Result<Q, Fault> {
     let Query(read) = Query::try_from_uri(&sent.uri).map_err(|rejection| {
         let text = std::error::Error::source(&rejection).map_or_else(|| rejection.to_string(), ToString::to_string);
         // `limit: invalid digit found in string`
@@ -78,23 +78,23 @@ fn read_query<Q: DeserializeOwned>(sent: &Sent) -> Result<Q, Fault> {
 }
 
 /// Refuses anything that was sent.
-pub(super) fn nothing(sent: &Sent) -> Result<(), Fault> {
+pub(super) fn nothing(sent: &ReceivedBody) -> Result<(), Fault> {
     no_query(sent)?;
     no_body(sent)
 }
 
-fn no_query(sent: &Sent) -> Result<(), Fault> {
+fn no_query(sent: &ReceivedBody) -> Result<(), Fault> {
     match sent.uri.query() {
         Some(query) if !query.is_empty() => Err(Fault::invalid("this route takes no query").code("unknown_field")),
         _ => Ok(()),
     }
 }
 
-fn no_body(sent: &Sent) -> Result<(), Fault> {
+fn no_body(sent: &ReceivedBody) -> Result<(), Fault> {
     if sent.body.is_empty() { Ok(()) } else { Err(Fault::invalid("this route takes no body")) }
 }
 
-fn is_json(sent: &Sent) -> bool {
+fn is_json(sent: &ReceivedBody) -> bool {
     let kind = sent.content_type.as_ref().and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))

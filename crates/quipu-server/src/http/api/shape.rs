@@ -258,7 +258,7 @@ pub(super) struct Note {
     #[schemars(with = "Line")]
     text: String,
     /// By default what fits who writes.
-    origin: Option<Origin>,
+    origin: Option<NoteSourceKind>,
     /// How sure, 0 to 1.
     #[schemars(with = "Option<Share>")]
     confidence_base: Option<f64>,
@@ -272,7 +272,7 @@ pub(super) struct Note {
 #[derive(JsonSchema)]
 #[schemars(rename_all = "snake_case", inline)]
 #[expect(dead_code, reason = "it describes")]
-enum Origin {
+enum NoteSourceKind {
     ModelReflection,
     HumanFeedback,
     Rule,

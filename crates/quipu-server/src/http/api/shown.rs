@@ -8,9 +8,9 @@ use serde::Serialize;
 /// A report of the engine's, or part of one. Its fields are described where the engine describes it.
 #[derive(Clone, Serialize)]
 #[serde(transparent)]
-pub(super) struct Shown<T>(pub(super) T);
+pub(super) struct EngineReport<T>(pub(super) T);
 
-impl<T> JsonSchema for Shown<T> {
+impl<T> JsonSchema for EngineReport<T> {
     fn inline_schema() -> bool {
         true
     }

@@ -117,14 +117,14 @@ struct Put {
 
 /// What was done.
 #[derive(Serialize, JsonSchema)]
-struct Done {
+struct StoreChanged {
     /// What was asked and is not done here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     ignored: Vec<&'static str>,
 }
 
-fn put(call: &Call<'_>, asked: Put) -> Result<Done, Fault> {
+fn put(call: &Call<'_>, asked: Put) -> Result<StoreChanged, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     if asked.ttl.is_some() {
         return Err(Fault::invalid("values stay until they are taken away: give no ttl").at("ttl"));
@@ -144,7 +144,7 @@ fn put(call: &Call<'_>, asked: Put) -> Result<Done, Fault> {
     let step = FileChange::Put { name: name.clone(), text, topic };
     arrange(call.engine, &user, &name, &call.entry(INTERFACE), &mut |_| Ok(vec![step.clone()]))?;
     let unsearched = asked.index == Some(Value::Bool(false));
-    Ok(Done { ignored: if unsearched { vec!["index"] } else { Vec::new() } })
+    Ok(StoreChanged { ignored: if unsearched { vec!["index"] } else { Vec::new() } })
 }
 
 /// Takes secrets out of every text of a value.
@@ -172,11 +172,11 @@ struct Delete {
     user_id: Option<String>,
 }
 
-fn delete(call: &Call<'_>, asked: Delete) -> Result<Done, Fault> {
+fn delete(call: &Call<'_>, asked: Delete) -> Result<StoreChanged, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let name = name(&asked.namespace, &asked.key)?;
     arrange(call.engine, &user, &name, &call.entry(INTERFACE), &mut |_| Ok(vec![FileChange::Take(name.clone())]))?;
-    Ok(Done { ignored: Vec::new() })
+    Ok(StoreChanged { ignored: Vec::new() })
 }
 
 /// What is searched for.
@@ -200,11 +200,11 @@ struct Search {
 
 /// What was found.
 #[derive(Serialize, JsonSchema)]
-struct Found {
+struct StoreSearchResult {
     items: Vec<Item>,
 }
 
-fn searched(call: &Call<'_>, asked: Search) -> Result<Found, Fault> {
+fn searched(call: &Call<'_>, asked: Search) -> Result<StoreSearchResult, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
     let limit = page::limit(asked.limit.or(Some(10)))?;
     let filter = asked.filter.unwrap_or_default();
@@ -229,7 +229,7 @@ fn searched(call: &Call<'_>, asked: Search) -> Result<Found, Fault> {
             items.push(item);
         }
     }
-    Ok(Found { items: items.into_iter().skip(asked.offset).take(limit).collect() })
+    Ok(StoreSearchResult { items: items.into_iter().skip(asked.offset).take(limit).collect() })
 }
 
 /// Entries that answer a question, best first.

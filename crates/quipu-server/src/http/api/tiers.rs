@@ -8,7 +8,9 @@ use quipu_core::recall::{Contributions, Intent, Trace, Validity};
 use quipu_core::reconcile::Rejection;
 use quipu_engine::ports::Scope;
 use quipu_engine::ready_made::{FactIn, NoteIn, TaskIn, TenetIn, WriteReport};
-use quipu_engine::{Answer, Decision, Error, LeftOut, RecallOptions, Receipt, WriteRequest, close_fact, recall, write};
+use quipu_engine::{
+    Answer, Error, OmittedAnswer, RecallDecision, RecallOptions, Receipt, WriteRequest, close_fact, recall, write,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +19,7 @@ use super::super::fault::Fault;
 use super::core::ActorIn;
 use super::frame::{Call, Route, when};
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -67,16 +69,16 @@ struct Retrieve {
 #[derive(Serialize, JsonSchema)]
 struct Retrieved {
     /// Facts.
-    profile: Vec<Shown<Answer>>,
+    profile: Vec<EngineReport<Answer>>,
     /// Episodes, and what was said.
-    episodic: Vec<Shown<Answer>>,
-    tasks: Vec<Shown<Answer>>,
+    episodic: Vec<EngineReport<Answer>>,
+    tasks: Vec<EngineReport<Answer>>,
     /// Notes, and lines of the self-model.
-    reflective: Vec<Shown<Answer>>,
+    reflective: Vec<EngineReport<Answer>>,
     /// The version that answered.
     version: Seq,
     /// Whether memory answers the question.
-    decision: Shown<Decision>,
+    decision: EngineReport<RecallDecision>,
     /// What recall had to do without, if it did.
     degraded: Option<String>,
     debug: Debug,
@@ -87,8 +89,8 @@ struct Retrieved {
 struct Debug {
     scores: Vec<Score>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    trace: Option<Shown<Trace>>,
-    left_out: Vec<Shown<LeftOut>>,
+    trace: Option<EngineReport<Trace>>,
+    left_out: Vec<EngineReport<OmittedAnswer>>,
 }
 
 /// The score of an item, and what adds up to it.
@@ -97,7 +99,7 @@ struct Score {
     #[schemars(with = "String")]
     id: ItemId,
     score: f32,
-    contributions: Shown<Contributions>,
+    contributions: EngineReport<Contributions>,
 }
 
 fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
@@ -116,18 +118,18 @@ fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
     let scores = found
         .hits
         .iter()
-        .map(|hit| Score { id: hit.id, score: hit.score, contributions: Shown(hit.contributions) })
+        .map(|hit| Score { id: hit.id, score: hit.score, contributions: EngineReport(hit.contributions) })
         .collect();
-    let left_out = found.left_out.into_iter().map(Shown).collect();
+    let left_out = found.left_out.into_iter().map(EngineReport).collect();
     let mut retrieved = Retrieved {
         profile: Vec::new(),
         episodic: Vec::new(),
         tasks: Vec::new(),
         reflective: Vec::new(),
         version: found.version,
-        decision: Shown(found.decision),
+        decision: EngineReport(found.decision),
         degraded: found.degraded,
-        debug: Debug { scores, trace: found.trace.map(Shown), left_out },
+        debug: Debug { scores, trace: found.trace.map(EngineReport), left_out },
     };
     let mut left = asked.budget.unwrap_or(usize::MAX);
     for hit in found.hits {
@@ -137,10 +139,10 @@ fn retrieve(call: &Call<'_>, asked: Retrieve) -> Result<Retrieved, Fault> {
         }
         left -= cost;
         match hit.id.kind {
-            ItemKind::Fact => retrieved.profile.push(Shown(hit)),
-            ItemKind::Task => retrieved.tasks.push(Shown(hit)),
-            ItemKind::Note | ItemKind::Tenet => retrieved.reflective.push(Shown(hit)),
-            _ => retrieved.episodic.push(Shown(hit)),
+            ItemKind::Fact => retrieved.profile.push(EngineReport(hit)),
+            ItemKind::Task => retrieved.tasks.push(EngineReport(hit)),
+            ItemKind::Note | ItemKind::Tenet => retrieved.reflective.push(EngineReport(hit)),
+            _ => retrieved.episodic.push(EngineReport(hit)),
         }
     }
     Ok(retrieved)
@@ -183,7 +185,7 @@ struct Written {
     #[schemars(with = "Vec<String>")]
     accepted: Vec<ItemId>,
     /// What did not pass, and why.
-    rejected: Vec<Shown<Rejection>>,
+    rejected: Vec<EngineReport<Rejection>>,
     /// The source that holds what was written.
     #[schemars(with = "Option<String>")]
     source: Option<ItemId>,
@@ -229,13 +231,13 @@ fn written(call: &Call<'_>, asked: Write) -> Result<Written, Fault> {
     let is_empty =
         request.facts.is_empty() && request.notes.is_empty() && request.tasks.is_empty() && request.tenets.is_empty();
     if is_empty && !rejected.is_empty() {
-        let rejected = rejected.into_iter().map(Shown).collect();
+        let rejected = rejected.into_iter().map(EngineReport).collect();
         let (accepted, ignored) = (Vec::new(), Vec::new());
         return Ok(Written { accepted, rejected, source: None, ignored, replayed: false });
     }
     let report = call.writing(&user, |memory| write(call.engine, memory, &request, kind))?;
     let WriteReport { accepted, rejected: refused, source, ignored, replayed, .. } = report;
-    let rejected = refused.into_iter().chain(rejected).map(Shown).collect();
+    let rejected = refused.into_iter().chain(rejected).map(EngineReport).collect();
     Ok(Written { accepted, rejected, source: Some(source), ignored, replayed })
 }
 
@@ -252,7 +254,7 @@ struct Close {
     valid_to: Timestamp,
 }
 
-fn close(call: &Call<'_>, asked: Close) -> Result<Shown<Receipt>, Fault> {
+fn close(call: &Call<'_>, asked: Close) -> Result<EngineReport<Receipt>, Fault> {
     let user = call.own_user(asked.user_id.as_deref())?;
-    call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, asked.valid_to)).map(Shown)
+    call.writing(&user, |memory| close_fact(call.engine, memory, &asked.fact_id, asked.valid_to)).map(EngineReport)
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::super::fault::Fault;
 use super::frame::{Call, Route};
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -117,7 +117,7 @@ struct SessionTurns {
 /// An entry of a journal.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Entry {
+struct JournalEntry {
     #[schemars(with = "shape::Name")]
     topic: String,
     #[schemars(with = "shape::Words")]
@@ -145,7 +145,7 @@ struct Recorded {
     /// True if the same request was answered before.
     replayed: bool,
     /// Every event, in order.
-    events: Vec<Shown<Receipt>>,
+    events: Vec<EngineReport<Receipt>>,
     /// What still has to be done, if it could not be done now.
     lag: Option<String>,
 }
@@ -170,7 +170,7 @@ fn session_turns(call: &Call<'_>, asked: SessionTurns) -> Result<Recorded, Fault
     turns(call, Turns { messages, session_id, said_at, topic, wait })
 }
 
-fn entry(call: &Call<'_>, asked: Entry) -> Result<Recorded, Fault> {
+fn entry(call: &Call<'_>, asked: JournalEntry) -> Result<Recorded, Fault> {
     let said = Utterance { topic: Some(asked.topic), said_at: asked.said_at, ..Utterance::of_user(asked.text) };
     record(call, &[said], ItemKind::Entry, asked.wait)
 }
@@ -193,7 +193,7 @@ fn record(call: &Call<'_>, said: &[Utterance], kind: ItemKind, wait: Wait) -> Re
         items: receipts.iter().flat_map(|receipt| receipt.items.clone()).collect(),
         replayed: last.replayed,
         lag,
-        events: receipts.into_iter().map(Shown).collect(),
+        events: receipts.into_iter().map(EngineReport).collect(),
     })
 }
 

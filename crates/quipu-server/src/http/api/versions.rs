@@ -5,11 +5,11 @@ use quipu_core::event::Hash;
 use quipu_core::id::Seq;
 use quipu_core::ledger::Pin;
 use quipu_engine::fork::Picked;
-use quipu_engine::log::Entry;
-use quipu_engine::revert::{Preview, RevertOptions, Selection};
+use quipu_engine::log::LogEntry;
+use quipu_engine::revert::{RevertOptions, RevertPreview, Selection};
 use quipu_engine::verify::VerifyReport;
 use quipu_engine::{
-    Error, LogOptions, Receipt, Step, blame, chosen, diff, fork, log, pick, preview_revert, revert, verify,
+    BlameStep, Error, LogOptions, Receipt, blame, chosen, diff, fork, log, pick, preview_revert, revert, verify,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use super::super::fault::Fault;
 use super::frame::{Call, Route, parsed, when};
 use super::page;
 use super::shape;
-use super::shown::Shown;
+use super::shown::EngineReport;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -54,10 +54,10 @@ struct EventsAsked {
 /// A page of events.
 #[derive(Serialize, JsonSchema)]
 struct Events {
-    items: Vec<Shown<Entry>>,
+    items: Vec<EngineReport<LogEntry>>,
     /// The same, by the name they had before. Use `items`.
     #[schemars(extend("deprecated" = true))]
-    events: Vec<Shown<Entry>>,
+    events: Vec<EngineReport<LogEntry>>,
     /// How many there are on all pages.
     total: Seq,
     /// What to give as `after` for the next page; none if this is the last one so far.
@@ -78,7 +78,7 @@ fn events(call: &Call<'_>, asked: EventsAsked) -> Result<Events, Fault> {
     let is_last = found.len() <= limit;
     found.truncate(limit);
     let next = found.last().map(|entry| entry.seq).filter(|_| !is_last);
-    let items: Vec<_> = found.into_iter().map(Shown).collect();
+    let items: Vec<_> = found.into_iter().map(EngineReport).collect();
     Ok(Events { events: items.clone(), items, total, next })
 }
 
@@ -94,9 +94,9 @@ struct DiffAsked {
     to: Option<String>,
 }
 
-fn difference(call: &Call<'_>, asked: DiffAsked) -> Result<Shown<Difference>, Fault> {
+fn difference(call: &Call<'_>, asked: DiffAsked) -> Result<EngineReport<Difference>, Fault> {
     let (from, to) = (parsed(&asked.from, "from")?, when(asked.to.as_deref(), "to")?);
-    Ok(Shown(diff(call.engine, &call.user()?, from, to)?))
+    Ok(EngineReport(diff(call.engine, &call.user()?, from, to)?))
 }
 
 /// Of what.
@@ -111,15 +111,15 @@ struct BlameAsked {
 /// How it came to be what it is.
 #[derive(Serialize, JsonSchema)]
 struct Blamed {
-    items: Vec<Shown<Step>>,
+    items: Vec<EngineReport<BlameStep>>,
     /// The same, by the name they had before. Use `items`.
     #[schemars(extend("deprecated" = true))]
-    steps: Vec<Shown<Step>>,
+    steps: Vec<EngineReport<BlameStep>>,
 }
 
 fn blamed(call: &Call<'_>, asked: BlameAsked) -> Result<Blamed, Fault> {
     let steps = blame(call.engine, &call.user()?, &asked.path)?;
-    let items: Vec<_> = steps.into_iter().map(Shown).collect();
+    let items: Vec<_> = steps.into_iter().map(EngineReport).collect();
     Ok(Blamed { steps: items.clone(), items })
 }
 
@@ -138,7 +138,7 @@ struct Verified {
     /// True if nothing is damaged and the pin holds.
     intact: bool,
     #[serde(flatten)]
-    report: Shown<VerifyReport>,
+    report: EngineReport<VerifyReport>,
 }
 
 fn verified(call: &Call<'_>, asked: VerifyAsked) -> Result<Verified, Fault> {
@@ -149,7 +149,7 @@ fn verified(call: &Call<'_>, asked: VerifyAsked) -> Result<Verified, Fault> {
     let wrong = || Fault::invalid("a pin is a position and the hash it had, as 12:4f0c…").at("pin");
     let pins = asked.pin.map(|text| pin(&text).ok_or_else(wrong)).transpose()?;
     let report = verify(call.engine, &call.user()?, pins.as_slice(), &mut |_| {})?;
-    Ok(Verified { intact: report.is_intact(), report: Shown(report) })
+    Ok(Verified { intact: report.is_intact(), report: EngineReport(report) })
 }
 
 /// An event, by position or id.
@@ -201,8 +201,8 @@ struct Revert {
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Reverted {
-    Preview(Box<Shown<Preview>>),
-    Done { receipt: Box<Shown<Receipt>>, difference: Box<Shown<Difference>> },
+    Preview(Box<EngineReport<RevertPreview>>),
+    Done { receipt: Box<EngineReport<Receipt>>, difference: Box<EngineReport<Difference>> },
 }
 
 fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
@@ -222,11 +222,11 @@ fn reverted(call: &Call<'_>, asked: Revert) -> Result<Reverted, Fault> {
     let options = RevertOptions { rationale: asked.rationale, probes: asked.probes };
     if asked.dry_run {
         let preview = preview_revert(call.engine, &user, &selection, &options)?;
-        return Ok(Reverted::Preview(Box::new(Shown(preview))));
+        return Ok(Reverted::Preview(Box::new(EngineReport(preview))));
     }
     let done = call.writing(&user, |memory| revert(call.engine, memory, &selection, &options, &mut |_| {}));
     let (receipt, difference) = done?;
-    Ok(Reverted::Done { receipt: Box::new(Shown(receipt)), difference: Box::new(Shown(difference)) })
+    Ok(Reverted::Done { receipt: Box::new(EngineReport(receipt)), difference: Box::new(EngineReport(difference)) })
 }
 
 /// Which events, and where to.
@@ -240,13 +240,13 @@ struct Pick {
     into: String,
 }
 
-fn picked(call: &Call<'_>, asked: Pick) -> Result<Shown<Picked>, Fault> {
+fn picked(call: &Call<'_>, asked: Pick) -> Result<EngineReport<Picked>, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
     if asked.events.is_empty() {
         return Err(Fault::invalid("nothing to pick: give events").at("events"));
     }
     let events = chosen(call.engine, &user, &event_refs(&asked.events)?)?;
-    Ok(Shown(pick(call.engine, &events, &into, &mut |_| {})?))
+    Ok(EngineReport(pick(call.engine, &events, &into, &mut |_| {})?))
 }
 
 /// Where to, and up to what.
@@ -261,11 +261,11 @@ struct Fork {
     at: Option<String>,
 }
 
-fn forked(call: &Call<'_>, asked: Fork) -> Result<Shown<Receipt>, Fault> {
+fn forked(call: &Call<'_>, asked: Fork) -> Result<EngineReport<Receipt>, Fault> {
     let (user, into) = (call.user()?, call.user_named(&asked.into, "into")?);
     let at = when(asked.at.as_deref(), "at")?;
     if user == into {
         return Err(Fault::from(Error::Refused("a memory is forked into that of another user".to_owned())).at("into"));
     }
-    Ok(Shown(fork(call.engine, &user, &into, at, &mut |_| {})?))
+    Ok(EngineReport(fork(call.engine, &user, &into, at, &mut |_| {})?))
 }

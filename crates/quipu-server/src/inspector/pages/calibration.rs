@@ -1,11 +1,11 @@
 //! Calibration: how far the stated probability that memory answers can be believed, as it was measured.
 
 use askama::Template;
-use quipu_core::recall::{Profile, Stretch, Thresholds, calibration_error};
+use quipu_core::recall::{Profile, ReliabilityBin, VerdictThresholds, calibration_error};
 use quipu_engine::Error;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::plot;
 use super::super::shown;
 use crate::http::Fault;
@@ -46,7 +46,7 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn row(one: &Stretch, limits: &Thresholds) -> Row {
+fn row(one: &ReliabilityBin, limits: &VerdictThresholds) -> Row {
     let (least, most) = plot::between(one.answerable, one.questions);
     Row {
         stated: percent(one.stated),
@@ -82,7 +82,7 @@ fn measured(name: &str, profile: &Profile) -> Measured {
     }
 }
 
-fn calibration(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn calibration(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     let profiles = desk.engine.profiles();
     let named = |name: &str| Ok(measured(name, profiles.named(name).map_err(Error::from)?));

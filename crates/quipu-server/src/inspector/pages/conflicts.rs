@@ -4,7 +4,7 @@ use askama::Template;
 use quipu_engine::ports::Scope;
 use quipu_engine::{FactShown, conflicts};
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use super::item::{Quoted, quoted};
 use crate::http::Fault;
@@ -13,7 +13,7 @@ pub(super) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/u/{user_id}/conflicts", Scope::Read, all)]
 }
 
-struct Side {
+struct ConflictSide {
     id: String,
     text: String,
     source: &'static str,
@@ -24,8 +24,8 @@ struct Side {
 
 struct Pair {
     question: String,
-    contested: Side,
-    against: Vec<Side>,
+    contested: ConflictSide,
+    against: Vec<ConflictSide>,
     waits: bool,
 }
 
@@ -36,10 +36,10 @@ struct Conflicts {
     pairs: Vec<Pair>,
 }
 
-fn all(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn all(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Conflicts", "conflicts")?;
-    let side = |one: &FactShown| Side {
+    let side = |one: &FactShown| ConflictSide {
         id: one.fact.id.to_string(),
         text: one.fact.text.clone(),
         source: shown::source(one.fact.source),

@@ -6,11 +6,11 @@ use askama::Template;
 use quipu_core::core_document::Patch;
 use quipu_engine::ports::Scope;
 use quipu_engine::versions::{When, core_at};
-use quipu_engine::{Edit, Error, PatchOptions, blame, diff, edit_core};
+use quipu_engine::{CoreEdit, Error, PatchOptions, blame, diff, edit_core};
 use serde_json::{Value, json};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Frame, Page, PageContext, base, page, parsed};
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -128,7 +128,7 @@ impl Tree<'_> {
     }
 }
 
-fn document(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn document(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Core document", "core")?;
     let (at, named) = desk.at()?;
@@ -201,19 +201,19 @@ fn document(desk: &PageContext<'_>) -> Result<Answer, Fault> {
 }
 
 /// Writes a value at a place, or takes it out.
-fn edit(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn edit(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let path = desk.needs("path", "the place is missing")?.to_owned();
     let options = PatchOptions { rationale: desk.sent.get("rationale").map(str::to_owned), ..PatchOptions::default() };
     let edit = if desk.sent.get("how") == Some("remove") {
         let patch = json!([{"op": "remove", "path": path}]);
         let patch: Patch = serde_json::from_value(patch).map_err(|error| Fault::invalid(error.to_string()))?;
-        Edit::Patch(patch)
+        CoreEdit::Patch(patch)
     } else {
         let text = desk.needs("value", "the value is missing")?;
         // What is no JSON is meant as text.
-        Edit::Set(path.clone(), serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())))
+        CoreEdit::Set(path.clone(), serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())))
     };
     let receipt = edit_core(desk.engine, &user, &edit, &options)?;
-    Ok(Answer::See(format!("{}/core?path={}&done={}", base(&user), encoded(&path), receipt.seq)))
+    Ok(PageResult::See(format!("{}/core?path={}&done={}", base(&user), encoded(&path), receipt.seq)))
 }

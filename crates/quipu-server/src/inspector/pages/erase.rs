@@ -5,7 +5,7 @@ use quipu_engine::erase::EraseTarget;
 use quipu_engine::ports::Scope;
 use quipu_engine::{Announced, ErasureReceipt, MemoryRef, announce_erasure, erase, preview_erase};
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page, parsed};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page, parsed};
 use crate::http::Fault;
 use crate::word_caches::Gone;
 
@@ -28,7 +28,7 @@ struct Preview {
     confirm: String,
 }
 
-fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn preview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Erase", "privacy")?;
     let target = desk.asked.get("target").ok_or_else(|| Fault::invalid("what is to be erased?"))?.to_owned();
@@ -39,8 +39,9 @@ fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     };
     let found = preview_erase(desk.engine, &user, &targets)?;
     let (asked_for, follows): (Vec<_>, Vec<_>) = found.going.into_iter().partition(|one| one.asked_for);
-    let shown =
-        |all: Vec<quipu_engine::Going>| all.into_iter().map(|one| (one.change.to_string(), one.summary)).collect();
+    let shown = |all: Vec<quipu_engine::ErasureTarget>| {
+        all.into_iter().map(|one| (one.change.to_string(), one.summary)).collect()
+    };
     let sources_left = found.sources_left.iter().map(ToString::to_string).collect();
     page(&Preview { f, target, asked_for: shown(asked_for), follows: shown(follows), sources_left, confirm })
 }
@@ -54,7 +55,7 @@ struct Erased {
     json: String,
 }
 
-fn erased(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn erased(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let target = desk.needs("target", "what is to be erased?")?;
     if desk.sent.get("sure") != Some("yes") {

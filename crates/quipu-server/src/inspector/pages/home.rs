@@ -6,7 +6,7 @@ use quipu_engine::log::{LogOptions, log};
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, users};
 
-use super::super::frame::{Answer, Frame, Page, PageContext, base, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -48,7 +48,7 @@ struct Home {
 }
 
 fn row(desk: &PageContext<'_>, user: UserId) -> Row {
-    let look = || -> Result<(u64, Option<quipu_engine::log::Entry>, usize), Error> {
+    let look = || -> Result<(u64, Option<quipu_engine::log::LogEntry>, usize), Error> {
         let newest = log(desk.engine, &user, &LogOptions { before: None, limit: 1, reference: None })?.pop();
         let waiting = if desk.may(Scope::Review) { quipu_engine::reviews(desk.engine, &user, false)?.len() } else { 0 };
         Ok((quipu_engine::versions::version(desk.engine, &user)?, newest, waiting))
@@ -76,7 +76,7 @@ fn row(desk: &PageContext<'_>, user: UserId) -> Row {
     }
 }
 
-fn home(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn home(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (known, ready) = match users(desk.engine) {
         Ok(known) => (known, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
@@ -108,9 +108,9 @@ fn home(desk: &PageContext<'_>) -> Result<Answer, Fault> {
 }
 
 /// Fills the memory of a user `demo` with a month of somebody's life.
-fn demo(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn demo(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     let absent = || Fault::not_found("this server was started without demo data");
     let user = (desk.app.options.demo.ok_or_else(absent)?)(desk.engine)?;
-    Ok(Answer::See(base(&user)))
+    Ok(PageResult::See(base(&user)))
 }

@@ -12,15 +12,15 @@ use quipu_engine::ports::Scope;
 use quipu_engine::ready_made::FactIn;
 use quipu_engine::versions::When;
 use quipu_engine::{
-    FactOptions, Look, WriteRequest, close_fact, correct_fact, facts, get, history, look, mark, retract, score_fact,
-    why, write,
+    FactOptions, ItemView, WriteRequest, close_fact, correct_fact, facts, get, history, look, mark, retract,
+    score_fact, why, write,
 };
 use serde_json::Value;
 
-use super::super::frame::{Answer, Frame, Page, PageContext, base, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page};
 use super::super::plot::{self, Lane, Reading};
 use super::super::shown;
-use super::timeline::{Line, line};
+use super::timeline::{TimelineLine, line};
 use crate::http::Fault;
 
 pub(super) fn pages() -> Vec<Page> {
@@ -64,7 +64,7 @@ struct ItemPage {
     quotes: Vec<Quoted>,
     fields: Vec<Field>,
     lanes: Option<String>,
-    events: Vec<Line>,
+    events: Vec<TimelineLine>,
     json: String,
     /// The value, of a fact that can be edited.
     object: Option<String>,
@@ -209,10 +209,10 @@ fn own_fields(kind: ItemKind, item: &Value) -> Vec<Field> {
     all.into_iter().filter(|one| !one.value.is_empty()).collect()
 }
 
-fn item(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn item(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let (at, _) = desk.at()?;
-    let found: Look = look(desk.engine, &user, desk.part("item_id")?, at)?;
+    let found: ItemView = look(desk.engine, &user, desk.part("item_id")?, at)?;
     let name = found.id.to_string();
     let f = desk.frame_of(&user, &shown::start(&found.text, 60), "memories")?;
     let story = history(desk.engine, &user, &name)?;
@@ -276,11 +276,11 @@ fn item(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     })
 }
 
-fn done(user: &UserId, id: &str, seq: u64) -> Answer {
-    Answer::See(format!("{}/items/{id}?done={seq}", base(user)))
+fn done(user: &UserId, id: &str, seq: u64) -> PageResult {
+    PageResult::See(format!("{}/items/{id}?done={seq}", base(user)))
 }
 
-fn marked(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn marked(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?);
     let wrong = |_| Fault::invalid("that is no number");
     if let Some(score) = desk.sent.get("score") {
@@ -304,7 +304,7 @@ fn morning(day: &str) -> Result<Timestamp, Fault> {
 }
 
 /// Another value: because the world changed, or because it was never so. The two are told apart everywhere.
-fn edited(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn edited(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?.to_owned());
     let object = desk.needs("object", "the new value is missing")?;
     if desk.sent.get("how") == Some("never") {
@@ -335,7 +335,7 @@ fn edited(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     }
 }
 
-fn retracted(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn retracted(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("item_id")?);
     let receipt = retract(desk.engine, &user, id, desk.sent.get("reason").unwrap_or("taken back"))?;
     Ok(done(&user, id, receipt.seq))

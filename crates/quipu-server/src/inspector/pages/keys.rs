@@ -5,7 +5,7 @@ use quipu_core::id::UserId;
 use quipu_engine::keys::{KeyShown, NewKey};
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -45,17 +45,17 @@ fn row(key: KeyShown) -> Row {
     }
 }
 
-fn shown_keys(desk: &PageContext<'_>, made: Option<NewKey>) -> Result<Answer, Fault> {
+fn shown_keys(desk: &PageContext<'_>, made: Option<NewKey>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     let rows = desk.app.keys.list()?.into_iter().rev().map(row).collect();
     page(&Keys { f: desk.frame("Keys", "keys"), rows, made: made.map(|made| made.key) })
 }
 
-fn keys(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn keys(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     shown_keys(desk, None)
 }
 
-fn create(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn create(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     let named: Vec<&str> = desk.sent.all("scope").collect();
     let scopes: Vec<Scope> = [Scope::Read, Scope::Write, Scope::Review, Scope::Admin]
@@ -68,8 +68,8 @@ fn create(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     shown_keys(desk, Some(made))
 }
 
-fn revoke(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn revoke(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     desk.app.keys.revoke(desk.part("key_id")?)?;
-    Ok(Answer::See("/ui/server/keys".to_owned()))
+    Ok(PageResult::See("/ui/server/keys".to_owned()))
 }

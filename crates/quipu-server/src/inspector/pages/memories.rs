@@ -13,7 +13,7 @@ use quipu_engine::versions::When;
 use quipu_engine::{FactOptions, FactShown, ListOptions, episodes, facts, list, notes, tasks, tenets};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -65,7 +65,7 @@ struct Memories {
 }
 
 /// What is asked for, so that a link changes one part of it and keeps the others.
-struct Asked<'a> {
+struct ListQuery<'a> {
     base: String,
     kind: &'a str,
     state: &'a str,
@@ -74,7 +74,7 @@ struct Asked<'a> {
     valid_at: &'a str,
 }
 
-impl Asked<'_> {
+impl ListQuery<'_> {
     fn link(&self, change: &[(&str, &str)]) -> String {
         let all = [
             ("kind", self.kind),
@@ -187,7 +187,7 @@ fn noon(date: &str) -> Option<Timestamp> {
 }
 
 /// Facts under every choice, and the choices with how many each leaves.
-fn chosen(asked: &Asked<'_>, all: &[FactShown]) -> (Vec<Row>, Vec<Choice>, Vec<Choice>) {
+fn chosen(asked: &ListQuery<'_>, all: &[FactShown]) -> (Vec<Row>, Vec<Choice>, Vec<Choice>) {
     let mut states: BTreeMap<String, usize> = BTreeMap::new();
     let mut topics: BTreeMap<&str, usize> = BTreeMap::new();
     all.iter().for_each(|one| *states.entry(shown::word(&one.fact.status)).or_default() += 1);
@@ -213,7 +213,7 @@ fn chosen(asked: &Asked<'_>, all: &[FactShown]) -> (Vec<Row>, Vec<Choice>, Vec<C
     (all.iter().filter(wanted).map(of_fact).collect(), of_state, of_topic.collect())
 }
 
-fn memories(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn memories(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     const KINDS: [(&str, &str); 6] = [
         ("facts", "Facts"),
         ("episodes", "Episodes"),
@@ -227,7 +227,7 @@ fn memories(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let (at, named) = desk.at()?;
     let wanted = desk.asked.get("kind").unwrap_or("facts");
     let kind = KINDS.iter().map(|(word, _)| *word).find(|word| *word == wanted).unwrap_or("facts");
-    let asked = Asked {
+    let asked = ListQuery {
         base: f.base.clone(),
         kind,
         state: desk.asked.get("state").unwrap_or(if kind == "facts" { "active" } else { "" }),
@@ -242,7 +242,8 @@ fn memories(desk: &PageContext<'_>) -> Result<Answer, Fault> {
             let valid_at = noon(asked.valid_at);
             let options = FactOptions { at: Some(at), valid_at, all: valid_at.is_none(), ..FactOptions::default() };
             let all = facts(desk.engine, &user, &options)?;
-            let asked = Asked { state: if valid_at.is_some() { "any" } else { asked.state }, ..asked_again(&asked) };
+            let asked =
+                ListQuery { state: if valid_at.is_some() { "any" } else { asked.state }, ..asked_again(&asked) };
             let (rows, of_state, of_topic) = chosen(&asked, &all);
             states = if valid_at.is_some() { Vec::new() } else { of_state };
             topics = of_topic;
@@ -265,7 +266,7 @@ fn memories(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     let until = from + rows.len();
     let of_kind = |(word, name): &(&str, &str)| Choice {
         name: (*name).to_owned(),
-        to: Asked { kind: word, state: "", topic: "", valid_at: "", ..asked_again(&asked) }.link(&[]),
+        to: ListQuery { kind: word, state: "", topic: "", valid_at: "", ..asked_again(&asked) }.link(&[]),
         number: String::new(),
         is_chosen: *word == kind,
     };
@@ -288,9 +289,9 @@ fn memories(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     })
 }
 
-fn asked_again<'a>(asked: &Asked<'a>) -> Asked<'a> {
-    let Asked { base, kind, state, topic, at, valid_at } = asked;
-    Asked { base: base.clone(), kind, state, topic, at, valid_at }
+fn asked_again<'a>(asked: &ListQuery<'a>) -> ListQuery<'a> {
+    let ListQuery { base, kind, state, topic, at, valid_at } = asked;
+    ListQuery { base: base.clone(), kind, state, topic, at, valid_at }
 }
 
 /// When a version was the newest; nothing for now.

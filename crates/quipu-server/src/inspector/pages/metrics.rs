@@ -6,8 +6,8 @@ use askama::Template;
 use quipu_engine::Error;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
-use super::super::plot::{self, Reach};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
+use super::super::plot::{self, Percentiles};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -74,14 +74,14 @@ struct Timed {
 }
 
 /// What was done, and what came of it.
-type Done = (String, String);
+type OperationOutcome = (String, String);
 
 impl Timed {
     fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum()
     }
 
-    fn shown(&self, (name, outcome): Done, drawn: String) -> Latency {
+    fn shown(&self, (name, outcome): OperationOutcome, drawn: String) -> Latency {
         Latency {
             count: shown::count(self.count() as usize),
             mean: plot::seconds(self.sum / self.count().max(1) as f64),
@@ -95,9 +95,12 @@ impl Timed {
 }
 
 /// All durations of a page of figures whose name begins and ends so; `what` reads from the labels what was done.
-fn timed(text: &str, what: impl Fn(&str, &BTreeMap<&str, &str>) -> Option<Done>) -> Vec<(Done, Timed)> {
-    let mut all: BTreeMap<Done, Timed> = BTreeMap::new();
-    let mut before: BTreeMap<Done, u64> = BTreeMap::new();
+fn timed(
+    text: &str,
+    what: impl Fn(&str, &BTreeMap<&str, &str>) -> Option<OperationOutcome>,
+) -> Vec<(OperationOutcome, Timed)> {
+    let mut all: BTreeMap<OperationOutcome, Timed> = BTreeMap::new();
+    let mut before: BTreeMap<OperationOutcome, u64> = BTreeMap::new();
     for (name, labels, value) in text.lines().filter_map(read) {
         let Some((name, part)) = name.split_once("_duration_seconds_") else { continue };
         let Some(done) = what(name, &labels) else { continue };
@@ -126,7 +129,7 @@ fn latencies(text: &str) -> Vec<Latency> {
         "quipu_operation" => Some((label(labels, "operation").replace('_', " "), label(labels, "outcome"))),
         _ => None,
     });
-    let shown = |(done, timed): (Done, Timed)| {
+    let shown = |(done, timed): (OperationOutcome, Timed)| {
         let drawn = plot::histogram(&timed.buckets, &format!("How long {} took", done.0));
         timed.shown(done, drawn)
     };
@@ -134,7 +137,7 @@ fn latencies(text: &str) -> Vec<Latency> {
 }
 
 /// Requests by route, the ones asked most first.
-fn requests(text: &str) -> Vec<(Done, Timed)> {
+fn requests(text: &str) -> Vec<(OperationOutcome, Timed)> {
     let mut found = timed(text, |name, labels| {
         let route = label(labels, "http_route");
         let route = if route.is_empty() { "no route".to_owned() } else { route };
@@ -145,17 +148,17 @@ fn requests(text: &str) -> Vec<(Done, Timed)> {
     found
 }
 
-fn drawn(requests: &[(Done, Timed)]) -> Option<String> {
-    let reach = |((name, class), timed): &(Done, Timed)| Reach {
+fn drawn(requests: &[(OperationOutcome, Timed)]) -> Option<String> {
+    let reach = |((name, class), timed): &(OperationOutcome, Timed)| Percentiles {
         name: format!("{name} {class}"),
         half: quantile(&timed.buckets, 0.5),
         most: quantile(&timed.buckets, 0.95),
     };
-    let rows: Vec<Reach> = requests.iter().take(DRAWN).map(reach).collect();
+    let rows: Vec<Percentiles> = requests.iter().take(DRAWN).map(reach).collect();
     (!rows.is_empty()).then(|| plot::reaches(&rows, "How long requests took, route by route"))
 }
 
-fn metrics(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn metrics(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     let standing = quipu_engine::gauges(desk.engine);
     desk.app.metrics.stands(&standing);
@@ -208,7 +211,7 @@ mod tests {
     fn requests_are_those_of_the_page_of_figures() {
         let metrics = crate::metrics::Metrics::new();
         let asked = |route: &str, class, times, seconds| {
-            let request = crate::metrics::Request {
+            let request = crate::metrics::RouteLabel {
                 http_request_method: "GET",
                 http_route: route.to_owned(),
                 http_response_status_class: class,

@@ -7,7 +7,7 @@ use quipu_engine::log::{LogOptions, growth, log};
 use quipu_engine::ports::Scope;
 use quipu_engine::{FactOptions, ListOptions, Status, facts, list, status, versions::When};
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::plot;
 use super::super::shown;
 use crate::http::Fault;
@@ -27,14 +27,14 @@ struct Figure {
     to: String,
 }
 
-struct Line {
+struct OverviewLine {
     seq: u64,
     summary: String,
     at: String,
     who: &'static str,
 }
 
-struct Known {
+struct KnownRow {
     text: String,
     to: String,
     sure: String,
@@ -52,8 +52,8 @@ struct Overview {
     between: String,
     growth: Option<String>,
     since: String,
-    events: Vec<Line>,
-    known: Vec<Known>,
+    events: Vec<OverviewLine>,
+    known: Vec<KnownRow>,
     is_empty: bool,
 }
 
@@ -84,20 +84,20 @@ fn figures(
     ])
 }
 
-fn overview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn overview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Overview", "overview")?;
     let status = status(desk.engine, &user)?;
     let held = facts(desk.engine, &user, &FactOptions::default())?;
     let entries = log(desk.engine, &user, &LogOptions { before: None, limit: EVENTS, reference: None })?;
     let grown = growth(desk.engine, &user, POINTS)?;
-    let line = |entry: &quipu_engine::log::Entry| Line {
+    let line = |entry: &quipu_engine::log::LogEntry| OverviewLine {
         seq: entry.seq,
         summary: shown::start(&entry.summary, 110),
         at: shown::moment(entry.recorded_at),
         who: shown::actor(entry.actor),
     };
-    let known = held.iter().filter(|one| one.fact.status == FactStatus::Active).take(8).map(|one| Known {
+    let known = held.iter().filter(|one| one.fact.status == FactStatus::Active).take(8).map(|one| KnownRow {
         text: one.fact.text.clone(),
         to: format!("{}/items/{}", f.base, one.fact.id),
         sure: format!("{:.0} %", one.fact.confidence_base * 100.0),

@@ -1,14 +1,14 @@
 //! Pack preview: what a model would be given, what each section costs, and what is left out.
 
 use askama::Template;
-use quipu_core::pack::{DEFAULT_TOKENS, Line, SESSION_TOKENS};
+use quipu_core::pack::{DEFAULT_TOKENS, PackLine, SESSION_TOKENS};
 use quipu_engine::ports::Scope;
 use quipu_engine::{
     ContextOptions, JudgedContext, SessionContextOptions, judged_context, session_context, sessions, versions::When,
 };
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
-use super::super::plot::{self, Part};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
+use super::super::plot::{self, BarPart};
 use super::search::intent;
 use crate::http::Fault;
 
@@ -20,7 +20,7 @@ pub(super) fn pages() -> Vec<Page> {
 }
 
 /// A piece of the block: words, or the mark of a line that leads to its item.
-struct Piece {
+struct PackPiece {
     text: String,
     /// The item it leads to.
     item: Option<String>,
@@ -29,7 +29,7 @@ struct Piece {
 struct Made {
     bar: String,
     sections: Vec<(String, usize, usize, usize)>,
-    pieces: Vec<Piece>,
+    pieces: Vec<PackPiece>,
     tokens: usize,
     budget: usize,
     counted_by: String,
@@ -57,7 +57,7 @@ struct Pack {
 }
 
 /// The block in pieces, so that the marks of its lines lead somewhere. What looks like one inside words is words.
-fn pieces(text: &str, lines: &[Line]) -> Vec<Piece> {
+fn pieces(text: &str, lines: &[PackLine]) -> Vec<PackPiece> {
     let mut all = Vec::new();
     let mut left = lines.iter().peekable();
     for line in text.split_inclusive('\n') {
@@ -68,24 +68,24 @@ fn pieces(text: &str, lines: &[Line]) -> Vec<Piece> {
         });
         let rest = match marked {
             Some(one) => {
-                all.push(Piece { text: "[".to_owned(), item: None });
-                all.push(Piece { text: one.mark.clone(), item: Some(one.id.to_string()) });
+                all.push(PackPiece { text: "[".to_owned(), item: None });
+                all.push(PackPiece { text: one.mark.clone(), item: Some(one.id.to_string()) });
                 &line[1 + one.mark.len()..]
             }
             None => line,
         };
-        all.push(Piece { text: rest.to_owned(), item: None });
+        all.push(PackPiece { text: rest.to_owned(), item: None });
     }
     all
 }
 
 fn sections(all: &[quipu_core::pack::Packed], budget: usize) -> (String, Vec<(String, usize, usize, usize)>) {
-    let part = |(place, one): (usize, &quipu_core::pack::Packed)| Part {
+    let part = |(place, one): (usize, &quipu_core::pack::Packed)| BarPart {
         name: one.title,
         value: one.tokens as f64,
         colour: place % 8 + 1,
     };
-    let parts: Vec<Part> = all.iter().enumerate().map(part).collect();
+    let parts: Vec<BarPart> = all.iter().enumerate().map(part).collect();
     let rows = all.iter().enumerate().map(|(place, one)| (one.title.to_owned(), one.tokens, one.lines, place % 8 + 1));
     (plot::stacked(&parts, budget as f64), rows.collect())
 }
@@ -112,7 +112,7 @@ fn made(found: JudgedContext, budget: usize) -> Made {
     }
 }
 
-fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn preview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Pack preview", "pack")?;
     let (at, named) = desk.at()?;
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn only_the_marks_of_lines_lead_anywhere() {
-        let line = |mark: &str, bits: u64| Line {
+        let line = |mark: &str, bits: u64| PackLine {
             mark: mark.to_owned(),
             id: ItemId { kind: ItemKind::Turn, bits },
             kind: "turn",

@@ -8,9 +8,9 @@ use quipu_engine::log::erasures;
 use quipu_engine::ports::Scope;
 use quipu_engine::{Announced, Announcement, MemoryRef, announce_deletion};
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page, parsed};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page, parsed};
 use super::super::shown;
-use super::timeline::{Line, line};
+use super::timeline::{TimelineLine, line};
 use crate::http::Fault;
 use crate::word_caches::Gone;
 
@@ -30,7 +30,7 @@ pub(super) fn pages() -> Vec<Page> {
 struct Privacy {
     f: Frame,
     items: String,
-    erasures: Vec<Line>,
+    erasures: Vec<TimelineLine>,
     /// What would be deleted with the memory besides its events, in words.
     besides: String,
     /// What says that the deletion of this version is meant.
@@ -38,7 +38,7 @@ struct Privacy {
     next: Option<Seq>,
 }
 
-fn privacy(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn privacy(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Privacy", "privacy")?;
     let status = quipu_engine::status(desk.engine, &user)?;
@@ -63,7 +63,7 @@ fn besides(announcement: &Announcement) -> String {
     format!("{} and {}", counted(announcement.files, "plain file"), counted(announcement.keys, "key"))
 }
 
-fn exported(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn exported(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let (format, end, kind) = match desk.part("format")? {
         "json" => (ExportFormat::Json, "json", "application/json"),
@@ -75,7 +75,7 @@ fn exported(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     // A user's name may have signs a file's name should not.
     let name: String =
         user.as_str().chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
-    Ok(Answer::File { name: format!("quipu-{name}.{end}"), kind, body })
+    Ok(PageResult::File { name: format!("quipu-{name}.{end}"), kind, body })
 }
 
 #[derive(Template)]
@@ -86,7 +86,7 @@ struct Deleted {
     json: String,
 }
 
-fn deleted(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn deleted(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     if desk.sent.get("name") != Some(user.as_str()) {
         return Err(Fault::invalid(format!("nothing was deleted: to delete this memory, type its name, {user}")));

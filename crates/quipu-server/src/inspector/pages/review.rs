@@ -2,12 +2,12 @@
 
 use askama::Template;
 use quipu_core::event::Actor;
-use quipu_core::item::{Decision, Proposed, ReviewKind};
+use quipu_core::item::{ProposedEdit, ReviewDecision, ReviewKind};
 use quipu_engine::ports::Scope;
 use quipu_engine::{ReviewsAsked, Waiting, decide_review, review_page, undo_review};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Frame, Page, PageContext, base, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page};
 use super::super::shown;
 use super::item::{Quoted, quoted};
 use crate::http::Fault;
@@ -67,10 +67,10 @@ fn card(desk: &PageContext<'_>, user: &quipu_core::id::UserId, one: &Waiting) ->
     let look = quipu_engine::look(desk.engine, user, &review.about.to_string(), quipu_engine::versions::When::Now);
     let object = look.ok().and_then(|found| found.item.get("object")?.as_str().map(str::to_owned));
     let by_hand = review.proposed.as_ref().map(|proposed| match proposed {
-        Proposed::Value { object } => object.clone(),
-        Proposed::Score { score } => format!("a score of {score}"),
-        Proposed::Gone => "taken back".to_owned(),
-        Proposed::Said { text, .. } => text.clone(),
+        ProposedEdit::Value { object } => object.clone(),
+        ProposedEdit::Score { score } => format!("a score of {score}"),
+        ProposedEdit::Gone => "taken back".to_owned(),
+        ProposedEdit::Said { text, .. } => text.clone(),
     });
     let name = review.promotion.as_ref().map(|asked| asked.name.clone());
     let proposed = by_hand.clone().unwrap_or_else(|| one.text.clone());
@@ -95,9 +95,9 @@ fn card(desk: &PageContext<'_>, user: &quipu_core::id::UserId, one: &Waiting) ->
             .take(8)
             .collect(),
         decided: review.decided.as_ref().map(|(decision, _)| match decision {
-            Decision::Approved => "approved".to_owned(),
-            Decision::Edited { text } => format!("edited: {text}"),
-            Decision::Declined => "declined".to_owned(),
+            ReviewDecision::Approved => "approved".to_owned(),
+            ReviewDecision::Edited { text } => format!("edited: {text}"),
+            ReviewDecision::Declined => "declined".to_owned(),
         }),
         event: review.decided.as_ref().map(|(_, seq)| *seq).unwrap_or_default(),
         proposed,
@@ -108,7 +108,7 @@ fn text(value: &serde_json::Value, name: &str) -> String {
     shown::maybe_value(value.get(name))
 }
 
-fn review(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn review(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Review", "review")?;
     let decided = desk.asked.get("decided").is_some();
@@ -119,17 +119,19 @@ fn review(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     page(&Review { f, cards, after: after.unwrap_or_default(), next: found.next, total: found.total, decided })
 }
 
-fn decide(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn decide(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let (user, id) = (desk.user()?, desk.part("review_id")?);
     // Whoever decides goes on where they were.
     let back = |seq: u64, review: &str| {
         let after = desk.sent.get("after").map(|after| format!("&after={}", encoded(after))).unwrap_or_default();
-        Answer::See(format!("{}/review?done={seq}{review}{after}", base(&user)))
+        PageResult::See(format!("{}/review?done={seq}{review}{after}", base(&user)))
     };
     let decision = match desk.needs("action", "a decision is missing")? {
-        "approve" => Decision::Approved,
-        "decline" => Decision::Declined,
-        "edit" => Decision::Edited { text: desk.needs("text", "an edit needs the value that is right")?.to_owned() },
+        "approve" => ReviewDecision::Approved,
+        "decline" => ReviewDecision::Declined,
+        "edit" => {
+            ReviewDecision::Edited { text: desk.needs("text", "an edit needs the value that is right")?.to_owned() }
+        }
         "undo" => {
             let receipt = undo_review(desk.engine, &user, id)?;
             return Ok(back(receipt.seq, ""));

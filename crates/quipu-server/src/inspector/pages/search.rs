@@ -4,10 +4,10 @@
 use askama::Template;
 use quipu_core::recall::{Contributions, Intent, Trace};
 use quipu_engine::ports::Scope;
-use quipu_engine::{Answer as Hit, LeftOut, RecallOptions, RecallReport, recall};
+use quipu_engine::{Answer as Hit, OmittedAnswer, RecallOptions, RecallReport, recall};
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
-use super::super::plot::{self, Part};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
+use super::super::plot::{self, BarPart};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -15,7 +15,7 @@ pub(super) fn pages() -> Vec<Page> {
     vec![Page::get("/ui/u/{user_id}/search", Scope::Read, search)]
 }
 
-struct Found {
+struct SearchHits {
     rank: usize,
     id: String,
     kind: &'static str,
@@ -50,7 +50,7 @@ struct Report {
     terms: Vec<(String, String, u32)>,
     plan: Vec<(&'static str, String)>,
     funnel: String,
-    hits: Vec<Found>,
+    hits: Vec<SearchHits>,
     out: Vec<Out>,
     core: Vec<(String, String, String)>,
     degraded: Option<String>,
@@ -83,13 +83,14 @@ const LEGEND: [(&str, usize); 8] = [
     ("form", 8),
 ];
 
-fn parts(made_of: &Contributions) -> Vec<Part> {
+fn parts(made_of: &Contributions) -> Vec<BarPart> {
     let c = made_of;
     let beside = c.n_prev + c.n_next + c.late_near + c.x_near;
     let told = c.date + c.when + c.late_told + c.early_told;
     let form = c.isq + c.concise + c.brief + c.rule + c.likes + c.number + c.name;
     let values = [c.n + c.code, c.x + c.late, beside, c.n_sess, told, c.spk + c.own + c.reply, c.holds, form];
-    let part = |((name, colour), value): ((&'static str, usize), f32)| Part { name, value: f64::from(value), colour };
+    let part =
+        |((name, colour), value): ((&'static str, usize), f32)| BarPart { name, value: f64::from(value), colour };
     LEGEND.into_iter().zip(values).map(part).collect()
 }
 
@@ -127,7 +128,7 @@ fn single(made_of: &Contributions) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-fn found(rank: usize, hit: &Hit, longest: f64) -> Found {
+fn found(rank: usize, hit: &Hit, longest: f64) -> SearchHits {
     let s = &hit.standing;
     let mut meta: Vec<String> = vec![hit.speaker.clone()];
     meta.extend(hit.said_at.map(shown::moment));
@@ -139,7 +140,7 @@ fn found(rank: usize, hit: &Hit, longest: f64) -> Found {
     }
     meta.push(shown::trust(hit.trust).to_owned());
     let number = |value: f64| format!("{value:.3}");
-    Found {
+    SearchHits {
         rank,
         id: hit.id.to_string(),
         kind: shown::kind(hit.id.kind),
@@ -171,7 +172,7 @@ fn found(rank: usize, hit: &Hit, longest: f64) -> Found {
     }
 }
 
-fn left_out(out: &LeftOut, longest: f64) -> Out {
+fn left_out(out: &OmittedAnswer, longest: f64) -> Out {
     Out {
         id: out.id.to_string(),
         text: shown::start(&out.text, 140),
@@ -286,7 +287,7 @@ pub(super) fn intent(word: Option<&str>) -> (Option<Intent>, &'static str) {
     }
 }
 
-fn search(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn search(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let mut f = desk.frame_of(&user, "Search debugger", "search")?;
     let (at, named) = desk.at()?;

@@ -4,7 +4,7 @@ use askama::Template;
 use quipu_engine::ports::Scope;
 use quipu_engine::status;
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -25,7 +25,7 @@ struct Doctor {
 /// Bytes of the first users are added up; of more nobody waits for.
 const USERS_MAX: usize = 50;
 
-fn doctor(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn doctor(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     desk.must_see_all()?;
     let was_run = desk.asked.get("run").is_some();
     let findings = if was_run { quipu_engine::doctor(desk.engine) } else { Vec::new() };

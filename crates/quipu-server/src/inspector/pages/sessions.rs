@@ -5,7 +5,7 @@ use quipu_engine::ports::Scope;
 use quipu_engine::{SessionShown, SessionState, session, sessions, versions::When};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -39,7 +39,7 @@ struct Sessions {
     next: Option<usize>,
 }
 
-fn all(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn all(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Sessions", "sessions")?;
     let mut found: Vec<SessionShown> = sessions(desk.engine, &user, When::Now)?;
@@ -78,7 +78,7 @@ struct SessionRow {
     source: String,
 }
 
-struct Said {
+struct TurnRow {
     id: String,
     speaker: String,
     text: String,
@@ -100,13 +100,13 @@ struct SessionPage {
     is_over: bool,
     truths: Vec<Truth>,
     log: Vec<SessionRow>,
-    window: Vec<Said>,
+    window: Vec<TurnRow>,
     artifacts: Vec<Artifact>,
     untold: usize,
     snapshots: usize,
 }
 
-fn one(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn one(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let name = desk.asked.get("id").ok_or_else(|| Fault::invalid("which session?"))?.to_owned();
     let f = desk.frame_of(&user, &name, "sessions")?;
@@ -142,7 +142,7 @@ fn one(desk: &PageContext<'_>) -> Result<Answer, Fault> {
         window: found
             .raw_window
             .iter()
-            .map(|one| Said {
+            .map(|one| TurnRow {
                 id: one.id.to_string(),
                 speaker: one.speaker.clone(),
                 text: one.text.clone(),

@@ -5,7 +5,7 @@ use quipu_core::item::{Attempt, Task};
 use quipu_engine::ports::Scope;
 use quipu_engine::tasks;
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -71,7 +71,7 @@ fn row(task: &Task) -> Row {
     }
 }
 
-fn all(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn all(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Tasks and problems", "tasks")?;
     let all = desk.asked.get("all").is_some();

@@ -3,14 +3,14 @@
 use askama::Template;
 use quipu_core::difference::{Difference, ItemChange};
 use quipu_core::id::{ItemId, Seq, UserId};
-use quipu_engine::log::{Entry, EventStatus, LogOptions, log};
+use quipu_engine::log::{EventStatus, LogEntry, LogOptions, log};
 use quipu_engine::ports::Scope;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{diff, preview_revert, revert, show};
 
 use super::super::fields::encoded;
-use super::super::frame::{Answer, Frame, Page, PageContext, base, page, parsed};
+use super::super::frame::{Frame, Page, PageContext, PageResult, base, page, parsed};
 use super::super::shown;
 use super::core::{Change, change};
 use crate::http::Fault;
@@ -30,7 +30,7 @@ pub(super) fn pages() -> Vec<Page> {
 }
 
 /// An event on one line.
-pub(super) struct Line {
+pub(super) struct TimelineLine {
     pub(super) seq: Seq,
     pub(super) summary: String,
     pub(super) day: String,
@@ -44,9 +44,9 @@ pub(super) struct Line {
     pub(super) look: &'static str,
 }
 
-pub(super) fn line(entry: &Entry) -> Line {
+pub(super) fn line(entry: &LogEntry) -> TimelineLine {
     let counts = entry.standing == EventStatus::Counts;
-    Line {
+    TimelineLine {
         seq: entry.seq,
         summary: entry.summary.clone(),
         day: shown::day(entry.recorded_at),
@@ -71,13 +71,13 @@ pub(super) fn line(entry: &Entry) -> Line {
 }
 
 /// The import or file an event came with; not what it was read from, which is an item.
-pub(super) fn came_with(entry: &Entry) -> Option<&str> {
+pub(super) fn came_with(entry: &LogEntry) -> Option<&str> {
     entry.reference.as_deref().filter(|reference| reference.parse::<ItemId>().is_err())
 }
 
 struct Day {
     name: String,
-    lines: Vec<Line>,
+    lines: Vec<TimelineLine>,
 }
 
 #[derive(Template)]
@@ -90,7 +90,7 @@ struct Timeline {
     is_newest: bool,
 }
 
-fn timeline(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn timeline(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Timeline", "timeline")?;
     let before = desk.asked.get("before").map(parsed::<Seq>).transpose()?;
@@ -109,7 +109,7 @@ fn timeline(desk: &PageContext<'_>) -> Result<Answer, Fault> {
 }
 
 /// What differs, as pages show it.
-struct Shown {
+struct DifferenceView {
     core: Vec<Change>,
     items: Vec<(&'static str, &'static str, String, String, String)>,
     more: usize,
@@ -117,7 +117,7 @@ struct Shown {
     healed: Vec<Seq>,
 }
 
-fn shown_difference(difference: &Difference) -> Shown {
+fn shown_difference(difference: &Difference) -> DifferenceView {
     let item = |change: &ItemChange| match change {
         ItemChange::Added { id, text } => ("add", "+", id.to_string(), text.clone(), String::new()),
         ItemChange::Removed { id, text } => ("gone", "−", id.to_string(), text.clone(), String::new()),
@@ -132,7 +132,7 @@ fn shown_difference(difference: &Difference) -> Shown {
         }
     };
     let core = |one: &quipu_core::core_document::PathChange| change(&one.path, one.before.as_ref(), one.after.as_ref());
-    Shown {
+    DifferenceView {
         core: difference.core_changes.iter().map(core).collect(),
         items: difference.items.iter().take(ITEMS_MAX).map(item).collect(),
         more: difference.items.len().saturating_sub(ITEMS_MAX),
@@ -145,7 +145,7 @@ fn shown_difference(difference: &Difference) -> Shown {
 #[template(path = "event.html")]
 struct EventPage {
     f: Frame,
-    line: Line,
+    line: TimelineLine,
     hash: String,
     prev: String,
     id: String,
@@ -153,13 +153,13 @@ struct EventPage {
     session: String,
     causes: Vec<String>,
     changes: Vec<(usize, &'static str, String)>,
-    d: Shown,
+    d: DifferenceView,
     can_revert: bool,
     before: Option<Seq>,
     after: Option<Seq>,
 }
 
-fn event(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn event(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let seq: Seq = parsed(desk.part("seq")?)?;
     let f = desk.frame_of(&user, &format!("Event {seq}"), "timeline")?;
@@ -197,7 +197,7 @@ struct Preview {
     fields: Hidden,
     events: String,
     number: usize,
-    d: Shown,
+    d: DifferenceView,
     probe: String,
     answers: Vec<(String, String)>,
 }
@@ -225,7 +225,7 @@ fn selection(found: &super::super::fields::Fields) -> Result<(Selection, Hidden)
     Ok((Selection::Events(events), vec![("events", named.join(","))]))
 }
 
-fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn preview(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Take back", "timeline")?;
     let (selection, fields) = selection(&desk.asked)?;
@@ -246,11 +246,11 @@ fn preview(desk: &PageContext<'_>) -> Result<Answer, Fault> {
     })
 }
 
-fn reverted(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn reverted(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user: UserId = desk.user()?;
     let (selection, _) = selection(&desk.sent)?;
     let options = RevertOptions { rationale: desk.sent.get("rationale").map(str::to_owned), probes: Vec::new() };
     let (receipt, _) = revert(desk.engine, &user, &selection, &options, &mut |_| {})?;
     let to = format!("{}/events/{}?done={}", base(&user), receipt.seq, encoded(&receipt.seq.to_string()));
-    Ok(Answer::See(to))
+    Ok(PageResult::See(to))
 }

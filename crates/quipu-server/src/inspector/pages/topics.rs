@@ -5,7 +5,7 @@ use quipu_core::artifact::TopicMemory;
 use quipu_engine::files::glance;
 use quipu_engine::ports::Scope;
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -63,13 +63,13 @@ fn topic(one: &TopicMemory) -> Topic {
     }
 }
 
-fn topics(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn topics(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let f = desk.frame_of(&user, "Topics", "topics")?;
     let found = glance(desk.engine, &user)?;
     let mut topics: Vec<&TopicMemory> = found.topics.iter().collect();
     topics.sort_by_key(|one| std::cmp::Reverse((one.last_day, one.facts.len())));
-    let group = |one: &quipu_core::artifact::Group| Group {
+    let group = |one: &quipu_core::artifact::FactGroup| Group {
         tier: shown::word(&one.tier),
         kind: shown::word(&one.fact_type),
         rows: one.facts.iter().map(|kept| Row { id: kept.id.to_string(), text: kept.text.clone() }).collect(),

@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 use askama::Template;
 use quipu_engine::ports::Scope;
 use quipu_engine::{
-    MaintainOptions, MaintenanceReport, MaintenanceStep, Origin, StepReport, due, maintain, maintained_at, origins,
+    ImportOrigin, MaintainOptions, MaintenanceReport, MaintenanceStep, StepReport, due, maintain, maintained_at,
+    origins,
 };
 
-use super::super::frame::{Answer, Frame, Page, PageContext, page};
+use super::super::frame::{Frame, Page, PageContext, PageResult, page};
 use super::super::shown;
 use crate::http::Fault;
 
@@ -59,7 +60,7 @@ fn about(step: MaintenanceStep) -> &'static str {
     }
 }
 
-fn all(desk: &PageContext<'_>, done: Option<MaintenanceReport>) -> Result<Answer, Fault> {
+fn all(desk: &PageContext<'_>, done: Option<MaintenanceReport>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let was_done = done.is_some();
     let MaintenanceReport { steps: reports, fault, .. } = done.unwrap_or_default();
@@ -75,7 +76,7 @@ fn all(desk: &PageContext<'_>, done: Option<MaintenanceReport>) -> Result<Answer
     page(&Upkeep { f, steps, reports, was_done, fault, maintained, imports, more })
 }
 
-fn import(one: Origin) -> Import {
+fn import(one: ImportOrigin) -> Import {
     Import {
         events: shown::count(one.events),
         counting: one.counting,
@@ -84,11 +85,11 @@ fn import(one: Origin) -> Import {
     }
 }
 
-fn upkeep(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn upkeep(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     all(desk, None)
 }
 
-fn done(desk: &PageContext<'_>) -> Result<Answer, Fault> {
+fn done(desk: &PageContext<'_>) -> Result<PageResult, Fault> {
     let user = desk.user()?;
     let report = maintain(desk.engine, &user, &MaintainOptions::default())?;
     all(desk, Some(report))

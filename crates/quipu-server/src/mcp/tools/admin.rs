@@ -43,7 +43,7 @@ pub(super) fn tools() -> Vec<Tool> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoArguments {}
 
 /// The memory in figures.
 #[derive(Serialize, JsonSchema)]
@@ -56,7 +56,7 @@ fn json(value: &impl Serialize) -> Result<Value> {
         .map_err(|error| quipu_engine::Error::Bug(format!("a report cannot be written as JSON: {error}")))
 }
 
-fn figures(call: &Call<'_>, _: Nothing) -> Result<Figures> {
+fn figures(call: &Call<'_>, _: NoArguments) -> Result<Figures> {
     Ok(Figures { status: json(&status(call.engine, call.user())?)? })
 }
 
@@ -95,7 +95,7 @@ struct Verified {
     report: Value,
 }
 
-fn verified(call: &Call<'_>, _: Nothing) -> Result<Verified> {
+fn verified(call: &Call<'_>, _: NoArguments) -> Result<Verified> {
     let report = verify(call.engine, call.user(), &[], &mut |_| {})?;
     Ok(Verified { intact: report.is_intact(), report: json(&report)? })
 }

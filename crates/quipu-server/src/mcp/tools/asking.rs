@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::call::Call;
-use super::super::said::{Hit, Judged};
+use super::super::said::{AnswerVerdict, Hit};
 use super::super::tool::Tool;
 use super::looking::Kind;
 
@@ -95,11 +95,11 @@ struct Search {
 
 /// What was found, best first.
 #[derive(Default, Serialize, JsonSchema)]
-struct Found {
+struct RecallResult {
     results: Vec<Hit>,
     /// Whether it answers the question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Judged>,
+    decision: Option<AnswerVerdict>,
     /// The version that answered; 0 for a memory that nobody has told anything.
     version: Seq,
     /// What had to be done without.
@@ -107,7 +107,7 @@ struct Found {
     degraded: Option<String>,
 }
 
-fn search(call: &Call<'_>, asked: Search) -> Result<Found> {
+fn search(call: &Call<'_>, asked: Search) -> Result<RecallResult> {
     let limit = asked.limit.unwrap_or(USUAL);
     if !(1..=MOST).contains(&limit) {
         return Err(Error::Invalid(format!("limit goes from 1 to {MOST}, not {limit}")));
@@ -124,14 +124,14 @@ fn search(call: &Call<'_>, asked: Search) -> Result<Found> {
 }
 
 /// What a recall finds; nothing in a memory that is not there yet.
-fn hits(call: &Call<'_>, options: &RecallOptions) -> Result<Found> {
+fn hits(call: &Call<'_>, options: &RecallOptions) -> Result<RecallResult> {
     if !users(call.engine)?.contains(call.user()) {
-        return Ok(Found::default());
+        return Ok(RecallResult::default());
     }
     let report = recall(call.engine, call.user(), options)?;
     // That it cannot be counted is no reason not to have answered.
     let _ = keep_hits(call.engine, call.user());
-    Ok(Found {
+    Ok(RecallResult {
         results: report.hits.into_iter().map(Hit::from).collect(),
         decision: Some(report.decision.into()),
         version: report.version,
@@ -146,7 +146,7 @@ pub(super) fn best(call: &Call<'_>, query: &str, limit: usize) -> Result<Vec<Hit
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct RecallArguments {
     /// The task or question.
     query: String,
     /// The most it may cost, in tokens.
@@ -178,7 +178,7 @@ pub(in super::super) struct Block {
     pack_id: Option<String>,
     /// Whether memory answers the question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    decision: Option<Judged>,
+    decision: Option<AnswerVerdict>,
     /// The version it was made of.
     version: Seq,
     /// What had to be done without.
@@ -186,7 +186,7 @@ pub(in super::super) struct Block {
     degraded: Option<String>,
 }
 
-fn context(call: &Call<'_>, asked: Wanted) -> Result<Block> {
+fn context(call: &Call<'_>, asked: RecallArguments) -> Result<Block> {
     let options = ContextOptions {
         max_tokens: asked.max_tokens.unwrap_or(pack::DEFAULT_TOKENS),
         at: when(asked.as_of.as_deref(), "as_of")?,

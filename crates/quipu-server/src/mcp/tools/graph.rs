@@ -10,7 +10,7 @@ use quipu_core::event::SourceKind;
 use quipu_core::id::ItemId;
 use quipu_core::predicate::normal;
 use quipu_engine::ready_made::FactIn;
-use quipu_engine::{Error, FactOptions, FactShown, Result, Wanted, WriteRequest, facts, propose, users, write};
+use quipu_engine::{Error, FactOptions, FactShown, ProposedAction, Result, WriteRequest, facts, propose, users, write};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -329,7 +329,7 @@ struct Deleted {
 /// Proposes that facts be taken back.
 fn gone(call: &Call<'_>, ids: &BTreeSet<ItemId>) -> Result<Deleted> {
     for id in ids {
-        propose(call.engine, call.user(), &id.to_string(), &Wanted::Gone, "an agent asked for it", "mcp")?;
+        propose(call.engine, call.user(), &id.to_string(), &ProposedAction::Gone, "an agent asked for it", "mcp")?;
     }
     let message = match ids.len() {
         0 => "Nothing fits: the graph has no such thing".to_owned(),
@@ -386,9 +386,9 @@ fn delete_relations(call: &Call<'_>, asked: RelationsIn) -> Result<Deleted> {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Nothing {}
+struct NoGraphArguments {}
 
-fn read_graph(call: &Call<'_>, _: Nothing) -> Result<Graph> {
+fn read_graph(call: &Call<'_>, _: NoGraphArguments) -> Result<Graph> {
     let view = View::of(call)?;
     Ok(view.part(&view.names.keys().cloned().collect()))
 }

@@ -7,13 +7,13 @@ use quipu_core::reconcile::Understanding;
 use quipu_core::source::Role;
 use quipu_engine::ready_made::FactIn;
 use quipu_engine::{
-    Error, LogOptions, RememberOptions, Result, Utterance, Wanted, WriteRequest, log, propose, remember, write,
+    Error, LogOptions, ProposedAction, RememberOptions, Result, Utterance, WriteRequest, log, propose, remember, write,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::call::Call;
-use super::super::said::{Line, Refused};
+use super::super::said::{ItemLine, Refused};
 use super::super::tool::Tool;
 
 /// Where the log says what models asked for comes from.
@@ -100,9 +100,9 @@ struct Added {
     /// Whose word it counts as: `user` for user_said, `agent` for the rest.
     trust: Vec<&'static str>,
     /// What was understood, and how it stands: what waits does not count yet.
-    understood: Vec<Line>,
+    understood: Vec<ItemLine>,
     /// The questions the user is asked about it.
-    waiting: Vec<Line>,
+    waiting: Vec<ItemLine>,
     /// What was not taken up, and why.
     refused: Vec<Refused>,
     /// Kinds of secrets that were taken out.
@@ -117,8 +117,8 @@ struct Added {
 impl Added {
     fn take(&mut self, understood: &Understanding) {
         let counts = [&understood.asserted, &understood.seen, &understood.ended, &understood.tasks, &understood.notes];
-        self.understood.extend(counts.into_iter().flatten().map(Line::from));
-        self.waiting.extend(understood.reviews.iter().map(Line::from));
+        self.understood.extend(counts.into_iter().flatten().map(ItemLine::from));
+        self.waiting.extend(understood.reviews.iter().map(ItemLine::from));
         self.refused.extend(understood.refused.iter().map(Refused::from));
     }
 }
@@ -209,7 +209,7 @@ struct Delete {
 
 /// What waits for the user now.
 #[derive(Serialize, JsonSchema)]
-struct Asked {
+struct PendingReview {
     /// Always true: an agent proposes, the user decides.
     proposed: bool,
     /// What waits.
@@ -222,18 +222,18 @@ struct Asked {
     note: &'static str,
 }
 
-fn update(call: &Call<'_>, asked: Update) -> Result<Asked> {
-    wanted(call, &asked.id, &Wanted::Reworded(asked.text), asked.reason)
+fn update(call: &Call<'_>, asked: Update) -> Result<PendingReview> {
+    wanted(call, &asked.id, &ProposedAction::Reworded(asked.text), asked.reason)
 }
 
-fn delete(call: &Call<'_>, asked: Delete) -> Result<Asked> {
-    wanted(call, &asked.id, &Wanted::Gone, asked.reason)
+fn delete(call: &Call<'_>, asked: Delete) -> Result<PendingReview> {
+    wanted(call, &asked.id, &ProposedAction::Gone, asked.reason)
 }
 
-fn wanted(call: &Call<'_>, id: &str, wanted: &Wanted, reason: Option<String>) -> Result<Asked> {
+fn wanted(call: &Call<'_>, id: &str, wanted: &ProposedAction, reason: Option<String>) -> Result<PendingReview> {
     let reason = reason.unwrap_or_else(|| "an agent asked for it".to_owned());
     let review = propose(call.engine, call.user(), id, wanted, &reason, DOOR)?;
-    Ok(Asked {
+    Ok(PendingReview {
         proposed: true,
         review_id: review.id.to_string(),
         id: review.about.to_string(),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::call::Call;
-use super::super::said::{Words, word};
+use super::super::said::{SourceQuote, word};
 use super::super::tool::Tool;
 use super::asking::when;
 
@@ -88,7 +88,7 @@ struct Get {
 
 /// An item.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Whole {
+pub(super) struct ItemWhole {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) text: String,
@@ -96,23 +96,23 @@ pub(super) struct Whole {
     pub(super) standing: String,
     pinned: bool,
     /// The words it was read from.
-    pub(super) evidence: Vec<Words>,
+    pub(super) evidence: Vec<SourceQuote>,
     /// The item in full.
     pub(super) item: Value,
 }
 
-fn get(call: &Call<'_>, asked: Get) -> Result<Whole> {
+fn get(call: &Call<'_>, asked: Get) -> Result<ItemWhole> {
     whole(call, &asked.id, when(asked.as_of.as_deref(), "as_of")?)
 }
 
 /// An item in full.
-pub(super) fn whole(call: &Call<'_>, id: &str, at: When) -> Result<Whole> {
+pub(super) fn whole(call: &Call<'_>, id: &str, at: When) -> Result<ItemWhole> {
     if !users(call.engine)?.contains(call.user()) {
         return Err(Error::NotFound("nothing is remembered yet".to_owned()));
     }
     let seen = look(call.engine, call.user(), id, at)?;
-    let quote = |(id, text): (ItemId, String)| Words { id: id.to_string(), speaker: None, said_at: None, text };
-    Ok(Whole {
+    let quote = |(id, text): (ItemId, String)| SourceQuote { id: id.to_string(), speaker: None, said_at: None, text };
+    Ok(ItemWhole {
         id: seen.id.to_string(),
         kind: word(&seen.kind),
         text: seen.text,
@@ -146,7 +146,7 @@ struct List {
 /// A page.
 #[derive(Default, Serialize, JsonSchema)]
 struct Page {
-    items: Vec<Entry>,
+    items: Vec<ListEntry>,
     /// How many there are on all pages.
     total: usize,
     /// What to give as `after` for the next page.
@@ -156,7 +156,7 @@ struct Page {
 
 /// An item of a list.
 #[derive(Serialize, JsonSchema)]
-pub(in super::super) struct Entry {
+pub(in super::super) struct ListEntry {
     pub(in super::super) id: String,
     pub(in super::super) text: String,
     /// How it stands.
@@ -189,15 +189,15 @@ fn listed(call: &Call<'_>, asked: List) -> Result<Page> {
         }
     };
     let total = all.len();
-    let items: Vec<Entry> = all.into_iter().skip(from).take(limit).collect();
+    let items: Vec<ListEntry> = all.into_iter().skip(from).take(limit).collect();
     let next = items.last().map(|last| last.id.clone()).filter(|_| from + items.len() < total);
     Ok(Page { items, total, next })
 }
 
-fn entries(call: &Call<'_>, kind: Kind, at: When, session: Option<&str>) -> Result<Vec<Entry>> {
+fn entries(call: &Call<'_>, kind: Kind, at: When, session: Option<&str>) -> Result<Vec<ListEntry>> {
     let (engine, user, seen) = (call.engine, call.user(), Some(at));
     let entry = |id: ItemId, text: String, status: Option<String>, trust: Option<String>, at: Option<Timestamp>| {
-        Entry { id: id.to_string(), text, status, trust, at }
+        ListEntry { id: id.to_string(), text, status, trust, at }
     };
     Ok(match kind {
         Kind::Fact => facts(engine, user, &FactOptions { at: seen, ..FactOptions::default() })?
@@ -240,7 +240,7 @@ fn entries(call: &Call<'_>, kind: Kind, at: When, session: Option<&str>) -> Resu
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Of {
+struct ItemArguments {
     /// The item.
     id: String,
 }
@@ -274,8 +274,8 @@ pub(super) struct Event {
     rationale: Option<String>,
 }
 
-impl From<quipu_engine::log::Entry> for Event {
-    fn from(entry: quipu_engine::log::Entry) -> Self {
+impl From<quipu_engine::log::LogEntry> for Event {
+    fn from(entry: quipu_engine::log::LogEntry) -> Self {
         Self {
             seq: entry.seq,
             recorded_at: entry.recorded_at,
@@ -289,7 +289,7 @@ impl From<quipu_engine::log::Entry> for Event {
     }
 }
 
-fn told(call: &Call<'_>, asked: Of) -> Result<HistoryView> {
+fn told(call: &Call<'_>, asked: ItemArguments) -> Result<HistoryView> {
     if !users(call.engine)?.contains(call.user()) {
         return Err(Error::NotFound("nothing is remembered yet".to_owned()));
     }
@@ -303,7 +303,7 @@ fn told(call: &Call<'_>, asked: Of) -> Result<HistoryView> {
 }
 
 /// The newest things that were said or understood.
-pub(in super::super) fn recent(call: &Call<'_>, most: usize) -> Result<Vec<Entry>> {
+pub(in super::super) fn recent(call: &Call<'_>, most: usize) -> Result<Vec<ListEntry>> {
     if !users(call.engine)?.contains(call.user()) {
         return Ok(Vec::new());
     }

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 use quipu_core::id::Seq;
-use quipu_core::item::Decision;
+use quipu_core::item::ReviewDecision;
 use quipu_engine::ports::Scope;
 use quipu_engine::{Error, Result, Waiting, relay_decision, reviews, undo_review, users};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::call::Call;
-use super::super::said::{Words, word};
+use super::super::said::{SourceQuote, word};
 use super::super::tool::Tool;
 
 /// What is listed at most.
@@ -43,7 +43,7 @@ enum Action {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Asked {
+struct ReviewRequest {
     /// What to do; `list`, if nothing is said.
     #[serde(default)]
     action: Action,
@@ -60,9 +60,9 @@ struct Asked {
 
 /// What waits, and what was done.
 #[derive(Default, Serialize, JsonSchema)]
-pub(in super::super) struct Shown {
+pub(in super::super) struct ReviewView {
     /// What waits now, oldest first.
-    pub(in super::super) waiting: Vec<One>,
+    pub(in super::super) waiting: Vec<PendingItem>,
     /// How many wait in all.
     total: usize,
     /// The event of the decision, if one was made.
@@ -72,7 +72,7 @@ pub(in super::super) struct Shown {
 
 /// One thing that waits.
 #[derive(Serialize, JsonSchema)]
-pub(in super::super) struct One {
+pub(in super::super) struct PendingItem {
     id: String,
     /// `fact`, `conflict`, `tenet`, `schema_promotion` or `edit`.
     kind: String,
@@ -92,10 +92,10 @@ pub(in super::super) struct One {
     #[serde(skip_serializing_if = "Option::is_none")]
     rival: Option<String>,
     /// The words it was read from.
-    evidence: Vec<Words>,
+    evidence: Vec<SourceQuote>,
 }
 
-impl From<Waiting> for One {
+impl From<Waiting> for PendingItem {
     fn from(waiting: Waiting) -> Self {
         let review = waiting.review;
         let quotes = waiting.quotes.into_iter();
@@ -110,23 +110,27 @@ impl From<Waiting> for One {
             since: review.opened_at,
             rival: waiting.rival,
             evidence: quotes
-                .map(|(id, text)| Words { id: id.to_string(), speaker: None, said_at: None, text })
+                .map(|(id, text)| SourceQuote { id: id.to_string(), speaker: None, said_at: None, text })
                 .collect(),
         }
     }
 }
 
 /// What waits.
-pub(in super::super) fn shown(call: &Call<'_>) -> Result<Shown> {
+pub(in super::super) fn shown(call: &Call<'_>) -> Result<ReviewView> {
     if !users(call.engine)?.contains(call.user()) {
-        return Ok(Shown::default());
+        return Ok(ReviewView::default());
     }
     let all = reviews(call.engine, call.user(), false)?;
-    Ok(Shown { total: all.len(), waiting: all.into_iter().take(MOST).map(One::from).collect(), decided: None })
+    Ok(ReviewView {
+        total: all.len(),
+        waiting: all.into_iter().take(MOST).map(PendingItem::from).collect(),
+        decided: None,
+    })
 }
 
-fn review(call: &Call<'_>, asked: Asked) -> Result<Shown> {
-    let Asked { action, id, text, user_said } = asked;
+fn review(call: &Call<'_>, asked: ReviewRequest) -> Result<ReviewView> {
+    let ReviewRequest { action, id, text, user_said } = asked;
     if action != Action::Edit && text.is_some() {
         return Err(Error::Invalid("text: only an edit takes one".to_owned()));
     }
@@ -137,15 +141,15 @@ fn review(call: &Call<'_>, asked: Asked) -> Result<Shown> {
     let missing = || Error::Invalid("user_said: what did the user say to it?".to_owned());
     let said = user_said.filter(|said| !said.trim().is_empty()).ok_or_else(missing)?;
     let decision = match (action, text) {
-        (Action::Edit, Some(text)) => Some(Decision::Edited { text }),
+        (Action::Edit, Some(text)) => Some(ReviewDecision::Edited { text }),
         (Action::Edit, None) => return Err(Error::Invalid("text: an edit needs what is right".to_owned())),
-        (Action::Approve, _) => Some(Decision::Approved),
-        (Action::Decline, _) => Some(Decision::Declined),
+        (Action::Approve, _) => Some(ReviewDecision::Approved),
+        (Action::Decline, _) => Some(ReviewDecision::Declined),
         (Action::Undo | Action::List, _) => None,
     };
     let receipt = match decision {
         Some(decision) => relay_decision(call.engine, call.user(), &id, &decision, &said)?,
         None => undo_review(call.engine, call.user(), &id)?,
     };
-    Ok(Shown { decided: Some(receipt.seq), ..shown(call)? })
+    Ok(ReviewView { decided: Some(receipt.seq), ..shown(call)? })
 }

@@ -12,7 +12,7 @@ fn headers(lines: &[&str]) -> HeaderMap {
 }
 
 /// A chat request with more members.
-fn request(more: &str) -> Request {
+fn request(more: &str) -> ChatRequest {
     let body = format!(r#"{{"messages":[{{"role":"user","content":"hi"}}]{more}}}"#);
     read(Dialect::Chat, &body).unwrap()
 }

@@ -1,7 +1,7 @@
 //! OpenAI's `/chat/completions`.
 
-use super::{Content, Request, Speaker, Spot, push};
-use crate::proxy::json::{Members, Piece};
+use super::{ChatRequest, Content, Speaker, Spot, push};
+use crate::proxy::json::{JsonSpan, Members};
 
 const PART: &str = "{\"type\":\"text\",\"text\":\"";
 const PARTS: (&str, &str) = (",{\"type\":\"text\",\"text\":\"", PART);
@@ -10,8 +10,8 @@ fn is_text(kind: &str) -> bool {
     kind == "text"
 }
 
-pub(super) fn read(body: &str, members: &Members<'_>) -> Option<Request> {
-    let mut request = Request::default();
+pub(super) fn read(body: &str, members: &Members<'_>) -> Option<ChatRequest> {
+    let mut request = ChatRequest::default();
     let list = members.get("messages")?;
     for message in list.elements()? {
         let message = message.members()?;
@@ -40,7 +40,7 @@ pub(super) fn read(body: &str, members: &Members<'_>) -> Option<Request> {
 }
 
 /// A message of its own before all others.
-fn first_message(body: &str, list: Piece<'_>) -> Spot {
+fn first_message(body: &str, list: JsonSpan<'_>) -> Spot {
     let start = list.start_in(body) + 1;
     Spot { at: start..start, before: "{\"role\":\"system\",\"content\":\"", after: "\"}," }
 }

@@ -1,7 +1,7 @@
 //! Anthropic's `/v1/messages`.
 
-use super::{Content, Request, Speaker, member_spot, push};
-use crate::proxy::json::{Members, Piece};
+use super::{ChatRequest, Content, Speaker, member_spot, push};
+use crate::proxy::json::{JsonSpan, Members};
 
 const PART: &str = "{\"type\":\"text\",\"text\":\"";
 const PARTS: (&str, &str) = (",{\"type\":\"text\",\"text\":\"", PART);
@@ -10,8 +10,8 @@ fn is_text(kind: &str) -> bool {
     kind == "text"
 }
 
-pub(super) fn read(body: &str, whole: Piece<'_>, members: &Members<'_>) -> Option<Request> {
-    let mut request = Request::default();
+pub(super) fn read(body: &str, whole: JsonSpan<'_>, members: &Members<'_>) -> Option<ChatRequest> {
+    let mut request = ChatRequest::default();
     if let Some(system) = members.get("system") {
         push(&mut request, Speaker::System, &Content::read(system, is_text).words());
     }

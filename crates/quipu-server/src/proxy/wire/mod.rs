@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use quipu_core::guard::strip_packs;
 
-use super::json::{Members, Piece};
+use super::json::{JsonSpan, Members};
 use crate::options::{Placement, Wire};
 
 /// A way of asking for a reply.
@@ -47,7 +47,7 @@ pub(crate) enum Speaker {
 
 /// One message of a request, as text.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct WireMessage {
     pub(crate) speaker: Speaker,
     /// Its words, without what an application or Quipu put between them.
     pub(crate) words: String,
@@ -64,7 +64,7 @@ pub(super) struct Spot {
 
 /// What a request says.
 #[derive(Debug, Default)]
-pub(crate) struct Request {
+pub(crate) struct ChatRequest {
     pub(crate) model: Option<String>,
     /// Who is asking, by `user`, `metadata.user_id` and `safety_identifier`, in this order.
     pub(crate) users: Vec<String>,
@@ -73,7 +73,7 @@ pub(crate) struct Request {
     /// The reply this one goes on from, where the upstream keeps the conversation.
     pub(crate) goes_on_from: Option<String>,
     pub(crate) system: String,
-    pub(crate) messages: Vec<Said>,
+    pub(crate) messages: Vec<WireMessage>,
     /// True if there is a block of Quipu's in it already.
     pub(crate) has_block: bool,
     in_turn: Option<Spot>,
@@ -81,8 +81,8 @@ pub(crate) struct Request {
 }
 
 /// Reads a request; none if it is not what the dialect has: then it is the upstream's to judge.
-pub(crate) fn read(dialect: Dialect, body: &str) -> Option<Request> {
-    let whole = Piece::whole(body)?;
+pub(crate) fn read(dialect: Dialect, body: &str) -> Option<ChatRequest> {
+    let whole = JsonSpan::whole(body)?;
     let members = whole.members()?;
     let mut request = match dialect {
         Dialect::Chat => chat::read(body, &members)?,
@@ -107,7 +107,7 @@ pub(crate) fn read(dialect: Dialect, body: &str) -> Option<Request> {
 /// with the user's words: the next request has the same bytes up to there, and goes on without the changing part.
 pub(crate) fn with_blocks(
     body: &str,
-    request: &Request,
+    request: &ChatRequest,
     placement: Placement,
     stable: &str,
     changing: &str,
@@ -137,13 +137,13 @@ pub(crate) fn with_blocks(
 /// A content that is a string or a list of parts.
 struct Content<'a> {
     /// The texts in it, in order, each with its own piece.
-    texts: Vec<(String, Piece<'a>)>,
-    piece: Piece<'a>,
+    texts: Vec<(String, JsonSpan<'a>)>,
+    piece: JsonSpan<'a>,
 }
 
 impl<'a> Content<'a> {
     /// Reads a content; `is_text` says which types of part are words.
-    fn read(piece: Piece<'a>, is_text: fn(&str) -> bool) -> Self {
+    fn read(piece: JsonSpan<'a>, is_text: fn(&str) -> bool) -> Self {
         let mut texts = Vec::new();
         if let Some(text) = piece.text() {
             texts.push((text, piece));
@@ -184,7 +184,7 @@ impl<'a> Content<'a> {
 /// Where a text member of the request's own goes that may be missing or `null`. `whole` is the request.
 fn member_spot(
     body: &str,
-    whole: Piece<'_>,
+    whole: JsonSpan<'_>,
     members: &Members<'_>,
     name: &str,
     opening: &'static str,
@@ -222,7 +222,7 @@ fn own_words(text: &str) -> String {
 }
 
 /// Takes in a message.
-fn push(request: &mut Request, speaker: Speaker, text: &str) {
+fn push(request: &mut ChatRequest, speaker: Speaker, text: &str) {
     request.has_block |= has_block(text);
     if speaker == Speaker::System {
         if !request.system.is_empty() {
@@ -230,7 +230,7 @@ fn push(request: &mut Request, speaker: Speaker, text: &str) {
         }
         request.system.push_str(text);
     }
-    request.messages.push(Said { speaker, words: own_words(text) });
+    request.messages.push(WireMessage { speaker, words: own_words(text) });
 }
 
 /// True if a block of Quipu's stands in the text.

@@ -1,7 +1,7 @@
 //! OpenAI's `/responses`.
 
-use super::{Content, Request, Speaker, member_spot, push};
-use crate::proxy::json::{Members, Piece};
+use super::{ChatRequest, Content, Speaker, member_spot, push};
+use crate::proxy::json::{JsonSpan, Members};
 
 const PART: &str = "{\"type\":\"input_text\",\"text\":\"";
 const PARTS: (&str, &str) = (",{\"type\":\"input_text\",\"text\":\"", PART);
@@ -10,8 +10,8 @@ fn is_text(kind: &str) -> bool {
     matches!(kind, "input_text" | "output_text" | "text")
 }
 
-pub(super) fn read(body: &str, whole: Piece<'_>, members: &Members<'_>) -> Option<Request> {
-    let mut request = Request::default();
+pub(super) fn read(body: &str, whole: JsonSpan<'_>, members: &Members<'_>) -> Option<ChatRequest> {
+    let mut request = ChatRequest::default();
     if let Some(text) = members.text("instructions") {
         push(&mut request, Speaker::System, &text);
     }

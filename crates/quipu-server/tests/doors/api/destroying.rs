@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
-use quipu_engine::{Engine, OptionalParts, Parts, Rules};
+use quipu_engine::{Engine, EngineParts, EngineRules, OptionalParts};
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use quipu_testkit::{FixedClock, MemoryStore, SeededEntropy};
 use serde_json::{Value, json};
 
@@ -77,17 +77,17 @@ async fn a_large_erasure_is_announced_and_a_small_one_is_not() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conditional_deletion_takes_nothing_its_caller_has_not_seen() {
     // Nothing is read out of what is said: one turn is one event.
-    let engine = Arc::new(Engine::new(Parts {
+    let engine = Arc::new(Engine::new(EngineParts {
         store: Box::new(MemoryStore::new()),
         embedder: Arc::new(HashedNgrams::new()),
         clock: Arc::new(FixedClock::new()),
         entropy: Arc::new(SeededEntropy::new(1)),
         extractor: None,
         summarizer: None,
-        rules: Rules::default(),
+        rules: EngineRules::default(),
         optional: OptionalParts::default(),
     }));
-    let rig = Arc::new(TestServer::over(engine, Script::saying("hello"), |_| {}).await);
+    let rig = Arc::new(TestServer::over(engine, FakeScript::saying("hello"), |_| {}).await);
     rig.told("ines", "The lamp hums.").await;
     let old = rig.ask("DELETE", "/memory/ines", &[], None).await;
     rig.told("ines", "The lamp hums again.").await;

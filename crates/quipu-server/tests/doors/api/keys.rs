@@ -3,7 +3,7 @@
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ impl TestServer {
 
 /// A server that asks everybody for a key.
 async fn guarded() -> TestServer {
-    TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await
+    TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -126,7 +127,7 @@ async fn whom_a_key_is_bound_to_comes_before_what_a_request_says() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_may_ask_so_often_and_others_go_on() {
-    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.bounds.requests_per_second = 1;
         options.bounds.requests_at_once = 3;
     })

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::{Value, json};
 
 use super::rig;
@@ -32,9 +32,10 @@ async fn searched(rig: &TestServer, query: &str, filters: Value) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_programs_key_is_as_good_as_none() {
     let open = rig().await;
-    let closed =
-        TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
-            .await;
+    let closed = TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+        options.needs_key = true
+    })
+    .await;
     for (rig, path, key, status) in [
         (&open, "/v1/ping/", "Token m0-made-up", 200),
         (&open, "/v1/ping/", "Token qp_made_up", 401),

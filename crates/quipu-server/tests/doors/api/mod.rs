@@ -10,14 +10,14 @@ mod routes;
 mod strangers;
 mod tenants;
 
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};
 
 /// A server over an empty memory.
 async fn rig() -> TestServer {
-    TestServer::new(Script::saying("hello")).await
+    TestServer::new(FakeScript::saying("hello")).await
 }
 
 impl TestServer {

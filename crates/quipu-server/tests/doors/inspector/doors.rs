@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 
 use super::{OWN, rig};
 use crate::rig::TestServer;
 
 /// A server that asks everybody for a key.
 async fn guarded() -> TestServer {
-    TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true).await
+    TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
+        .await
 }
 
 #[tokio::test(flavor = "multi_thread")]

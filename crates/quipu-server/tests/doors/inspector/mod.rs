@@ -3,12 +3,12 @@
 mod doors;
 pub(crate) mod pages;
 
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 
 use crate::rig::{Answer, TestServer};
 
 async fn rig() -> TestServer {
-    TestServer::new(Script::saying("hello")).await
+    TestServer::new(FakeScript::saying("hello")).await
 }
 
 /// What a browser says of a form on a page of this server.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::json;
 
 use super::{Client, rig};
@@ -12,9 +12,10 @@ use crate::rig::TestServer;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_key_that_is_needed_nothing_is_said() {
-    let rig =
-        TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| options.needs_key = true)
-            .await;
+    let rig = TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+        options.needs_key = true
+    })
+    .await;
     let client = Client::of(&rig);
     for path in ["/mcp", "/mcp/ines"] {
         let refused = Client::of(&rig).at(path).ask("tools/list", json!({})).await;

@@ -9,7 +9,7 @@ mod tools;
 
 use quipu_core::id::UserId;
 use quipu_engine::ports::Scope;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::{Value, json};
 
 use crate::rig::{Answer, TestServer};
@@ -18,7 +18,7 @@ const NEWEST: &str = "2026-07-28";
 
 /// A server over an empty memory.
 async fn rig() -> TestServer {
-    TestServer::new(Script::saying("hello")).await
+    TestServer::new(FakeScript::saying("hello")).await
 }
 
 /// Who asks, where.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quipu_engine::ports::Scope;
 use quipu_models::HashedNgrams;
-use quipu_models::fake::Script;
+use quipu_models::fake::FakeScript;
 use serde_json::{Value, json};
 
 use super::{Client, rig};
@@ -76,7 +76,7 @@ async fn what_the_user_said_is_the_users_and_what_a_model_says_is_an_agents() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn words_in_the_users_mouth_can_be_switched_off() {
-    let rig = TestServer::with(Script::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
+    let rig = TestServer::with(FakeScript::saying("hello"), Arc::new(HashedNgrams::new()), |options| {
         options.mcp.user_words = false
     })
     .await;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use quipu_core::event::{Actor, Change};
-use quipu_core::evolve::{DueStatus, Thresholds};
+use quipu_core::evolve::{DueStatus, PromotionThresholds};
 use quipu_core::id::UserId;
-use quipu_core::item::{Decision, DerivedChange, ReviewKind};
+use quipu_core::item::{DerivedChange, ReviewDecision, ReviewKind};
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::ports::Reflector;
 use quipu_engine::revert::{RevertOptions, Selection};
 use quipu_engine::versions::{EventRef, When};
 use quipu_engine::{
-    Edit, Engine, Error, Evolution, EvolveOptions, FactOptions, MaintainOptions, MaintenanceStep, PatchOptions,
+    CoreEdit, Engine, Error, Evolution, EvolveOptions, FactOptions, MaintainOptions, MaintenanceStep, PatchOptions,
     PromoteRequest, RememberOptions, Utterance, chosen, core_at, decide_review, edit_core, erase, evolve, facts,
     maintain, pick, promote, rebuild, remember, retract, revert, reviews, schema, show, status, undo_review, verify,
 };
@@ -57,7 +57,7 @@ impl Life {
 
     fn sets(&self, day: u32, pointer: &str, value: Value) -> u64 {
         self.day(day);
-        let edit = Edit::Set(pointer.to_owned(), value);
+        let edit = CoreEdit::Set(pointer.to_owned(), value);
         edit_core(&self.engine, &me(), &edit, &PatchOptions::default()).unwrap().seq
     }
 
@@ -154,11 +154,11 @@ fn a_category_that_comes_up_often_is_proposed_and_approved() {
     // and nobody but a person decides
     let id = asked.review.id.to_string();
     for actor in [Actor::System, Actor::Agent] {
-        let refused = decide_review(&life.engine, &me(), &id, &Decision::Approved, actor, None);
+        let refused = decide_review(&life.engine, &me(), &id, &ReviewDecision::Approved, actor, None);
         assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
     }
     life.day(6);
-    let decided = decide_review(&life.engine, &me(), &id, &Decision::Approved, Actor::User, None).unwrap();
+    let decided = decide_review(&life.engine, &me(), &id, &ReviewDecision::Approved, Actor::User, None).unwrap();
     // then one event holds the decision, the promotion and its patches
     let event = show(&life.engine, &me(), EventRef::Seq(decided.seq)).unwrap();
     let words: Vec<&str> = event.changes.iter().flatten().map(Change::as_str).collect();
@@ -281,7 +281,7 @@ fn no_is_remembered_until_twice_as_much_speaks_for_it() {
     }
     life.evolves(3, &EvolveOptions::default());
     let id = reviews(&life.engine, &me(), false).unwrap()[0].review.id.to_string();
-    decide_review(&life.engine, &me(), &id, &Decision::Declined, Actor::User, None).unwrap();
+    decide_review(&life.engine, &me(), &id, &ReviewDecision::Declined, Actor::User, None).unwrap();
     assert!(life.core().get("sleepHealth").is_none());
     life.sets(4, "/uncategorized/sleep_note_4", json!("Bad night"));
     let again = life.evolves(4, &EvolveOptions::default());
@@ -292,7 +292,7 @@ fn no_is_remembered_until_twice_as_much_speaks_for_it() {
     life.evolves(6, &EvolveOptions::default());
     let asked = &reviews(&life.engine, &me(), false).unwrap()[0];
     // Another name is as good.
-    let other = Decision::Edited { text: "nights".to_owned() };
+    let other = ReviewDecision::Edited { text: "nights".to_owned() };
     decide_review(&life.engine, &me(), &asked.review.id.to_string(), &other, Actor::User, None).unwrap();
     assert_eq!(life.core()["nights"]["notes"].as_array().unwrap().len(), 6);
 }
@@ -304,7 +304,7 @@ fn a_pick_takes_no_category_that_is_not_there() {
         life.sets(n, &format!("/uncategorized/sleep_note_{n}"), json!("Bad night"));
     }
     let promoted = life.promotes("sleep");
-    edit_core(&life.engine, &me(), &Edit::Unset("/sleepHealth".to_owned()), &PatchOptions::default()).unwrap();
+    edit_core(&life.engine, &me(), &CoreEdit::Unset("/sleepHealth".to_owned()), &PatchOptions::default()).unwrap();
     let written = life.sets(4, "/sleepHealth", json!({"pillow": "hard"}));
     let other = UserId::parse("other").unwrap();
     let events = |seqs: &[u64]| {
@@ -314,7 +314,7 @@ fn a_pick_takes_no_category_that_is_not_there() {
     let picked = pick(&life.engine, &events(&[1, written]), &other, &mut |_| {}).unwrap();
     assert_eq!((picked.receipts.len(), picked.left_out.len()), (1, 1));
     assert!(picked.left_out[0].1.contains("promoted the category"), "{:?}", picked.left_out);
-    let edit = Edit::Set("/uncategorized/tea".to_owned(), json!("green"));
+    let edit = CoreEdit::Set("/uncategorized/tea".to_owned(), json!("green"));
     edit_core(&life.engine, &other, &edit, &PatchOptions::default()).unwrap();
     let both = pick(&life.engine, &events(&[2, 3, promoted, promoted + 1, written]), &other, &mut |_| {}).unwrap();
     assert_eq!((both.receipts.len(), both.left_out.len()), (5, 0), "{both:?}");
@@ -357,10 +357,10 @@ fn apply_promotes_what_is_due_and_nothing_else() {
     let version = life.version();
     life.evolves(4, &EvolveOptions { apply: true, ..EvolveOptions::default() });
     assert_eq!(life.version(), version, "what is done is no longer due");
-    let low = Thresholds { days: 1, ..Thresholds::default() };
+    let low = PromotionThresholds { days: 1, ..PromotionThresholds::default() };
     life.evolves(4, &EvolveOptions { apply: true, thresholds: low, ..EvolveOptions::default() });
     assert!(life.core().get("gardening").is_some());
-    let bad = Thresholds { days: 0, ..Thresholds::default() };
+    let bad = PromotionThresholds { days: 0, ..PromotionThresholds::default() };
     let refused = evolve(&life.engine, &me(), &EvolveOptions { thresholds: bad, ..EvolveOptions::default() });
     assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
     life.is_sound();
@@ -390,7 +390,7 @@ fn a_promotion_asked_for_answers_who_waits_and_is_done_once() {
         Change::Drawn(DerivedChange::ReviewDecided { decision, .. }) => Some(decision.clone()),
         _ => None,
     });
-    assert_eq!(decided, Some(Decision::Edited { text: "nights".to_owned() }));
+    assert_eq!(decided, Some(ReviewDecision::Edited { text: "nights".to_owned() }));
     assert_eq!(event.header.rationale.as_deref(), Some("it matters"));
     for (candidate, name) in [("sleep", "x"), ("bees", "x")] {
         let (candidate, proposed_name) = (candidate.to_owned(), Some(name.to_owned()));

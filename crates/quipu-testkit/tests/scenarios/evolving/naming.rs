@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use quipu_core::event::Actor;
 use quipu_core::growth::NoteProposed;
-use quipu_core::item::Decision;
+use quipu_core::item::ReviewDecision;
 use quipu_engine::erase::EraseTarget;
 use quipu_engine::ports::{Looked, NameProposed, ReflectError, Reflector, Unnamed};
 use quipu_engine::versions::{EventRef, When};
@@ -66,7 +66,7 @@ fn a_model_names_what_is_put_to_a_person() {
     assert!(waiting.question.contains("Make quietNights a category"), "{}", waiting.question);
     assert!(waiting.reason.ends_with("; named by namer"), "{}", waiting.reason);
     assert!(life.core().get("quietNights").is_none(), "a model decides nothing");
-    decide_review(&life.engine, &me(), &waiting.id.to_string(), &Decision::Approved, Actor::User, None).unwrap();
+    decide_review(&life.engine, &me(), &waiting.id.to_string(), &ReviewDecision::Approved, Actor::User, None).unwrap();
     assert_eq!(life.core()["quietNights"]["notes"].as_array().unwrap().len(), 3);
     let shown = schema(&life.engine, &me(), When::Now).unwrap().pop().unwrap();
     assert_eq!((shown.name.as_str(), shown.description.as_str()), ("quietNights", "How the user sleeps"));
@@ -136,8 +136,15 @@ fn a_model_places_what_is_put_to_a_person_where_the_words_bear_it_out() {
         assert_eq!(life.evolves(3, &EvolveOptions::default()).faults, Vec::<String>::new(), "{what}");
         let waiting = reviews(&life.engine, &me(), false).unwrap().remove(0);
         assert_eq!(waiting.preview.unwrap().category, expected, "{what}: what is shown is what will be");
-        decide_review(&life.engine, &me(), &waiting.review.id.to_string(), &Decision::Approved, Actor::User, None)
-            .unwrap();
+        decide_review(
+            &life.engine,
+            &me(),
+            &waiting.review.id.to_string(),
+            &ReviewDecision::Approved,
+            Actor::User,
+            None,
+        )
+        .unwrap();
         assert_eq!(life.core()["sleepHealth"], expected, "{what}");
         life.is_sound();
     }
@@ -150,7 +157,7 @@ fn under_another_name_everything_goes_where_it_was_proposed() {
     sleeps_oddly(&life);
     life.evolves(3, &EvolveOptions::default());
     let waiting = reviews(&life.engine, &me(), false).unwrap().remove(0).review;
-    let edited = Decision::Edited { text: "nights".to_owned() };
+    let edited = ReviewDecision::Edited { text: "nights".to_owned() };
     decide_review(&life.engine, &me(), &waiting.id.to_string(), &edited, Actor::User, None).unwrap();
     assert_eq!(life.core()["nights"]["optional"], json!(["A mask does it"]));
 }
@@ -162,7 +169,7 @@ fn who_erases_what_was_placed_erases_where_it_was_named_and_leaves_the_rest() {
     sleeps_oddly(&life);
     life.evolves(3, &EvolveOptions::default());
     let waiting = reviews(&life.engine, &me(), false).unwrap().remove(0).review;
-    decide_review(&life.engine, &me(), &waiting.id.to_string(), &Decision::Approved, Actor::User, None).unwrap();
+    decide_review(&life.engine, &me(), &waiting.id.to_string(), &ReviewDecision::Approved, Actor::User, None).unwrap();
     erase(&life.engine, &me(), &[EraseTarget::Event(2)], "asked", &mut |_| {}).unwrap();
     let version = status(&life.engine, &me()).unwrap().version;
     for seq in 1..=version {

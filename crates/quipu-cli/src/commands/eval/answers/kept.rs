@@ -59,7 +59,7 @@ pub(super) struct Reply {
 }
 
 /// The folder.
-pub(super) struct Kept {
+pub(super) struct AnswerFolder {
     folder: PathBuf,
     state: Mutex<State>,
 }
@@ -69,7 +69,7 @@ struct State {
     replies: HashMap<(String, Step), Reply>,
 }
 
-impl Kept {
+impl AnswerFolder {
     /// Opens a folder, or makes it. A last line that breaks off is taken out.
     ///
     /// # Errors
@@ -165,19 +165,19 @@ mod tests {
     #[test]
     fn what_was_kept_is_there_again_also_after_a_cut() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept::open(folder.path(), &run("a")).unwrap();
+        let kept = AnswerFolder::open(folder.path(), &run("a")).unwrap();
         kept.push(reply("1")).unwrap();
         kept.push(reply("2")).unwrap();
         drop(kept);
         let path = folder.path().join("replies.ndjson");
         let text = std::fs::read_to_string(&path).unwrap();
         std::fs::write(&path, &text[..text.len() - 9]).unwrap();
-        let kept = Kept::open(folder.path(), &run("a")).unwrap();
+        let kept = AnswerFolder::open(folder.path(), &run("a")).unwrap();
         assert_eq!((kept.get("1", Step::Answer), kept.get("2", Step::Answer)), (Some(reply("1")), None));
         assert_eq!(kept.get("1", Step::Judge), None);
         kept.push(reply("2")).unwrap();
         drop(kept);
-        assert!(Kept::open(folder.path(), &run("a")).unwrap().get("2", Step::Answer).is_some());
-        assert!(matches!(Kept::open(folder.path(), &run("b")), Err(Error::Invalid(_))));
+        assert!(AnswerFolder::open(folder.path(), &run("a")).unwrap().get("2", Step::Answer).is_some());
+        assert!(matches!(AnswerFolder::open(folder.path(), &run("b")), Err(Error::Invalid(_))));
     }
 }

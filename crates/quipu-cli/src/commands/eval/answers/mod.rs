@@ -11,21 +11,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use quipu_engine::ports::{LanguageModel, ModelError, Request};
+use quipu_engine::ports::{CompletionRequest, LanguageModel, ModelError};
 use quipu_engine::{Engine, Error, Result};
 use quipu_models::language::{ModelUsage, RemoteModel};
 
-use super::corpus::{Corpus, EvalQuestion, Kind, Subject};
+use super::corpus::{Corpus, EvalQuestion, Kind, PreparedMemory};
 use super::{heard, packed};
 use crate::app;
 use crate::output::Printer;
 use crate::settings::{ModelRole, Settings};
 use quipu::system::SystemEntropy;
 
-use kept::{Kept, Reply, RunIs, Step};
+use kept::{AnswerFolder, Reply, RunIs, Step};
 
 /// What is measured, and by whom.
-pub(super) struct Wanted<'a> {
+pub(super) struct AnswersOptions<'a> {
     pub(super) file: &'a Path,
     pub(super) kind: Option<Kind>,
     /// A role of the settings, or a model's name at the endpoint of `[models.chat]`.
@@ -39,7 +39,7 @@ pub(super) struct Wanted<'a> {
     pub(super) out: &'a Path,
 }
 
-pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>) -> Result<()> {
+pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &AnswersOptions<'_>) -> Result<()> {
     let corpus = Corpus::open(wanted.file, wanted.kind, &[])?;
     let kind = corpus.kind;
     if kind == Kind::Assistant {
@@ -61,7 +61,7 @@ pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &Wanted<'_
             None => model(settings, &book, wanted.model, ModelRole::Chat)?,
         },
     };
-    let kept = Kept::open(wanted.out, &run_is(&corpus, wanted, &models)?)?;
+    let kept = AnswerFolder::open(wanted.out, &run_is(&corpus, wanted, &models)?)?;
     let is_open = |asked: &EvalQuestion| Step::ALL.iter().any(|step| kept.get(&asked.id, *step).is_none());
     let open = corpus.of_questions(is_open);
     if !open.told.is_empty() {
@@ -83,7 +83,7 @@ pub(super) fn answers(settings: &Settings, printer: &Printer, wanted: &Wanted<'_
 }
 
 /// What the folder is of.
-fn run_is(corpus: &Corpus, wanted: &Wanted<'_>, models: &Models) -> Result<RunIs> {
+fn run_is(corpus: &Corpus, wanted: &AnswersOptions<'_>, models: &Models) -> Result<RunIs> {
     let bytes = std::fs::read(wanted.file)
         .map_err(|error| Error::NotFound(format!("cannot read {}: {error}", wanted.file.display())))?;
     let (answer, judge) = prompts::instructions(corpus.kind);
@@ -128,15 +128,15 @@ struct Run<'a> {
     kind: Kind,
     engine: &'a Engine,
     models: &'a Models,
-    kept: &'a Kept,
+    kept: &'a AnswerFolder,
     tokens: usize,
     printer: &'a Printer,
 }
 
 impl Run<'_> {
     /// Asks all questions, several at a time. The first fault that asking again may mend ends it; what was answered is kept.
-    fn ask_all(&self, subjects: &[Subject<'_>], parallel: usize) -> Result<()> {
-        let all: Vec<(&Subject<'_>, &EvalQuestion)> =
+    fn ask_all(&self, subjects: &[PreparedMemory<'_>], parallel: usize) -> Result<()> {
+        let all: Vec<(&PreparedMemory<'_>, &EvalQuestion)> =
             subjects.iter().flat_map(|subject| subject.told.asked.iter().map(move |asked| (subject, asked))).collect();
         let next = AtomicUsize::new(0);
         let done = AtomicUsize::new(0);
@@ -167,7 +167,7 @@ impl Run<'_> {
         Err(error)
     }
 
-    fn ask(&self, subject: &Subject<'_>, asked: &EvalQuestion) -> Result<()> {
+    fn ask(&self, subject: &PreparedMemory<'_>, asked: &EvalQuestion) -> Result<()> {
         let answer = match self.kept.get(&asked.id, Step::Answer) {
             Some(answer) => answer,
             None => {
@@ -190,7 +190,7 @@ impl Run<'_> {
 }
 
 /// Asks a model. That it will not answer is a reply too; anything else that goes wrong may go well another time.
-fn reply(model: &RemoteModel, request: &Request, (id, step): (&str, Step)) -> Result<Reply> {
+fn reply(model: &RemoteModel, request: &CompletionRequest, (id, step): (&str, Step)) -> Result<Reply> {
     let outcome = model.complete(request, Duration::MAX);
     let mut reply = Reply {
         id: id.to_owned(),

@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::super::super::render;
 use super::super::bootstrap;
 use super::super::corpus::{EvalQuestion, Kind};
-use super::super::lines::{Line, Out};
+use super::super::lines::{Out, ResultLine};
 use super::super::metrics::{Figures, Scores};
-use super::kept::{Kept, Step};
+use super::kept::{AnswerFolder, Step};
 use super::prompts;
 
 /// The one figure: right or wrong, or the mean of a rubric's lines.
@@ -50,7 +50,7 @@ pub(super) struct Report {
 #[derive(Debug, Serialize)]
 struct Detail<'a> {
     #[serde(flatten)]
-    line: &'a Line,
+    line: &'a ResultLine,
     expected: Option<&'a str>,
     rubric: &'a [String],
     answer: &'a str,
@@ -58,7 +58,7 @@ struct Detail<'a> {
 }
 
 impl Report {
-    pub(super) fn of(about: About, asked: &[&EvalQuestion], kept: &Kept) -> Result<Self> {
+    pub(super) fn of(about: About, asked: &[&EvalQuestion], kept: &AnswerFolder) -> Result<Self> {
         let mut out = Out::to(Some(&kept.folder().join("details.jsonl")))?;
         let (mut lines, mut packs) = (Vec::new(), Vec::new());
         let (mut input_tokens, mut output_tokens, mut not_answered, mut not_judged) = (0, 0, 0, 0);
@@ -80,14 +80,14 @@ impl Report {
                 not_judged += 1;
                 continue;
             };
-            let line = Line {
+            let line = ResultLine {
                 id: one.id.clone(),
                 eval: format!("answers {}", about.kind.as_str()),
                 group: one.group.clone(),
                 question: one.question.clone(),
                 metrics: [(SCORE.to_owned(), score)].into_iter().collect(),
                 right: Some(score >= 1.0),
-                ..Line::default()
+                ..ResultLine::default()
             };
             out.push(&Detail {
                 line: &line,

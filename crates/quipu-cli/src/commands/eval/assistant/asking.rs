@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::super::super::render;
 use super::super::certainty::Stated;
-use super::super::corpus::{EvalQuestion, Request, Subject};
+use super::super::corpus::{EvalQuestion, EverydayRequest, PreparedMemory};
 use super::super::heard;
-use super::super::lines::Line;
+use super::super::lines::ResultLine;
 use super::super::metrics::{self, Scores};
 use super::super::packed::Packed;
 use super::shares_a_word;
@@ -70,7 +70,7 @@ pub(super) struct Answered {
 #[derive(Debug, Serialize)]
 pub(super) struct Detail<'a> {
     #[serde(flatten)]
-    pub(super) line: Line,
+    pub(super) line: ResultLine,
     /// Figures in which less is better.
     costs: Scores,
     verdict: Verdict,
@@ -78,12 +78,12 @@ pub(super) struct Detail<'a> {
     shares_a_word: bool,
     pack_tokens: &'a BTreeMap<usize, usize>,
     #[serde(flatten)]
-    words: Option<Words<'a>>,
+    words: Option<ShownWords<'a>>,
 }
 
 /// What people said, shown on request only.
 #[derive(Debug, Serialize)]
-struct Words<'a> {
+struct ShownWords<'a> {
     answer: Option<&'a str>,
     gold: &'a [String],
     outdated: &'a [String],
@@ -116,7 +116,7 @@ fn is_cost(name: &str) -> bool {
 impl Answered {
     pub(super) fn detail(&self, with_words: bool) -> Detail<'_> {
         let (costs, metrics) = self.scores.clone().into_iter().partition(|(name, _)| is_cost(name));
-        let words = || Words {
+        let words = || ShownWords {
             answer: self.asked.answer.as_deref(),
             gold: &self.asked.gold,
             outdated: &self.asked.outdated,
@@ -124,7 +124,7 @@ impl Answered {
             found: &self.found,
         };
         Detail {
-            line: Line {
+            line: ResultLine {
                 id: self.asked.id.clone(),
                 eval: "assistant".to_owned(),
                 group: self.asked.group.clone(),
@@ -156,13 +156,13 @@ pub(super) struct Requested {
 /// One person's memory being asked.
 pub(super) struct Asking<'a> {
     engine: &'a Engine,
-    subject: &'a Subject<'a>,
+    subject: &'a PreparedMemory<'a>,
     /// The sources of every fact.
     read_from: HashMap<ItemId, Vec<ItemId>>,
 }
 
 impl<'a> Asking<'a> {
-    pub(super) fn of(engine: &'a Engine, subject: &'a Subject<'a>) -> Result<Self> {
+    pub(super) fn of(engine: &'a Engine, subject: &'a PreparedMemory<'a>) -> Result<Self> {
         Ok(Self { engine, subject, read_from: heard::read_from(engine, &subject.told.user)? })
     }
 
@@ -263,7 +263,7 @@ impl<'a> Asking<'a> {
         (items > 0).then(|| packed.citations.iter().filter(is_noise).count() as f64 / items as f64)
     }
 
-    pub(super) fn request(&self, request: &Request) -> Result<Requested> {
+    pub(super) fn request(&self, request: &EverydayRequest) -> Result<Requested> {
         let packed = Packed::of(self.engine, self.subject, &request.text, None)?;
         let there = packed.coverage(self.subject, &request.bears).map(|coverage| coverage.there);
         Ok(Requested { bears: !request.bears.is_empty(), tokens: packed.tokens, there })

@@ -20,7 +20,7 @@ use crate::settings::Settings;
 const SEED: u64 = 2_026;
 
 /// What is measured.
-pub(super) struct Wanted<'a> {
+pub(super) struct AssistantOptions<'a> {
     pub(super) place: &'a Path,
     /// Unrelated turns in each memory.
     pub(super) noise: usize,
@@ -30,7 +30,7 @@ pub(super) struct Wanted<'a> {
     pub(super) out: Option<&'a Path>,
 }
 
-pub(super) fn assistant(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>) -> Result<()> {
+pub(super) fn assistant(settings: &Settings, printer: &Printer, wanted: &AssistantOptions<'_>) -> Result<()> {
     let mut corpus = Corpus::open(wanted.place, Some(Kind::Assistant), &[])?;
     if wanted.noise > 0 {
         for (seed, told) in (SEED..).zip(&mut corpus.told) {

@@ -20,7 +20,7 @@ const YEAR: SignedDuration = SignedDuration::from_hours(24 * 365);
 const NUMBERS: usize = 90;
 
 #[derive(Deserialize)]
-struct Words {
+struct NoiseWords {
     lists: BTreeMap<String, Vec<String>>,
     user: Speaker,
     assistant: Speaker,
@@ -34,7 +34,8 @@ struct Speaker {
 /// So many turns by user and assistant in turn, in sessions spread over the year before `until`, the earliest first. The
 /// same seed gives the same turns.
 pub(super) fn chats(seed: u64, turns: usize, until: Timestamp) -> Result<Vec<Value>> {
-    let words: Words = toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of the noise: {error}")))?;
+    let words: NoiseWords =
+        toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of the noise: {error}")))?;
     let mut dice = WorldRng::new(seed);
     let sessions = turns.div_ceil(SESSION);
     let step = YEAR / i32::try_from(sessions + 1).unwrap_or(i32::MAX);
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn every_line_can_be_filled() {
-        let words: Words = toml::from_str(WORDS).unwrap();
+        let words: NoiseWords = toml::from_str(WORDS).unwrap();
         let mut dice = WorldRng::new(1);
         let lines = words.user.lines.iter().chain(&words.assistant.lines).chain(words.lists.values().flatten());
         for line in lines {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::super::super::render;
 use super::super::bootstrap;
-use super::super::certainty::{self, Certainty, Given, Stated};
+use super::super::certainty::{self, Certainty, Stated, VerdictCount};
 use super::super::metrics::{Figures, Scores};
 use super::asking::{Answered, Detail, PACK_SIZES, Requested};
 
@@ -45,7 +45,7 @@ pub(super) struct Report<'a> {
     by_kind: BTreeMap<String, Figures>,
     /// Verdicts that are right, of all questions.
     verdict_right: Figures,
-    verdicts: BTreeMap<&'static str, Given>,
+    verdicts: BTreeMap<&'static str, VerdictCount>,
     certainty: Certainty,
     /// Tokens of packs, mean, by the size asked for.
     pack_tokens: BTreeMap<usize, f64>,

@@ -9,14 +9,14 @@ mod shipped;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use quipu_core::recall::{Best, Calibration, Profiles, Signals, Stretch, Thresholds, decide};
+use quipu_core::recall::{AnswerSignals, Best, Calibration, Profiles, ReliabilityBin, VerdictThresholds, decide};
 use quipu_engine::{Engine, Error, RecallOptions, Result};
 use serde::Serialize;
 
 use super::super::render;
-use super::certainty::{self, Certainty, Given, Stated};
+use super::certainty::{self, Certainty, Stated, VerdictCount};
 use super::corpus::Corpus;
-use super::lines::{Line, Out};
+use super::lines::{Out, ResultLine};
 use super::report::svg;
 use crate::args::Kind;
 use crate::output::Printer;
@@ -36,25 +36,25 @@ struct Report {
     /// The same without the stage that compares tokens.
     held_out_without_tokens: Certainty,
     /// What each verdict was given for.
-    verdicts: BTreeMap<&'static str, Given>,
+    verdicts: BTreeMap<&'static str, VerdictCount>,
     /// What a profile of weights takes, with what was fitted on all.
-    reliability: Vec<Stretch>,
+    reliability: Vec<ReliabilityBin>,
     calibration: Calibration,
     calibration_without_tokens: Calibration,
-    thresholds: Thresholds,
+    thresholds: VerdictThresholds,
 }
 
 /// A question as it was put to a conversation.
-struct Asked {
+struct PutQuestion {
     conversation: String,
     answerable: bool,
-    signals: Signals,
-    signals_without_tokens: Signals,
+    signals: AnswerSignals,
+    signals_without_tokens: AnswerSignals,
     best: Option<Best>,
 }
 
 /// What is measured.
-pub(in super::super) struct Wanted<'a> {
+pub(in super::super) struct CalibrateOptions<'a> {
     pub(in super::super) file: &'a Path,
     /// The calibration as it ships, and no fit.
     pub(in super::super) shipped: bool,
@@ -62,7 +62,7 @@ pub(in super::super) struct Wanted<'a> {
     pub(in super::super) plot: Option<&'a Path>,
 }
 
-pub(in super::super) fn calibrate(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>) -> Result<()> {
+pub(in super::super) fn calibrate(settings: &Settings, printer: &Printer, wanted: &CalibrateOptions<'_>) -> Result<()> {
     let kind = if wanted.shipped { None } else { Some(Kind::Locomo) };
     let corpus = Corpus::open(wanted.file, kind, &[])?;
     let (_folder, engine) = super::scratch(settings)?;
@@ -74,14 +74,15 @@ pub(in super::super) fn calibrate(settings: &Settings, printer: &Printer, wanted
     }
     let one_stage = serde_json::json!({"profiles": {"one stage": {"match": {"late": null}}}});
     engine.set_profiles(Profiles::parse(one_stage)?);
-    let asked: Vec<Asked> = all.iter().map(|put| ask(&engine, put)).collect::<Result<_>>()?;
+    let asked: Vec<PutQuestion> = all.iter().map(|put| ask(&engine, put)).collect::<Result<_>>()?;
     let probabilities = held_out(&asked, |one| one.signals)?;
     for (put, probability) in all.iter().zip(&probabilities) {
         out.push(&line((&put.id, &put.question, put.answerable), *probability))?;
     }
     out.finish()?;
-    let thresholds = Thresholds::default();
-    let verdict = |(one, probability): (&Asked, &f64)| (decide(*probability, one.best, &thresholds).0, one.answerable);
+    let thresholds = VerdictThresholds::default();
+    let verdict =
+        |(one, probability): (&PutQuestion, &f64)| (decide(*probability, one.best, &thresholds).0, one.answerable);
     let stated = stated(&asked, &probabilities);
     let without_tokens = self::stated(&asked, &held_out(&asked, |one| one.signals_without_tokens)?);
     let report = Report {
@@ -106,17 +107,17 @@ fn write(path: &Path, text: &str) -> Result<()> {
 }
 
 /// The curve as a file of its own.
-fn drawn(curve: &[Stretch]) -> String {
+fn drawn(curve: &[ReliabilityBin]) -> String {
     let points: Vec<_> = curve.iter().map(|bin| (bin.stated, bin.answerable, bin.questions)).collect();
     svg::alone(&svg::reliability("Stated probability that memory answers, and the share it does answer", &points))
 }
 
-fn ask(engine: &Engine, put: &Put<'_>) -> Result<Asked> {
+fn ask(engine: &Engine, put: &Put<'_>) -> Result<PutQuestion> {
     let (user, options) = (&put.to.told.user, put.to.usual(&put.question));
     let report = quipu_engine::recall(engine, user, &options)?;
     let one_stage = RecallOptions { profile: Some("one stage".to_owned()), ..options };
     let without = quipu_engine::recall(engine, user, &one_stage)?;
-    Ok(Asked {
+    Ok(PutQuestion {
         conversation: put.conversation.to_owned(),
         answerable: put.answerable,
         signals: report.decision.signals,
@@ -132,14 +133,17 @@ fn ask(engine: &Engine, put: &Put<'_>) -> Result<Asked> {
     })
 }
 
-fn fit<'a>(asked: impl Iterator<Item = &'a Asked>, signals: impl Fn(&Asked) -> Signals) -> Result<Calibration> {
-    let examples: Vec<(Signals, bool)> = asked.map(|one| (signals(one), one.answerable)).collect();
+fn fit<'a>(
+    asked: impl Iterator<Item = &'a PutQuestion>,
+    signals: impl Fn(&PutQuestion) -> AnswerSignals,
+) -> Result<Calibration> {
+    let examples: Vec<(AnswerSignals, bool)> = asked.map(|one| (signals(one), one.answerable)).collect();
     let few = || Error::Invalid("the file has too few questions to fit anything by".to_owned());
     Calibration::fit(&examples, RIDGE).ok_or_else(few)
 }
 
 /// For each question the probability by a fit that has not seen its conversation.
-fn held_out(asked: &[Asked], signals: impl Fn(&Asked) -> Signals + Copy) -> Result<Vec<f64>> {
+fn held_out(asked: &[PutQuestion], signals: impl Fn(&PutQuestion) -> AnswerSignals + Copy) -> Result<Vec<f64>> {
     let mut by_conversation: BTreeMap<&str, Calibration> = BTreeMap::new();
     for one in asked {
         if !by_conversation.contains_key(one.conversation.as_str()) {
@@ -147,17 +151,17 @@ fn held_out(asked: &[Asked], signals: impl Fn(&Asked) -> Signals + Copy) -> Resu
             by_conversation.insert(&one.conversation, fit(others, signals)?);
         }
     }
-    let probability = |one: &Asked| by_conversation[one.conversation.as_str()].probability(&signals(one));
+    let probability = |one: &PutQuestion| by_conversation[one.conversation.as_str()].probability(&signals(one));
     Ok(asked.iter().map(probability).collect())
 }
 
-fn stated(asked: &[Asked], probabilities: &[f64]) -> Vec<Stated> {
+fn stated(asked: &[PutQuestion], probabilities: &[f64]) -> Vec<Stated> {
     probabilities.iter().copied().zip(asked.iter().map(|one| one.answerable)).collect()
 }
 
-fn line((id, question, answerable): (&str, &str, bool), probability: f64) -> Line {
+fn line((id, question, answerable): (&str, &str, bool), probability: f64) -> ResultLine {
     let nearness = if answerable { probability } else { 1.0 - probability };
-    Line {
+    ResultLine {
         id: id.to_owned(),
         eval: "calibrate".to_owned(),
         group: if answerable { "answerable" } else { "unanswerable" }.to_owned(),
@@ -171,9 +175,10 @@ fn line((id, question, answerable): (&str, &str, bool), probability: f64) -> Lin
 }
 
 /// Stated and true share as a table.
-fn curve(curve: &[Stretch]) -> String {
-    let row =
-        |bin: &Stretch| vec![format!("{:.2}", bin.stated), format!("{:.2}", bin.answerable), bin.questions.to_string()];
+fn curve(curve: &[ReliabilityBin]) -> String {
+    let row = |bin: &ReliabilityBin| {
+        vec![format!("{:.2}", bin.stated), format!("{:.2}", bin.answerable), bin.questions.to_string()]
+    };
     render::table(&["stated", "answerable", "questions"], &curve.iter().map(row).collect::<Vec<_>>())
 }
 

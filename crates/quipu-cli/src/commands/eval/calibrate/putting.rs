@@ -2,14 +2,14 @@
 
 use quipu_engine::{Error, Result};
 
-use super::super::corpus::{Corpus, Kind, Subject};
+use super::super::corpus::{Corpus, Kind, PreparedMemory};
 
 /// A question and the memory it is put to.
 pub(super) struct Put<'a> {
     pub(super) id: String,
     /// Whose question it is: what is fitted on it is not judged by it.
     pub(super) conversation: &'a str,
-    pub(super) to: &'a Subject<'a>,
+    pub(super) to: &'a PreparedMemory<'a>,
     pub(super) question: String,
     pub(super) answerable: bool,
 }
@@ -19,7 +19,7 @@ pub(super) struct Put<'a> {
 ///
 /// # Errors
 /// `Invalid` for a single conversation of LoCoMo.
-pub(super) fn put<'a>(corpus: &Corpus, subjects: &'a [Subject<'a>]) -> Result<Vec<Put<'a>>> {
+pub(super) fn put<'a>(corpus: &Corpus, subjects: &'a [PreparedMemory<'a>]) -> Result<Vec<Put<'a>>> {
     let mut all = Vec::new();
     if corpus.kind == Kind::Locomo && subjects.len() < 2 {
         let advice = "a question is put to another conversation, and what is fitted on one is judged on another";

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use quipu_core::recall::Stretch;
+use quipu_core::recall::ReliabilityBin;
 use quipu_engine::{Engine, Result};
 use serde::Serialize;
 
 use super::super::super::render;
-use super::super::certainty::{self, Certainty, Given, Stated};
+use super::super::certainty::{self, Certainty, Stated, VerdictCount};
 use super::super::lines::Out;
 use super::putting::Put;
 use super::{drawn, line, write};
@@ -21,8 +21,8 @@ struct Report {
     answerable: usize,
     #[serde(flatten)]
     certainty: Certainty,
-    verdicts: BTreeMap<&'static str, Given>,
-    reliability: Vec<Stretch>,
+    verdicts: BTreeMap<&'static str, VerdictCount>,
+    reliability: Vec<ReliabilityBin>,
 }
 
 pub(super) fn shipped(

@@ -8,7 +8,7 @@ use quipu_core::id::UserId;
 use quipu_engine::{Error, Result};
 use serde::Deserialize;
 
-use super::{EvalQuestion, EvalSample, Request, chat, json_of, message};
+use super::{EvalQuestion, EvalSample, EverydayRequest, chat, json_of, message};
 
 /// Questions the chats do not answer.
 const UNANSWERABLE: &str = "unanswerable";
@@ -16,21 +16,21 @@ const UNANSWERABLE: &str = "unanswerable";
 #[derive(Deserialize)]
 struct Person {
     id: String,
-    sessions: Vec<Session>,
+    sessions: Vec<AssistantSession>,
     questions: Vec<Question>,
     #[serde(default)]
-    requests: Vec<Wanted>,
+    requests: Vec<LabelledQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Session {
+struct AssistantSession {
     id: String,
     date: Timestamp,
-    turns: Vec<Turn>,
+    turns: Vec<AssistantTurn>,
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct AssistantTurn {
     id: String,
     role: String,
     content: String,
@@ -50,7 +50,7 @@ struct Question {
 }
 
 #[derive(Deserialize)]
-struct Wanted {
+struct LabelledQuestion {
     text: String,
     #[serde(default)]
     bears: Vec<String>,
@@ -85,7 +85,7 @@ fn told(file: &Path, person: Person) -> Result<EvalSample> {
     if let Some(one) = person.questions.iter().find(|one| (one.kind == UNANSWERABLE) != one.gold.is_empty()) {
         return Err(wrong(format!("{}: `gold` is empty exactly where a question is unanswerable", one.id)));
     }
-    let of_session = |session: &Session| {
+    let of_session = |session: &AssistantSession| {
         // A minute a turn keeps their order.
         let at = |place: usize| session.date + SignedDuration::from_mins(place as i64);
         let turns = session.turns.iter().enumerate();
@@ -107,7 +107,7 @@ fn told(file: &Path, person: Person) -> Result<EvalSample> {
         user: UserId::parse(&person.id)?,
         chats: person.sessions.iter().map(of_session).collect(),
         asked: person.questions.iter().enumerate().map(of_question).collect(),
-        requests: person.requests.into_iter().map(|one| Request { text: one.text, bears: one.bears }).collect(),
+        requests: person.requests.into_iter().map(|one| EverydayRequest { text: one.text, bears: one.bears }).collect(),
         later: SignedDuration::from_hours(24),
     })
 }

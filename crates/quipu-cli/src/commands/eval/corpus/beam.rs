@@ -11,7 +11,7 @@ use quipu_engine::{Error, Result};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{EvalQuestion, EvalSample, Skipped, chat, json_of, message};
+use super::{EvalQuestion, EvalSample, SkippedQuestions, chat, json_of, message};
 
 /// Questions the chat does not answer.
 pub(in super::super) const ABSTENTION: &str = "abstention";
@@ -19,12 +19,12 @@ pub(in super::super) const ABSTENTION: &str = "abstention";
 #[derive(Deserialize)]
 struct Chat {
     id: String,
-    turns: Vec<Turn>,
+    turns: Vec<BeamTurn>,
     questions: Vec<Question>,
 }
 
 #[derive(Deserialize)]
-struct Turn {
+struct BeamTurn {
     id: Value,
     role: String,
     session: Value,
@@ -44,7 +44,7 @@ struct Question {
     source_chat_ids: Value,
 }
 
-pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<EvalSample>> {
+pub(super) fn read(file: &Path, skipped: &mut SkippedQuestions) -> Result<Vec<EvalSample>> {
     let chats: Vec<Chat> = json_of(file)?;
     let wrong = |id: &str, why: &str| Error::Invalid(format!("{}: {id}: {why}", file.display()));
     chats

@@ -7,12 +7,12 @@ use quipu_core::id::UserId;
 use quipu_engine::Result;
 
 use super::super::locomo::{category_name, questions};
-use super::{EvalQuestion, EvalSample, Skipped};
+use super::{EvalQuestion, EvalSample, SkippedQuestions};
 
 /// Questions made to mislead have no evidence that answers them.
 const MISLEADING: u8 = 5;
 
-pub(super) fn read(file: &Path, skipped: &mut Skipped) -> Result<Vec<EvalSample>> {
+pub(super) fn read(file: &Path, skipped: &mut SkippedQuestions) -> Result<Vec<EvalSample>> {
     let mut told = Vec::new();
     for set in questions(file)? {
         let mut asked = Vec::new();

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use quipu_core::id::UserId;
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::{Engine, Error, IngestOptions, RecallOptions, Result};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::heard::Heard;
+use super::heard::MemoryTurns;
 use super::locomo as told_locomo;
 pub(super) use crate::args::Kind;
 use crate::output::Printer;
@@ -41,7 +41,7 @@ pub(super) struct EvalQuestion {
 
 /// An everyday request that asks memory nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Request {
+pub(super) struct EverydayRequest {
     pub(super) text: String,
     /// Turns that should be respected.
     pub(super) bears: Vec<String>,
@@ -54,14 +54,14 @@ pub(super) struct EvalSample {
     /// Chats as `quipu import openai` reads them; none for LoCoMo, whose own import reads the file.
     chats: Vec<Value>,
     pub(super) asked: Vec<EvalQuestion>,
-    pub(super) requests: Vec<Request>,
+    pub(super) requests: Vec<EverydayRequest>,
     /// How long after the last turn it is asked.
     later: SignedDuration,
 }
 
 /// What was left out, and why.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(super) struct Skipped {
+pub(super) struct SkippedQuestions {
     /// Questions of LoCoMo's category 5.
     pub(super) category_5: usize,
     /// Ids of evidence that name no turn.
@@ -73,19 +73,19 @@ pub(super) struct Skipped {
 pub(super) struct Corpus {
     pub(super) kind: Kind,
     pub(super) told: Vec<EvalSample>,
-    pub(super) skipped: Skipped,
+    pub(super) skipped: SkippedQuestions,
     file: PathBuf,
 }
 
 /// A memory that was made, ready to be asked.
-pub(super) struct Subject<'a> {
+pub(super) struct PreparedMemory<'a> {
     pub(super) told: &'a EvalSample,
-    pub(super) heard: Heard,
+    pub(super) heard: MemoryTurns,
     /// When it is asked: "two years ago" is counted from there.
     pub(super) now: Option<Timestamp>,
 }
 
-impl Subject<'_> {
+impl PreparedMemory<'_> {
     /// The question as any caller asks it.
     pub(super) fn usual(&self, question: &str) -> RecallOptions {
         RecallOptions { now: self.now, ..RecallOptions::of(question) }
@@ -107,7 +107,7 @@ impl Corpus {
             Some(kind) => kind,
             None => found_out(file)?,
         };
-        let mut skipped = Skipped::default();
+        let mut skipped = SkippedQuestions::default();
         let mut told = match kind {
             Kind::Locomo => locomo::read(file, &mut skipped)?,
             Kind::Beam => beam::read(file, &mut skipped)?,
@@ -136,7 +136,7 @@ impl Corpus {
     }
 
     /// Makes the memories as `quipu import` does, each of a user of its own; facts are read unless it is words only.
-    pub(super) fn tell(&self, engine: &Engine, printer: &Printer, words_only: bool) -> Result<Vec<Subject<'_>>> {
+    pub(super) fn tell(&self, engine: &Engine, printer: &Printer, words_only: bool) -> Result<Vec<PreparedMemory<'_>>> {
         if self.kind == Kind::Locomo {
             let names: Vec<String> = self.told.iter().map(|one| one.user.as_str().to_owned()).collect();
             told_locomo::import(engine, printer, &self.file, &names, !words_only)?;
@@ -148,9 +148,9 @@ impl Corpus {
                 if !told.chats.is_empty() {
                     import(engine, told, words_only, &mut |progress| bar.show(progress))?;
                 }
-                let heard = Heard::of(engine, &told.user)?;
+                let heard = MemoryTurns::of(engine, &told.user)?;
                 let now = heard.end.and_then(|end| end.checked_add(told.later).ok());
-                Ok(Subject { told, heard, now })
+                Ok(PreparedMemory { told, heard, now })
             })
             .collect()
     }
@@ -214,7 +214,7 @@ pub(super) fn import_chats(
     };
     let lines: String = chats.iter().map(|chat| format!("{chat}\n")).collect();
     let given = ("chats.jsonl", lines.as_bytes());
-    match quipu_engine::ingest_given(engine, Format::OpenAi, given, &options, watch) {
+    match quipu_engine::ingest_given(engine, ImportFormat::OpenAi, given, &options, watch) {
         (_, Some(fault)) => Err(fault),
         (report, None) => match report.notices.first() {
             // A turn that is not there would count as one that was not found.

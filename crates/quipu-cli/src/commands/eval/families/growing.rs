@@ -14,8 +14,8 @@ use quipu_engine::{
     Result, Utterance, WriteRequest,
 };
 
-use super::super::updates::place::Place;
-use super::super::worlds::{Life, at};
+use super::super::updates::place::SeededEngine;
+use super::super::worlds::{WorldYear, at};
 use super::Verdict;
 
 /// Evenings begin at eight.
@@ -25,12 +25,12 @@ const ACTIVE_MAX: f64 = 0.4;
 
 /// Every question about one year.
 pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Result<Vec<Verdict>> {
-    let life = Life::make(seed, number)?;
-    let place = Place::make(seed.wrapping_add(number as u64), embedder.clone())?;
+    let life = WorldYear::make(seed, number)?;
+    let place = SeededEngine::make(seed.wrapping_add(number as u64), embedder.clone())?;
     let user = UserId::parse(&life.name)?;
     let year = Year { life: &life, engine: &place.engine, user: &user };
     year.tell(&place)?;
-    let apart = Place::make(seed.wrapping_add(number as u64), Arc::new(Apart::new()))?;
+    let apart = SeededEngine::make(seed.wrapping_add(number as u64), Arc::new(Apart::new()))?;
     apart.put(at(life.today, EVENING));
     let mut verdicts = Year { engine: &apart.engine, ..year }.folding()?;
     place.put(at(life.today, EVENING));
@@ -77,13 +77,13 @@ impl Embedder for Apart {
 
 #[derive(Clone, Copy)]
 struct Year<'a> {
-    life: &'a Life,
+    life: &'a WorldYear,
     engine: &'a Engine,
     user: &'a UserId,
 }
 
 impl Year<'_> {
-    fn tell(&self, place: &Place) -> Result<()> {
+    fn tell(&self, place: &SeededEngine) -> Result<()> {
         for (number, said) in self.life.said.iter().enumerate() {
             let time = at(said.day, EVENING + i32::try_from(number % 25).unwrap_or(0));
             place.put(time);

@@ -19,7 +19,7 @@ use quipu_models::HashedNgrams;
 use serde::Serialize;
 
 use super::super::render;
-use super::lines::{Line, Out};
+use super::lines::{Out, ResultLine};
 use super::metrics::{Figures, Scores};
 use crate::app;
 use crate::output::Printer;
@@ -39,7 +39,7 @@ const RIGHT: &str = "right";
 #[derive(Debug, Serialize)]
 struct Verdict {
     #[serde(flatten)]
-    line: Line,
+    line: ResultLine,
     world: String,
     /// How it was asked.
     form: &'static str,
@@ -54,13 +54,13 @@ impl Verdict {
     fn of(family: &str, form: &'static str, id: String, question: &str, parts: &[(&str, bool)]) -> Self {
         let all = parts.iter().all(|(_, holds)| *holds);
         let verdict = Self {
-            line: Line {
+            line: ResultLine {
                 id: format!("{family}:{id}"),
                 eval: "worlds".to_owned(),
                 group: family.to_owned(),
                 question: question.to_owned(),
                 right: Some(all),
-                ..Line::default()
+                ..ResultLine::default()
             },
             world: String::new(),
             form,

@@ -12,7 +12,7 @@ use quipu_engine::{
     Answer, ContextOptions, Engine, Error, FactOptions, FactShown, ListOptions, RecallOptions, RecallReport, Result,
 };
 
-use super::super::updates::place::Place;
+use super::super::updates::place::SeededEngine;
 use super::super::updates::telling;
 use super::super::worlds::{Plot, Short, Slot, at};
 use super::Verdict;
@@ -30,7 +30,7 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
     let one = |(plot, judge): (Plot, Judge)| {
         let short = Short::make(seed, number, plot)?;
         // A folder of its own: what is left on its disk is of this story.
-        let place = Place::make(seed.wrapping_add(number as u64), embedder.clone())?;
+        let place = SeededEngine::make(seed.wrapping_add(number as u64), embedder.clone())?;
         let user = UserId::parse(&short.world.name)?;
         let heard = telling::tell(&place, &user, &short.world)?;
         place.put(at(short.today, NOON));
@@ -43,7 +43,7 @@ pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, number: usize) -> Res
 
 /// A story that has been told.
 struct StoryMemory<'a> {
-    place: &'a Place,
+    place: &'a SeededEngine,
     user: &'a UserId,
     short: &'a Short,
 }

@@ -10,7 +10,7 @@ use quipu_core::recall::Validity;
 use quipu_engine::ports::Embedder;
 use quipu_engine::{Answer, Engine, FactOptions, FactShown, RecallOptions, Result};
 
-use super::super::updates::place::Place;
+use super::super::updates::place::SeededEngine;
 use super::super::updates::telling;
 use super::super::worlds::{Asking, FACTS_AT, Past, Slot, World, WorldRng, about_the_past, at};
 use super::Verdict;
@@ -22,7 +22,7 @@ const NOON: i32 = 12 * 60;
 const SHOWN: usize = 10;
 
 pub(super) fn ask(embedder: &Arc<dyn Embedder>, seed: u64, worlds: usize) -> Result<Vec<Verdict>> {
-    let place = Place::make(seed, embedder.clone())?;
+    let place = SeededEngine::make(seed, embedder.clone())?;
     let asking = Asking::english()?;
     let mut verdicts = Vec::new();
     for number in 0..worlds {

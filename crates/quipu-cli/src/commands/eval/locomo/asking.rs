@@ -6,8 +6,8 @@ use quipu_engine::import::locomo::questions::{Question, QuestionSet};
 use quipu_engine::{Engine, RecallOptions, Result};
 use serde::Serialize;
 
-use super::super::heard::Heard;
-use super::super::lines::{Line, Out};
+use super::super::heard::MemoryTurns;
+use super::super::lines::{Out, ResultLine};
 use super::super::metrics::{self, Scores, firsts};
 
 /// Items asked for: enough to rank every session of a conversation.
@@ -20,7 +20,7 @@ const USUAL: usize = 10;
 const LISTED: usize = 50;
 
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Skipped {
+pub(super) struct SkippedInLocomo {
     pub(super) category_5: usize,
     pub(super) without_evidence: usize,
     pub(super) evidence_ids_malformed: usize,
@@ -32,7 +32,7 @@ pub(super) struct Skipped {
 #[derive(Debug, Serialize)]
 struct Detail<'a> {
     #[serde(flatten)]
-    line: Line,
+    line: ResultLine,
     conversation: &'a str,
     answer: Option<&'a str>,
     category: u8,
@@ -53,7 +53,7 @@ pub(in super::super) fn category_name(category: u8) -> &'static str {
 }
 
 /// A question that was asked.
-pub(super) struct Asked {
+pub(super) struct AnsweredQuestion {
     pub(super) conversation: String,
     pub(super) category: &'static str,
     pub(super) scores: Scores,
@@ -63,8 +63,8 @@ pub(super) struct Asked {
 
 /// What came of the questions so far.
 pub(super) struct Run {
-    pub(super) asked: Vec<Asked>,
-    pub(super) skipped: Skipped,
+    pub(super) asked: Vec<AnsweredQuestion>,
+    pub(super) skipped: SkippedInLocomo,
     pub(super) out: Out,
 }
 
@@ -73,7 +73,7 @@ impl Run {
         self.skipped.evidence_ids_malformed += set.evidence_skipped;
         self.skipped.evidence_ids_mended += set.evidence_mended;
         self.skipped.evidence_ids_unknown += set.evidence_absent;
-        let conversation = Heard::of(engine, user)?;
+        let conversation = MemoryTurns::of(engine, user)?;
         for (number, asked) in set.questions.iter().enumerate() {
             if asked.category == 5 {
                 self.skipped.category_5 += 1;
@@ -97,7 +97,7 @@ impl Run {
         user: &UserId,
         (id, named, asked): (String, &str, &Question),
         wanted: &[&str],
-        conversation: &Heard,
+        conversation: &MemoryTurns,
     ) -> Result<()> {
         let usual = options(asked, conversation.end);
         let timing = quipu_engine::recall(engine, user, &usual)?.timing;
@@ -113,7 +113,7 @@ impl Run {
         let detail = Detail {
             recall_at_10: scores["turn.recall.10"],
             ndcg_at_10: scores["turn.ndcg.10"],
-            line: Line {
+            line: ResultLine {
                 id,
                 eval: "locomo".to_owned(),
                 group: category.to_owned(),
@@ -133,7 +133,7 @@ impl Run {
             found: &turns[..turns.len().min(LISTED)],
         };
         self.out.push(&detail)?;
-        self.asked.push(Asked { conversation: named.to_owned(), category, scores, with_ms, without_ms });
+        self.asked.push(AnsweredQuestion { conversation: named.to_owned(), category, scores, with_ms, without_ms });
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::output::Printer;
 use crate::settings::Settings;
 
 pub(super) use asking::category_name;
-use asking::{Run, Skipped};
+use asking::{Run, SkippedInLocomo};
 pub(super) use telling::{Bytes, Ingest, import, questions};
 
 #[derive(Debug, Serialize)]
@@ -32,7 +32,7 @@ struct Report {
     latency_ms: Latency,
     ingest: Ingest,
     bytes: Bytes,
-    skipped: Skipped,
+    skipped: SkippedInLocomo,
     model: String,
 }
 
@@ -44,7 +44,7 @@ struct Latency {
 
 pub(in super::super) fn locomo(settings: &Settings, printer: &Printer, told: &Conversations) -> Result<()> {
     let (_folder, engine) = super::scratch(settings)?;
-    let mut run = Run { asked: Vec::new(), skipped: Skipped::default(), out: Out::to(told.out.as_deref())? };
+    let mut run = Run { asked: Vec::new(), skipped: SkippedInLocomo::default(), out: Out::to(told.out.as_deref())? };
     let (ingest, users) = import(&engine, printer, &told.file, &told.conversations, !told.words_only)?;
     for set in &questions(&told.file)? {
         let user = UserId::parse(&set.conversation)?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use quipu_core::id::UserId;
 use quipu_engine::import::locomo::questions::{self as format, QuestionSet};
-use quipu_engine::import::{Format, ReadError, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadError, ReadOptions};
 use quipu_engine::{Engine, Error, IngestOptions, Progress, Result};
 use serde::Serialize;
 
@@ -100,7 +100,7 @@ fn import_one(
     let bar = printer.progress();
     let start = now();
     let mut durable = None;
-    let (report, fault) = quipu_engine::ingest(engine, Format::Locomo, file, &options, &mut |progress| {
+    let (report, fault) = quipu_engine::ingest(engine, ImportFormat::Locomo, file, &options, &mut |progress| {
         if matches!(progress, Progress::Embedded(..)) {
             durable.get_or_insert_with(|| start.elapsed().as_secs_f64());
         }

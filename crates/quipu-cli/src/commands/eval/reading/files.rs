@@ -21,21 +21,21 @@ enum File {
 #[derive(Debug, Deserialize)]
 pub(super) struct Person {
     pub(super) person: String,
-    pub(super) sessions: Vec<Session>,
+    pub(super) sessions: Vec<ReadingSession>,
     pub(super) keep: Vec<Label>,
     #[serde(default)]
     pub(super) may: Vec<Label>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Session {
+pub(super) struct ReadingSession {
     pub(super) id: String,
     pub(super) date: String,
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<ReadingTurn>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Turn {
+pub(super) struct ReadingTurn {
     #[serde(default)]
     pub(super) id: String,
     pub(super) role: String,
@@ -59,7 +59,7 @@ pub(super) struct Label {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Said {
+pub(super) struct LabelledMessage {
     pub(super) date: String,
     pub(super) text: String,
 }
@@ -68,8 +68,8 @@ pub(super) struct Said {
 pub(super) struct Pair {
     pub(super) id: String,
     pub(super) kind: String,
-    pub(super) said: Vec<Said>,
-    pub(super) then: Vec<Said>,
+    pub(super) said: Vec<LabelledMessage>,
+    pub(super) then: Vec<LabelledMessage>,
     #[serde(default)]
     pub(super) holds: Vec<Label>,
     #[serde(default)]
@@ -81,7 +81,7 @@ pub(super) struct Trap {
     pub(super) id: String,
     pub(super) kind: String,
     pub(super) date: String,
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<ReadingTurn>,
     #[serde(default)]
     pub(super) keep: Vec<Label>,
     #[serde(default)]
@@ -123,8 +123,13 @@ pub(super) fn jobs(place: &Path) -> Result<Vec<Job>> {
             File::Pairs { pairs } => {
                 for pair in pairs {
                     let said = pair.said.iter().chain(&pair.then).enumerate().map(|(number, said)| {
-                        let turn = Turn { id: format!("m{number}"), role: "user".to_owned(), text: said.text.clone() };
-                        chat_of(&Session { id: format!("s{number}"), date: said.date.clone(), turns: vec![turn] })
+                        let turn =
+                            ReadingTurn { id: format!("m{number}"), role: "user".to_owned(), text: said.text.clone() };
+                        chat_of(&ReadingSession {
+                            id: format!("s{number}"),
+                            date: said.date.clone(),
+                            turns: vec![turn],
+                        })
                     });
                     all.push(Job {
                         name: pair.id.clone(),
@@ -136,7 +141,7 @@ pub(super) fn jobs(place: &Path) -> Result<Vec<Job>> {
             File::Traps { traps } => {
                 for mut trap in traps {
                     let turns = std::mem::take(&mut trap.turns);
-                    let chat = chat_of(&Session { id: "s".to_owned(), date: trap.date.clone(), turns })?;
+                    let chat = chat_of(&ReadingSession { id: "s".to_owned(), date: trap.date.clone(), turns })?;
                     all.push(Job { name: trap.id.clone(), chats: vec![chat], score: Score::Trap(Box::new(trap)) });
                 }
             }
@@ -145,7 +150,7 @@ pub(super) fn jobs(place: &Path) -> Result<Vec<Job>> {
     Ok(all)
 }
 
-fn chat_of(session: &Session) -> Result<Value> {
+fn chat_of(session: &ReadingSession) -> Result<Value> {
     let day = if session.date.contains('T') { session.date.clone() } else { format!("{}T12:00:00Z", session.date) };
     let at: Timestamp = day.parse().map_err(|error| Error::Invalid(format!("{}: {error}", session.date)))?;
     let messages = session.turns.iter().enumerate().map(|(number, turn)| {

@@ -18,12 +18,12 @@ use serde::Serialize;
 
 use self::files::{Job, Label, Pair, Person, Score, jobs};
 use super::corpus;
-use super::heard::Heard;
+use super::heard::MemoryTurns;
 use crate::output::Printer;
 use crate::settings::Settings;
 
 /// What is measured.
-pub(super) struct Wanted<'a> {
+pub(super) struct ReadingOptions<'a> {
     pub(super) place: &'a Path,
     /// The configured language model reads, too.
     pub(super) with_model: bool,
@@ -35,7 +35,7 @@ pub(super) struct Wanted<'a> {
 
 /// A statement a memory keeps.
 #[derive(Debug, Clone)]
-struct Kept {
+struct KeptStatement {
     subject: String,
     text: String,
     messages: BTreeSet<String>,
@@ -43,7 +43,7 @@ struct Kept {
     waits: bool,
 }
 
-impl Kept {
+impl KeptStatement {
     fn is(&self, label: &Label) -> bool {
         let there = self.text.to_lowercase();
         let has = |group: &Vec<String>| group.iter().any(|word| there.contains(&word.to_lowercase()));
@@ -115,7 +115,7 @@ struct Report {
     details: Vec<String>,
 }
 
-pub(super) fn reading(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>) -> Result<()> {
+pub(super) fn reading(settings: &Settings, printer: &Printer, wanted: &ReadingOptions<'_>) -> Result<()> {
     let jobs = jobs(wanted.place)?;
     let (_folder, engine) = super::scratch(settings)?;
     if wanted.with_model && !engine.reads_with_model() {
@@ -158,7 +158,7 @@ fn merge(all: &mut Report, one: Report) {
     all.details.extend(one.details);
 }
 
-fn run(engine: &Engine, job: &Job, number: usize, wanted: &Wanted<'_>) -> Result<Report> {
+fn run(engine: &Engine, job: &Job, number: usize, wanted: &ReadingOptions<'_>) -> Result<Report> {
     let user = UserId::parse(&format!("u{number}"))?;
     corpus::import_chats(engine, &user, &job.chats, false, &mut |_| {})?;
     let mut report = Report::default();
@@ -196,8 +196,9 @@ fn run(engine: &Engine, job: &Job, number: usize, wanted: &Wanted<'_>) -> Result
             (format!("pairs, {}", pair.kind), sums, if is_right { Vec::new() } else { vec![line] })
         }
         Score::Trap(trap) => {
-            let wrong =
-                |kept: &&Kept| kept.holds && trap.never.iter().any(|never| kept.is(never) && kept.is_about(never));
+            let wrong = |kept: &&KeptStatement| {
+                kept.holds && trap.never.iter().any(|never| kept.is(never) && kept.is_about(never))
+            };
             let false_ones: Vec<String> =
                 kept.iter().filter(wrong).map(|kept| format!("{} misled: {}", trap.id, kept.text)).collect();
             let found = trap.keep.iter().filter(|label| kept.iter().any(|kept| kept.is(label))).count();
@@ -218,8 +219,8 @@ fn run(engine: &Engine, job: &Job, number: usize, wanted: &Wanted<'_>) -> Result
     Ok(report)
 }
 
-fn kept(engine: &Engine, user: &UserId) -> Result<Vec<Kept>> {
-    let heard = Heard::of(engine, user)?;
+fn kept(engine: &Engine, user: &UserId) -> Result<Vec<KeptStatement>> {
+    let heard = MemoryTurns::of(engine, user)?;
     let names = |ids: &mut dyn Iterator<Item = quipu_core::id::ItemId>| -> BTreeSet<String> {
         ids.filter_map(|id| heard.name_of(id)).map(str::to_owned).collect()
     };
@@ -233,7 +234,7 @@ fn kept(engine: &Engine, user: &UserId) -> Result<Vec<Kept>> {
         let qualifiers: Vec<&str> = fact.qualifiers.values().map(String::as_str).collect();
         let day =
             |at: Option<Timestamp>| at.map(|at| at.strftime("%Y-%m-%d %-d %B %B %-d").to_string()).unwrap_or_default();
-        all.push(Kept {
+        all.push(KeptStatement {
             text: format!(
                 "{}{} [{} {} {}] {}",
                 fact.text,
@@ -254,7 +255,7 @@ fn kept(engine: &Engine, user: &UserId) -> Result<Vec<Kept>> {
         let tried: Vec<String> = task.attempts.iter().map(|one| format!("{} {}", one.approach, one.outcome)).collect();
         let attempts = task.attempts.iter().flat_map(|one| one.evidence.iter().map(|place| place.source));
         let open = matches!(task.status, quipu_core::item::TaskStatus::Active | quipu_core::item::TaskStatus::Stalled);
-        all.push(Kept {
+        all.push(KeptStatement {
             subject: quipu_core::extract::USER.to_owned(),
             text: format!(
                 "{} {} {}",
@@ -270,10 +271,10 @@ fn kept(engine: &Engine, user: &UserId) -> Result<Vec<Kept>> {
     Ok(all)
 }
 
-fn score_person(person: &Person, kept: &[Kept]) -> Sums {
+fn score_person(person: &Person, kept: &[KeptStatement]) -> Sums {
     let mut sums = Sums { files: 1, should: person.keep.len(), ..Sums::default() };
     for label in &person.keep {
-        let found: Vec<&Kept> = kept.iter().filter(|kept| kept.is(label)).collect();
+        let found: Vec<&KeptStatement> = kept.iter().filter(|kept| kept.is(label)).collect();
         if found.iter().all(|kept| kept.waits) {
             sums.waiting += usize::from(!found.is_empty());
             continue;
@@ -294,11 +295,11 @@ fn score_person(person: &Person, kept: &[Kept]) -> Sums {
     sums
 }
 
-fn is_labelled(person: &Person, kept: &Kept) -> bool {
+fn is_labelled(person: &Person, kept: &KeptStatement) -> bool {
     person.keep.iter().chain(&person.may).any(|label| kept.is(label))
 }
 
-fn details_of(person: &Person, kept: &[Kept]) -> Vec<String> {
+fn details_of(person: &Person, kept: &[KeptStatement]) -> Vec<String> {
     let missed = person.keep.iter().filter(|label| !kept.iter().any(|kept| kept.is(label)));
     let missed = missed.map(|label| format!("missed {}: {}", label.message, label.sentence));
     let beside = kept.iter().filter(|kept| !kept.waits && !is_labelled(person, kept));
@@ -310,10 +311,10 @@ fn details_of(person: &Person, kept: &[Kept]) -> Vec<String> {
     missed.chain(over).chain(beside.map(|kept| format!("beside {:?}: {}", kept.messages, kept.text))).collect()
 }
 
-fn score_pair(pair: &Pair, kept: &[Kept]) -> Sums {
+fn score_pair(pair: &Pair, kept: &[KeptStatement]) -> Sums {
     let now = || kept.iter().filter(|kept| kept.holds);
     // "Fridays no more, now Sundays" names both.
-    let tells_present = |kept: &Kept| pair.holds.iter().any(|label| kept.is(label));
+    let tells_present = |kept: &KeptStatement| pair.holds.iter().any(|label| kept.is(label));
     let stale = pair.gone.iter().any(|label| now().any(|kept| kept.is(label) && !tells_present(kept)));
     let all = pair.holds.iter().all(|label| kept.iter().any(|kept| !kept.waits && kept.is(label)));
     let one = |is: bool| usize::from(is);

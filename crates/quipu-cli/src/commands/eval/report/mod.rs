@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use quipu_engine::{Error, Result};
 use serde::Serialize;
 
-use super::lines::{self, Line};
+use super::lines::{self, ResultLine};
 use super::metrics::{Figures, Quantiles, Scores};
 use crate::output::Printer;
 
@@ -40,7 +40,7 @@ pub(in super::super) fn report(printer: &Printer, out: &Path, inputs: &[PathBuf]
         let called = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into());
         Ok((called, lines::read(path)?))
     };
-    let runs: Vec<(String, Vec<Line>)> = files.iter().map(read).collect::<Result<_>>()?;
+    let runs: Vec<(String, Vec<ResultLine>)> = files.iter().map(read).collect::<Result<_>>()?;
     std::fs::write(out, page(&runs))
         .map_err(|error| Error::Unavailable(format!("cannot write {}: {error}", out.display())))?;
     let questions = runs.iter().map(|(_, lines)| lines.len()).sum();
@@ -77,7 +77,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-fn page(runs: &[(String, Vec<Line>)]) -> String {
+fn page(runs: &[(String, Vec<ResultLine>)]) -> String {
     let sections: String = runs.iter().map(|(name, lines)| section(name, lines)).collect();
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
@@ -89,7 +89,7 @@ fn page(runs: &[(String, Vec<Line>)]) -> String {
     )
 }
 
-fn section(name: &str, lines: &[Line]) -> String {
+fn section(name: &str, lines: &[ResultLine]) -> String {
     let names: BTreeSet<&str> = lines.iter().flat_map(|line| line.metrics.keys().map(String::as_str)).collect();
     let names = by_depth(names.into_iter().collect());
     let rows: Vec<&Scores> = lines.iter().map(|line| &line.metrics).collect();
@@ -116,7 +116,7 @@ fn by_depth(mut names: Vec<&str>) -> Vec<&str> {
     names
 }
 
-fn plots(lines: &[Line], names: &[&str], all: &Figures, groups: &BTreeMap<String, Figures>) -> String {
+fn plots(lines: &[ResultLine], names: &[&str], all: &Figures, groups: &BTreeMap<String, Figures>) -> String {
     let point = |called: &str, figures: &Figures, name: &str| -> Option<Point> {
         Some((called.to_owned(), figures.mean(name)?, figures.interval(name)))
     };
@@ -218,11 +218,11 @@ mod tests {
     #[test]
     fn depths_stand_in_their_order_and_words_stay_words() {
         assert_eq!(by_depth(vec!["r.10", "r.5", "a"]), ["a", "r.5", "r.10"]);
-        let line = Line {
+        let line = ResultLine {
             id: "1".into(),
             group: "<script>".into(),
             metrics: [("right".into(), 1.0)].into(),
-            ..Line::default()
+            ..ResultLine::default()
         };
         let page = page(&[("a&b".to_owned(), vec![line])]);
         assert!(page.contains("&lt;script&gt;") && page.contains("a&amp;b") && !page.contains("<script"));

@@ -7,19 +7,19 @@ use quipu_core::predicate::normal;
 use quipu_engine::{Engine, FactOptions, FactShown, Result};
 use serde::Serialize;
 
-use super::super::lines::Line;
+use super::super::lines::ResultLine;
 use super::super::metrics::Scores;
 use super::super::worlds::{Ask, Question, Slot, World, at, date_of};
-use super::telling::Heard;
+use super::telling::ToldWorld;
 
 /// Noon: nothing in a story happens at noon.
 const NOON: i32 = 12 * 60;
 
 /// One question, its answer, and the right one.
 #[derive(Debug, Serialize)]
-pub(super) struct Answer {
+pub(super) struct CheckedAnswer {
     #[serde(flatten)]
-    line: Line,
+    line: ResultLine,
     pub(super) world: String,
     pub(super) subject: String,
     pub(super) relation: String,
@@ -36,7 +36,7 @@ pub(super) struct Answer {
 /// The kinds of questions, in the order in which they are shown.
 pub(super) const KINDS: [&str; 3] = ["holds now", "held then", "was ever said"];
 
-pub(super) fn ask_all(engine: &Engine, user: &UserId, world: &World, heard: &Heard) -> Result<Vec<Answer>> {
+pub(super) fn ask_all(engine: &Engine, user: &UserId, world: &World, heard: &ToldWorld) -> Result<Vec<CheckedAnswer>> {
     let answer = |(number, question): (usize, &Question)| {
         let slot = &world.slots[question.slot];
         let found = ask(engine, user, slot, &question.ask)?;
@@ -49,14 +49,14 @@ pub(super) fn ask_all(engine: &Engine, user: &UserId, world: &World, heard: &Hea
         let (right, set_aside) = (found == wanted, heard.set_aside.contains(&question.slot));
         // What is set aside has no figure, so that nothing counts it.
         let metrics = if set_aside { Scores::new() } else { [("right".to_owned(), f64::from(u8::from(right)))].into() };
-        Ok(Answer {
-            line: Line {
+        Ok(CheckedAnswer {
+            line: ResultLine {
                 id: format!("{}:{}", world.name, number + 1),
                 eval: "updates".to_owned(),
                 group: kind.to_owned(),
                 question: format!("{} {}, {kind}: {}", slot.subject, slot.predicate, about.as_deref().unwrap_or("–")),
                 metrics,
-                ..Line::default()
+                ..ResultLine::default()
             },
             world: world.name.clone(),
             subject: slot.subject.clone(),

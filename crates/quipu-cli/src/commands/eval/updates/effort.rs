@@ -8,14 +8,14 @@ use quipu_core::core_document::Registry;
 use quipu_core::event::{Change, Event, SourceKind};
 use quipu_core::extract::{Reading, USER};
 use quipu_core::id::{ItemId, UserId};
-use quipu_core::memory::{Held, Memory};
+use quipu_core::memory::{HeldSource, Memory};
 use quipu_core::predicate::Predicates;
-use quipu_core::reconcile::{self, Case, OutcomeKind, Policy};
+use quipu_core::reconcile::{self, OutcomeKind, Policy, ReconcileInput};
 use quipu_core::{ledger, source};
 use quipu_engine::ports::Extractor;
 use quipu_engine::{Error, Result};
 
-use super::place::Place;
+use super::place::SeededEngine;
 
 /// The length of turns that are also looked at on their own.
 const FORTY_WORDS: std::ops::RangeInclusive<usize> = 35..=45;
@@ -27,7 +27,7 @@ pub(super) struct Effort {
     pub(super) forty_words: Vec<f64>,
 }
 
-pub(super) fn measure(place: &Place, user: &UserId, effort: &mut Effort) -> Result<()> {
+pub(super) fn measure(place: &SeededEngine, user: &UserId, effort: &mut Effort) -> Result<()> {
     let mut memory = Memory::new(user.clone(), BTreeSet::new());
     let (predicates, registry, policy) =
         (Predicates::default_registry(), Registry::default_registry(), Policy::default());
@@ -54,7 +54,7 @@ fn spoken(change: &Change) -> Option<ItemId> {
     }
 }
 
-fn events(place: &Place, user: &UserId) -> Result<Vec<Event>> {
+fn events(place: &SeededEngine, user: &UserId) -> Result<Vec<Event>> {
     let mut ledger = place.engine.store().open(user, false)?;
     let head = ledger.head()?;
     let mut sealed = Vec::new();
@@ -70,12 +70,17 @@ fn now() -> Instant {
     Instant::now()
 }
 
-fn one(place: &Place, memory: &Memory, held: &Held, with: (&Predicates, &Registry, &Policy)) -> Result<f64> {
+fn one(
+    place: &SeededEngine,
+    memory: &Memory,
+    held: &HeldSource,
+    with: (&Predicates, &Registry, &Policy),
+) -> Result<f64> {
     let said_at = held.source.said_at;
     let reading = Reading { text: &held.source.text, speaker: USER, addressee: None, said_at, known: &[] };
     let start = now();
     let found = place.extractor.read(&reading).map_err(|error| Error::Bug(error.to_string()))?;
-    let case = Case {
+    let case = ReconcileInput {
         memory,
         predicates: with.0,
         registry: with.1,

@@ -21,9 +21,9 @@ use super::metrics::Quantiles;
 use super::worlds::World;
 use crate::output::Printer;
 
-use asking::{Answer, KINDS};
+use asking::{CheckedAnswer, KINDS};
 use effort::Effort;
-use place::Place;
+use place::SeededEngine;
 
 /// Examples shown of what went wrong; the file of details has all wrong answers.
 const EXAMPLES: usize = 5;
@@ -62,7 +62,7 @@ struct Share {
 }
 
 impl Share {
-    fn of<'a>(answers: impl Iterator<Item = &'a Answer>) -> Self {
+    fn of<'a>(answers: impl Iterator<Item = &'a CheckedAnswer>) -> Self {
         let mut all = Self::default();
         for answer in answers {
             if answer.set_aside {
@@ -79,7 +79,7 @@ impl Share {
 
 pub(in super::super) fn updates(printer: &Printer, seed: u64, worlds: usize, out: Option<&Path>) -> Result<()> {
     // Spelling is enough: nothing is recalled.
-    let place = Place::make(seed, Arc::new(HashedNgrams::new()))?;
+    let place = SeededEngine::make(seed, Arc::new(HashedNgrams::new()))?;
     let (mut answers, mut effort, mut faults) = (Vec::new(), Effort::default(), sound::none());
     let (mut sentences, mut unread) = (0, Vec::new());
     for number in 0..worlds {
@@ -95,7 +95,7 @@ pub(in super::super) fn updates(printer: &Printer, seed: u64, worlds: usize, out
     let mut out = Out::to(out)?;
     answers.iter().try_for_each(|answer| out.push(answer))?;
     out.finish()?;
-    let by_kind = |of: &dyn Fn(&&Answer) -> bool| {
+    let by_kind = |of: &dyn Fn(&&CheckedAnswer) -> bool| {
         let share = |kind| Share::of(answers.iter().filter(of).filter(|answer| answer.kind == kind));
         KINDS.map(|kind| (kind, share(kind))).into()
     };

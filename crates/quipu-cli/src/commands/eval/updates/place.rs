@@ -6,34 +6,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use quipu_engine::ports::{Clock, Embedder, Entropy};
-use quipu_engine::{Engine, Error, OptionalParts, Parts, Result, Rules};
+use quipu_engine::{Engine, EngineParts, EngineRules, Error, OptionalParts, Result};
 use quipu_models::RuleExtractor;
 use quipu_sqlite::SqliteStore;
 
 use super::super::worlds::WorldRng;
 
 /// An engine whose ledgers follow from the seed alone.
-pub(in super::super) struct Place {
+pub(in super::super) struct SeededEngine {
     pub(in super::super) folder: tempfile::TempDir,
     pub(in super::super) engine: Engine,
     pub(in super::super) extractor: Arc<RuleExtractor>,
     clock: Arc<StoryClock>,
 }
 
-impl Place {
+impl SeededEngine {
     pub(in super::super) fn make(seed: u64, embedder: Arc<dyn Embedder>) -> Result<Self> {
         let folder =
             tempfile::tempdir().map_err(|error| Error::Unavailable(format!("no temporary folder: {error}")))?;
         let clock = Arc::new(StoryClock(AtomicI64::new(0)));
         let extractor = Arc::new(RuleExtractor::english());
-        let engine = Engine::new(Parts {
-            store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::Options::default())?),
+        let engine = Engine::new(EngineParts {
+            store: Box::new(SqliteStore::open(&folder.path().join("data"), quipu_sqlite::StoreOptions::default())?),
             embedder,
             clock: clock.clone(),
             entropy: Arc::new(StoryDice(Mutex::new(WorldRng::new(seed)))),
             extractor: Some(extractor.clone()),
             summarizer: None,
-            rules: Rules::default(),
+            rules: EngineRules::default(),
             optional: OptionalParts::default(),
         });
         Ok(Self { folder, engine, extractor, clock })

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::super::worlds::{World, at};
 use super::asking::{is_of, value_of};
-use super::telling::Heard;
+use super::telling::ToldWorld;
 
 /// Days between two looks at the past.
 const STEP: usize = 20;
@@ -29,7 +29,13 @@ pub(super) fn none() -> Faults {
     [CORRECTED, OVERWRITTEN, SEVERAL, DISAGREES, REPLAY].map(|name| (name, Vec::new())).into()
 }
 
-pub(super) fn check(engine: &Engine, user: &UserId, world: &World, heard: &Heard, faults: &mut Faults) -> Result<()> {
+pub(super) fn check(
+    engine: &Engine,
+    user: &UserId,
+    world: &World,
+    heard: &ToldWorld,
+    faults: &mut Faults,
+) -> Result<()> {
     let mut fault = |kind: &'static str, what: String| faults.entry(kind).or_default().push(what);
     for lost in &heard.overwritten {
         fault(OVERWRITTEN, lost.clone());

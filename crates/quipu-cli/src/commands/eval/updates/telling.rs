@@ -6,16 +6,16 @@ use quipu_core::extract::{Extraction, FactCandidate, Reading, Stance, USER};
 use quipu_core::id::{ItemId, UserId};
 use quipu_core::predicate::normal;
 use quipu_core::source::Role;
-use quipu_engine::import::{Format, ReadOptions};
+use quipu_engine::import::{ImportFormat, ReadOptions};
 use quipu_engine::ports::Extractor;
 use quipu_engine::{Error, FactOptions, IngestOptions, RememberOptions, Result, Utterance};
 
-use super::super::worlds::{ExpectedReading, Slot, Telling, Voice, World, at};
-use super::place::Place;
+use super::super::worlds::{ExpectedReading, Slot, World, WorldMessage, WorldSpeaker, at};
+use super::place::SeededEngine;
 
 /// What came of telling a world.
 #[derive(Debug, Default)]
-pub(in super::super) struct Heard {
+pub(in super::super) struct ToldWorld {
     /// Sentences told.
     pub(in super::super) sentences: usize,
     /// Sentences the rules read otherwise than they were meant.
@@ -26,8 +26,8 @@ pub(in super::super) struct Heard {
     pub(in super::super) overwritten: Vec<String>,
 }
 
-pub(in super::super) fn tell(place: &Place, user: &UserId, world: &World) -> Result<Heard> {
-    let mut heard = Heard::default();
+pub(in super::super) fn tell(place: &SeededEngine, user: &UserId, world: &World) -> Result<ToldWorld> {
+    let mut heard = ToldWorld::default();
     for (number, telling) in world.tellings.iter().enumerate() {
         heard.sentences += 1;
         if let Some(slot) = telling.slot
@@ -47,7 +47,7 @@ pub(in super::super) fn tell(place: &Place, user: &UserId, world: &World) -> Res
     Ok(heard)
 }
 
-fn holding(place: &Place, user: &UserId) -> Result<BTreeSet<(ItemId, String)>> {
+fn holding(place: &SeededEngine, user: &UserId) -> Result<BTreeSet<(ItemId, String)>> {
     match quipu_engine::facts(&place.engine, user, &FactOptions::default()) {
         Ok(found) => Ok(found.into_iter().map(|shown| (shown.fact.id, shown.fact.text)).collect()),
         Err(Error::NotFound(_)) => Ok(BTreeSet::new()),
@@ -58,16 +58,16 @@ fn holding(place: &Place, user: &UserId) -> Result<BTreeSet<(ItemId, String)>> {
 /// The minute of its day at which something is said.
 const MORNING: i32 = 9 * 60;
 
-fn say(place: &Place, user: &UserId, telling: &Telling, number: usize) -> Result<()> {
+fn say(place: &SeededEngine, user: &UserId, telling: &WorldMessage, number: usize) -> Result<()> {
     // One second after it was said, or long after.
     let minute = MORNING + i32::try_from(number % 600).unwrap_or(0);
     place.put(at(telling.day, minute));
     let role = match &telling.voice {
-        Voice::User => Role::User,
-        Voice::Tool => Role::Tool,
-        Voice::Assistant => Role::Assistant,
-        Voice::Archive => return import(place, user, telling, number, None),
-        Voice::Import(author) => return import(place, user, telling, number, author.as_deref()),
+        WorldSpeaker::User => Role::User,
+        WorldSpeaker::Tool => Role::Tool,
+        WorldSpeaker::Assistant => Role::Assistant,
+        WorldSpeaker::Archive => return import(place, user, telling, number, None),
+        WorldSpeaker::Import(author) => return import(place, user, telling, number, author.as_deref()),
     };
     let said = Utterance {
         role,
@@ -79,7 +79,13 @@ fn say(place: &Place, user: &UserId, telling: &Telling, number: usize) -> Result
     receipt.lag.map_or(Ok(()), |lag| Err(Error::Bug(lag)))
 }
 
-fn import(place: &Place, user: &UserId, telling: &Telling, number: usize, author: Option<&str>) -> Result<()> {
+fn import(
+    place: &SeededEngine,
+    user: &UserId,
+    telling: &WorldMessage,
+    number: usize,
+    author: Option<&str>,
+) -> Result<()> {
     let mut message = serde_json::json!({
         "role": "user",
         "content": telling.text,
@@ -95,22 +101,22 @@ fn import(place: &Place, user: &UserId, telling: &Telling, number: usize, author
         dry_run: false,
         conversation: None,
         extract: true,
-        own_words: telling.voice == Voice::Archive,
+        own_words: telling.voice == WorldSpeaker::Archive,
         into: Some(user.clone()),
         default_user: user.clone(),
         read: ReadOptions::default(),
     };
-    let (_, fault) = quipu_engine::ingest(&place.engine, Format::OpenAi, &path, &options, &mut |_| {});
+    let (_, fault) = quipu_engine::ingest(&place.engine, ImportFormat::OpenAi, &path, &options, &mut |_| {});
     fault.map_or(Ok(()), Err)
 }
 
 /// True if the rules read what was meant, and nothing else of the same slot.
-fn is_read(place: &Place, slot: &Slot, telling: &Telling) -> Result<bool> {
+fn is_read(place: &SeededEngine, slot: &Slot, telling: &WorldMessage) -> Result<bool> {
     let speaker = match &telling.voice {
-        Voice::Tool | Voice::Assistant => return Ok(true),
+        WorldSpeaker::Tool | WorldSpeaker::Assistant => return Ok(true),
         // Whatever is read in what a stranger denies: it may change nothing.
-        Voice::Import(_) if telling.claim.is_none() => return Ok(true),
-        Voice::Import(Some(author)) => author,
+        WorldSpeaker::Import(_) if telling.claim.is_none() => return Ok(true),
+        WorldSpeaker::Import(Some(author)) => author,
         _ => USER,
     };
     let said_at = Some(at(telling.said, MORNING));

@@ -18,7 +18,7 @@ const THINGS: usize = 10;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Words {
+struct LifeWords {
     liked: Vec<String>,
     values: Vec<String>,
     helped: Vec<String>,
@@ -39,7 +39,7 @@ struct Words {
 
 /// Something that is said.
 #[derive(Debug, Clone)]
-pub(in super::super) struct Said {
+pub(in super::super) struct LifeMessage {
     pub(in super::super) day: Day,
     pub(in super::super) role: Role,
     pub(in super::super) text: String,
@@ -47,10 +47,10 @@ pub(in super::super) struct Said {
 
 /// One year.
 #[derive(Debug)]
-pub(in super::super) struct Life {
+pub(in super::super) struct WorldYear {
     pub(in super::super) name: String,
     /// In the order of time.
-    pub(in super::super) said: Vec<Said>,
+    pub(in super::super) said: Vec<LifeMessage>,
     /// What is liked, and whether it was said on three days at least.
     pub(in super::super) liked: Vec<(String, bool)>,
     /// What helped, on two days, and what did not.
@@ -66,10 +66,10 @@ pub(in super::super) struct Life {
     pub(in super::super) today: Day,
 }
 
-impl Life {
+impl WorldYear {
     /// The life of a seed and a number: the same every time.
     pub(in super::super) fn make(seed: u64, number: usize) -> Result<Self> {
-        let words: Words =
+        let words: LifeWords =
             toml::from_str(WORDS).map_err(|error| Error::Bug(format!("the words of a life: {error}")))?;
         let mut dice = WorldRng::new(seed.wrapping_mul(3_000_017).wrapping_add(number as u64));
         let mut said = Vec::new();
@@ -81,7 +81,7 @@ impl Life {
         {
             for day in days {
                 let day = day + dice.days(0, 40);
-                said.push(Said { day, role: Role::User, text: of(&one(wordings, &mut dice)?, approach) });
+                said.push(LifeMessage { day, role: Role::User, text: of(&one(wordings, &mut dice)?, approach) });
             }
         }
         let kept = things(&words, &mut dice, &mut said)?;
@@ -117,7 +117,7 @@ fn two(from: &[String], dice: &mut WorldRng) -> Result<(String, String)> {
 }
 
 /// Half of the values come up on three or four days, the others on one or two, or thrice on one.
-fn likes(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Vec<(String, bool)> {
+fn likes(words: &LifeWords, dice: &mut WorldRng, said: &mut Vec<LifeMessage>) -> Vec<(String, bool)> {
     let mut values = words.values.clone();
     dice.shuffle(&mut values);
     let mut liked = Vec::new();
@@ -133,14 +133,14 @@ fn likes(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Vec<(Strin
         apart.dedup();
         for day in days {
             let text = dice.pick(&words.liked).map(|wording| wording.replace("{v}", &value)).unwrap_or_default();
-            said.push(Said { day: day.min(YEAR), role: Role::User, text });
+            said.push(LifeMessage { day: day.min(YEAR), role: Role::User, text });
         }
         liked.push((value, apart.len() >= 3));
     }
     liked
 }
 
-fn things(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Result<Vec<(String, String)>> {
+fn things(words: &LifeWords, dice: &mut WorldRng, said: &mut Vec<LifeMessage>) -> Result<Vec<(String, String)>> {
     let (mut things, mut places) = (words.things.clone(), words.places.clone());
     dice.shuffle(&mut things);
     dice.shuffle(&mut places);
@@ -149,17 +149,17 @@ fn things(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Result<Ve
         let text = one(&words.kept, dice)?.replace("{t}", thing).replace("{l}", place);
         // On an evening of talk, so that there is a story around it.
         let day = dice.days(0, YEAR / BETWEEN - 1) * BETWEEN;
-        said.push(Said { day, role: Role::User, text });
+        said.push(LifeMessage { day, role: Role::User, text });
         kept.push((words.asks_where.replace("{t}", thing), place.clone()));
     }
     Ok(kept)
 }
 
-fn talk(words: &Words, dice: &mut WorldRng, said: &mut Vec<Said>) -> Result<()> {
+fn talk(words: &LifeWords, dice: &mut WorldRng, said: &mut Vec<LifeMessage>) -> Result<()> {
     for day in (0..YEAR).step_by(BETWEEN as usize) {
         for _ in 0..EXCHANGES {
-            said.push(Said { day, role: Role::User, text: one(&words.talk, dice)? });
-            said.push(Said { day, role: Role::Assistant, text: one(&words.replies, dice)? });
+            said.push(LifeMessage { day, role: Role::User, text: one(&words.talk, dice)? });
+            said.push(LifeMessage { day, role: Role::Assistant, text: one(&words.replies, dice)? });
         }
     }
     Ok(())
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_life_says_what_it_claims_to_say() {
         for number in 0..20 {
-            let life = Life::make(5, number).unwrap();
+            let life = WorldYear::make(5, number).unwrap();
             for (value, often) in &life.liked {
                 let mut days: Vec<Day> = life
                     .said
@@ -189,6 +189,6 @@ mod tests {
             assert_ne!(life.helped, life.failed);
             assert!(life.said.iter().all(|said| said.day < life.today));
         }
-        assert_eq!(format!("{:?}", Life::make(5, 1).unwrap()), format!("{:?}", Life::make(5, 1).unwrap()));
+        assert_eq!(format!("{:?}", WorldYear::make(5, 1).unwrap()), format!("{:?}", WorldYear::make(5, 1).unwrap()));
     }
 }

@@ -1,17 +1,17 @@
 //! Stories of relations that hold many values side by side.
 
 use super::day;
-use super::teller::{Named, Story};
+use super::teller::{NamedDays, SlotStory};
 use super::{ExpectedReading, LAST, START};
 
-impl Story<'_, '_> {
+impl SlotStory<'_, '_> {
     pub(super) fn of_many(&mut self) {
         for _ in 0..2 + self.teller.dice.below(2) {
             self.at = START + self.teller.dice.days(0, 500);
             let Some(value) = self.take_up() else { return };
             self.at += self.teller.dice.days(40, 300);
             if self.teller.dice.once_in(2)
-                && let Some(text) = self.word(&self.words.again, &value, "", &Named::default())
+                && let Some(text) = self.word(&self.words.again, &value, "", &NamedDays::default())
             {
                 self.say(text, &value, ExpectedReading::New);
             }
@@ -31,13 +31,13 @@ impl Story<'_, '_> {
         let exact = self.at - self.teller.dice.days(0, 20);
         let month = day::month_of(self.at - self.teller.dice.days(60, 400));
         let ways = [
-            (monday, monday + 7, &words.week, Named::default()),
-            (exact, exact, &words.day, Named::day(exact)),
-            (month.0, month.1, &words.late, Named::month(month.0)),
+            (monday, monday + 7, &words.week, NamedDays::default()),
+            (exact, exact, &words.day, NamedDays::day(exact)),
+            (month.0, month.1, &words.late, NamedDays::month(month.0)),
         ];
         let at = self.at;
         let chosen = ways.into_iter().find(|(_, _, wordings, _)| !wordings.is_empty() && self.teller.dice.once_in(3));
-        let (from, until, wordings, named) = chosen.unwrap_or((at - 1, at, &words.first, Named::default()));
+        let (from, until, wordings, named) = chosen.unwrap_or((at - 1, at, &words.first, NamedDays::default()));
         let from_said = if std::ptr::eq(wordings, &words.first) { at } else { from };
         let text = self.word(wordings, &value, "", &named)?;
         self.unsure(from, until);
@@ -53,7 +53,7 @@ impl Story<'_, '_> {
     }
 
     fn give_up(&mut self, value: &str) {
-        if let Some(text) = self.word(&self.words.ended, value, "", &Named::default()) {
+        if let Some(text) = self.word(&self.words.ended, value, "", &NamedDays::default()) {
             self.say(text, value, ExpectedReading::Ended);
             self.close(value);
         }
@@ -61,7 +61,7 @@ impl Story<'_, '_> {
 
     /// "I hate …": what was liked is liked no longer.
     fn turn_around(&mut self, value: &str) {
-        let Some(text) = self.word(&self.words.opposite, value, "", &Named::default()) else { return };
+        let Some(text) = self.word(&self.words.opposite, value, "", &NamedDays::default()) else { return };
         let Some(opposite) = self.opposite() else { return };
         self.close(value);
         let own = self.turn_to(opposite);

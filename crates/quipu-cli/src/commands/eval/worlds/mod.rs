@@ -19,7 +19,7 @@ use quipu_engine::Result;
 
 pub(super) use day::{Day, at, date_of};
 pub(super) use dice::WorldRng;
-pub(super) use life::Life;
+pub(super) use life::WorldYear;
 pub(super) use past::{Asking, FACTS_AT, Past, about as about_the_past};
 pub(super) use questions::{Ask, Question};
 pub(super) use short::{Plot, Short};
@@ -34,7 +34,7 @@ const START: Day = 20;
 
 /// Who says something, and how it reaches the memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Voice {
+pub(super) enum WorldSpeaker {
     /// The user, when it happens.
     User,
     /// The user, long ago: imported as the user's own words.
@@ -47,7 +47,7 @@ pub(super) enum Voice {
     Assistant,
 }
 
-impl Voice {
+impl WorldSpeaker {
     /// True if it may not change what the user said.
     pub(super) fn is_weak(&self) -> bool {
         !matches!(self, Self::User | Self::Archive)
@@ -69,12 +69,12 @@ pub(super) enum ExpectedReading {
 
 /// Something that was said.
 #[derive(Debug, Clone)]
-pub(super) struct Telling {
+pub(super) struct WorldMessage {
     /// When it reaches the memory.
     pub(super) day: Day,
     /// When it was said.
     pub(super) said: Day,
-    pub(super) voice: Voice,
+    pub(super) voice: WorldSpeaker,
     pub(super) text: String,
     /// What it is about; `None` for chatter.
     pub(super) slot: Option<usize>,
@@ -139,7 +139,7 @@ pub(super) struct World {
     pub(super) name: String,
     pub(super) slots: Vec<Slot>,
     /// In the order in which it reaches the memory.
-    pub(super) tellings: Vec<Telling>,
+    pub(super) tellings: Vec<WorldMessage>,
     pub(super) questions: Vec<Question>,
 }
 

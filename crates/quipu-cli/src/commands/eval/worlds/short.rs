@@ -5,7 +5,7 @@ use quipu_engine::{Error, Result};
 
 use super::language::Language;
 use super::past::{Asking, Asks};
-use super::{Day, ExpectedReading, Slot, Telling, Voice, World, WorldRng};
+use super::{Day, ExpectedReading, Slot, World, WorldMessage, WorldRng, WorldSpeaker};
 
 /// When the value is told.
 const TOLD: Day = 200;
@@ -65,7 +65,7 @@ impl Short {
             let (value, words) = (next()?, if person == USER { &relation.user } else { other });
             story.slot(person, name);
             let text = filled(dice.pick(&words.first), person, &value).ok_or_else(missing)?;
-            story.push(slot + 1, Voice::User, text, &value);
+            story.push(slot + 1, WorldSpeaker::User, text, &value);
         }
         story.day = TOLD;
         let mut say = |story: &mut Draft, wordings: &[String], voice, value: &str| {
@@ -74,15 +74,15 @@ impl Short {
             Ok::<(), Error>(())
         };
         if plot != Plot::Silent {
-            say(&mut story, &words.first, Voice::User, &value)?;
+            say(&mut story, &words.first, WorldSpeaker::User, &value)?;
         }
         match plot {
             Plot::Contradicted => {
                 let weak = if is_user { &relation.weak_user } else { &relation.weak_other };
-                let voice = Voice::Import((!is_user).then(|| language.stranger.clone()));
+                let voice = WorldSpeaker::Import((!is_user).then(|| language.stranger.clone()));
                 say(&mut story, weak, voice, &rival)?;
             }
-            Plot::Secret => say(&mut story, &words.first, Voice::User, &value)?,
+            Plot::Secret => say(&mut story, &words.first, WorldSpeaker::User, &value)?,
             Plot::Silent | Plot::Told => {}
         }
         let asks = asking.about(name, &subject).ok_or_else(missing)?;
@@ -102,9 +102,9 @@ impl Draft {
         self.world.slots.push(Slot { subject, predicate, ..Slot::default() });
     }
 
-    fn push(&mut self, slot: usize, voice: Voice, text: String, value: &str) {
+    fn push(&mut self, slot: usize, voice: WorldSpeaker, text: String, value: &str) {
         let claim = Some((value.to_owned(), ExpectedReading::New));
-        self.world.tellings.push(Telling { day: self.day, said: self.day, voice, text, slot: Some(slot), claim });
+        self.world.tellings.push(WorldMessage { day: self.day, said: self.day, voice, text, slot: Some(slot), claim });
         self.day += 20;
     }
 }
@@ -134,7 +134,7 @@ mod tests {
         for number in 0..50 {
             let told = |plot| {
                 let short = Short::make(3, number, plot).unwrap();
-                let of_first = |telling: &&Telling| telling.slot == Some(0);
+                let of_first = |telling: &&WorldMessage| telling.slot == Some(0);
                 (short.world.tellings.iter().filter(of_first).cloned().collect::<Vec<_>>(), short)
             };
             assert!(told(Plot::Silent).0.is_empty());

@@ -1,13 +1,13 @@
 //! Stories of relations that hold one value at a time: moves, jobs, corrections, late news.
 
 use super::day::{self, Day};
-use super::teller::{Named, Story};
-use super::{ExpectedReading, LAST, Voice};
+use super::teller::{NamedDays, SlotStory};
+use super::{ExpectedReading, LAST, WorldSpeaker};
 
 /// How sure an undated "just" is.
 const JUST: Day = 10;
 
-impl Story<'_, '_> {
+impl SlotStory<'_, '_> {
     pub(super) fn of_one(&mut self) {
         let archived = self.is_users() && self.teller.dice.once_in(6) && self.archive();
         self.begin(archived);
@@ -40,13 +40,13 @@ impl Story<'_, '_> {
         let (words, month) = (self.words, day::month_of(-self.teller.dice.days(450, 1300)));
         if !archived
             && self.teller.dice.once_in(4)
-            && let Some(text) = self.word(&words.since, &value, "", &Named::month(month.0))
+            && let Some(text) = self.word(&words.since, &value, "", &NamedDays::month(month.0))
         {
             self.unsure(month.0, month.1);
             self.hold(&value, month.0, None);
             return self.say(text, &value, ExpectedReading::New);
         }
-        let Some(text) = self.word(&words.first, &value, "", &Named::default()) else { return };
+        let Some(text) = self.word(&words.first, &value, "", &NamedDays::default()) else { return };
         self.unsure(self.at - JUST, self.at);
         self.hold(&value, self.at, None);
         self.say(text, &value, ExpectedReading::New);
@@ -55,14 +55,14 @@ impl Story<'_, '_> {
     /// Words of the user's from long ago, imported long after.
     fn archive(&mut self) -> bool {
         let Some(value) = self.fresh() else { return false };
-        let Some(text) = self.word(&self.words.first, &value, "", &Named::default()) else { return false };
+        let Some(text) = self.word(&self.words.first, &value, "", &NamedDays::default()) else { return false };
         let said = -self.teller.dice.days(100, 380);
         let arrives = self.at + self.teller.dice.days(1, 500);
         self.hold(&value, said, Some(self.at));
         self.unsure(said - JUST, said);
         // Nobody said when it ended.
         self.unsure(said + 1, self.at);
-        self.push(Voice::Archive, arrives.min(LAST), said, text, Some((&value, ExpectedReading::New)));
+        self.push(WorldSpeaker::Archive, arrives.min(LAST), said, text, Some((&value, ExpectedReading::New)));
         true
     }
 
@@ -80,7 +80,7 @@ impl Story<'_, '_> {
 
     fn again(&mut self) {
         let Some(value) = self.current().map(|span| span.value.clone()) else { return };
-        if let Some(text) = self.word(&self.words.again, &value, "", &Named::default()) {
+        if let Some(text) = self.word(&self.words.again, &value, "", &NamedDays::default()) {
             self.say(text, &value, ExpectedReading::New);
         }
     }
@@ -105,16 +105,16 @@ impl Story<'_, '_> {
             - if self.teller.dice.once_in(3) { self.teller.dice.days(60, 140) } else { self.teller.dice.days(0, 20) };
         let month = day::month_of(at - self.teller.dice.days(0, 60));
         let (from, until, wordings, named) = match way {
-            0 => (monday, monday + 7, &words.week, Named::default()),
-            1 | 2 => (exact, exact, &words.day, Named::day(exact)),
-            3 => (month.0, month.1, &words.month, Named::month(month.0)),
-            _ => (at, at, &words.changed, Named::default()),
+            0 => (monday, monday + 7, &words.week, NamedDays::default()),
+            1 | 2 => (exact, exact, &words.day, NamedDays::day(exact)),
+            3 => (month.0, month.1, &words.month, NamedDays::month(month.0)),
+            _ => (at, at, &words.changed, NamedDays::default()),
         };
         let fits = from > self.touched + 2 && until <= at && !wordings.is_empty();
         let (from, open, wordings, named) = if fits && way < 4 {
             (from, (from, until), wordings, named)
         } else {
-            (at, (at - JUST, at), &words.changed, Named::default())
+            (at, (at - JUST, at), &words.changed, NamedDays::default())
         };
         let Some(text) = self.word(wordings, value, "", &named) else { return false };
         if let Some(span) = self.current() {
@@ -144,7 +144,7 @@ impl Story<'_, '_> {
 
     /// The value that holds was told wrong.
     pub(super) fn correct(&mut self, wrong: &str, right: &str) {
-        let Some(text) = self.word(&self.words.corrected, right, wrong, &Named::default()) else { return };
+        let Some(text) = self.word(&self.words.corrected, right, wrong, &NamedDays::default()) else { return };
         let found = self.slot().spans.iter_mut().find(|span| span.to.is_none() && span.value == wrong);
         if let Some(span) = found {
             span.value = right.to_owned();
@@ -156,7 +156,7 @@ impl Story<'_, '_> {
     fn end(&mut self) {
         let at = self.at;
         let Some(value) = self.current().map(|span| span.value.clone()) else { return };
-        let Some(text) = self.word(&self.words.ended, &value, "", &Named::default()) else { return };
+        let Some(text) = self.word(&self.words.ended, &value, "", &NamedDays::default()) else { return };
         self.say(text, &value, ExpectedReading::Ended);
         self.unsure(at - JUST, at);
         if let Some(span) = self.current() {
@@ -174,7 +174,7 @@ impl Story<'_, '_> {
                 continue;
             }
             let Some(value) = self.fresh() else { return };
-            let Some(text) = self.word(&self.words.late, &value, "", &Named::month(month.0)) else { return };
+            let Some(text) = self.word(&self.words.late, &value, "", &NamedDays::month(month.0)) else { return };
             if let Some(span) = self.slot().spans.iter_mut().find(|span| span.from == one.from) {
                 span.to = Some(month.0);
             }
@@ -193,7 +193,7 @@ impl Story<'_, '_> {
     fn before(&mut self) -> bool {
         let first = 2006 + i16::try_from(self.teller.dice.below(7)).unwrap_or(0);
         let last = first + 1 + i16::try_from(self.teller.dice.below(3)).unwrap_or(0);
-        let named = Named { from: first.to_string(), to: last.to_string(), ..Named::default() };
+        let named = NamedDays { from: first.to_string(), to: last.to_string(), ..NamedDays::default() };
         let Some(value) = self.fresh() else { return false };
         let Some(text) = self.word(&self.words.before, &value, "", &named) else { return false };
         let (from, to) = (day::year(first), day::year(last));

@@ -5,18 +5,18 @@ use quipu_core::extract::USER;
 use super::day::{self, Day};
 use super::dice::WorldRng;
 use super::language::{Language, Relation, Wordings};
-use super::{ExpectedReading, LAST, START, Slot, Span, Telling, Voice};
+use super::{ExpectedReading, LAST, START, Slot, Span, WorldMessage, WorldSpeaker};
 
 /// Tells a whole world, slot by slot.
 pub(super) struct Teller<'a> {
     language: &'a Language,
     pub(super) dice: &'a mut WorldRng,
     slots: Vec<Slot>,
-    tellings: Vec<Telling>,
+    tellings: Vec<WorldMessage>,
 }
 
 /// The story of one slot.
-pub(super) struct Story<'t, 'a> {
+pub(super) struct SlotStory<'t, 'a> {
     pub(super) teller: &'t mut Teller<'a>,
     pub(super) relation: &'a Relation,
     pub(super) words: &'a Wordings,
@@ -31,14 +31,14 @@ pub(super) struct Story<'t, 'a> {
 
 /// The days a sentence names, in words.
 #[derive(Default)]
-pub(super) struct Named {
+pub(super) struct NamedDays {
     pub(super) day: String,
     pub(super) month: String,
     pub(super) from: String,
     pub(super) to: String,
 }
 
-impl Named {
+impl NamedDays {
     pub(super) fn day(day: Day) -> Self {
         Self { day: day::in_words(day), ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl<'a> Teller<'a> {
         Self { language, dice, slots: Vec::new(), tellings: Vec::new() }
     }
 
-    pub(super) fn finish(self) -> (Vec<Slot>, Vec<Telling>) {
+    pub(super) fn finish(self) -> (Vec<Slot>, Vec<WorldMessage>) {
         (self.slots, self.tellings)
     }
 
@@ -65,7 +65,7 @@ impl<'a> Teller<'a> {
         let mut fresh = relation.values.clone();
         self.dice.shuffle(&mut fresh);
         let at = START + self.dice.days(0, 200);
-        let mut story = Story { teller: self, relation, words, slot, fresh, at, touched: at - 1 };
+        let mut story = SlotStory { teller: self, relation, words, slot, fresh, at, touched: at - 1 };
         if relation.single {
             story.of_one()
         } else {
@@ -87,7 +87,14 @@ impl<'a> Teller<'a> {
             let day = day + self.dice.days(0, 50);
             let Some(text) = self.dice.pick(&self.language.idle) else { return };
             let text = text.clone();
-            self.tellings.push(Telling { day, said: day, voice: Voice::User, text, slot: None, claim: None });
+            self.tellings.push(WorldMessage {
+                day,
+                said: day,
+                voice: WorldSpeaker::User,
+                text,
+                slot: None,
+                claim: None,
+            });
         }
     }
 
@@ -102,7 +109,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-impl Story<'_, '_> {
+impl SlotStory<'_, '_> {
     pub(super) fn slot(&mut self) -> &mut Slot {
         &mut self.teller.slots[self.slot]
     }
@@ -152,7 +159,7 @@ impl Story<'_, '_> {
     }
 
     /// One of the wordings, filled in; `None` if there is none.
-    pub(super) fn word(&mut self, wordings: &[String], value: &str, wrong: &str, named: &Named) -> Option<String> {
+    pub(super) fn word(&mut self, wordings: &[String], value: &str, wrong: &str, named: &NamedDays) -> Option<String> {
         let subject = self.slot().subject.clone();
         let wording = self.teller.dice.pick(wordings)?;
         let filled = wording.replace("{v}", value).replace("{x}", value).replace("{w}", wrong).replace("{s}", &subject);
@@ -163,7 +170,7 @@ impl Story<'_, '_> {
     /// The user says it now.
     pub(super) fn say(&mut self, sentence: String, value: &str, told: ExpectedReading) {
         let text = self.teller.among_others(sentence);
-        self.push(Voice::User, self.at, self.at, text, Some((value, told)));
+        self.push(WorldSpeaker::User, self.at, self.at, text, Some((value, told)));
         self.touched = self.at;
         let last = self.at;
         if let Some(span) = self.slot().spans.iter_mut().find(|span| span.to.is_none() && span.value == value) {
@@ -173,7 +180,7 @@ impl Story<'_, '_> {
 
     pub(super) fn push(
         &mut self,
-        voice: Voice,
+        voice: WorldSpeaker,
         day: Day,
         said: Day,
         text: String,
@@ -185,7 +192,7 @@ impl Story<'_, '_> {
             self.slot().said.push(value);
         }
         let slot = Some(self.slot);
-        self.teller.tellings.push(Telling { day, said, voice, text, slot, claim });
+        self.teller.tellings.push(WorldMessage { day, said, voice, text, slot, claim });
     }
 
     /// What is no claim of the user's: questions, hypotheses, what others say, what tools return.
@@ -197,17 +204,17 @@ impl Story<'_, '_> {
             (&self.relation.if_other, &self.relation.weak_other)
         };
         if let Some(value) = self.fresh()
-            && let Some(text) = self.word(asks, &value, "", &Named::default())
+            && let Some(text) = self.word(asks, &value, "", &NamedDays::default())
         {
             let day = self.teller.dice.days(START, LAST);
-            self.push(Voice::User, day, day, text, None);
+            self.push(WorldSpeaker::User, day, day, text, None);
             self.slot().unsaid.push(value);
         }
         self.hearsay(weak);
         if users && let Some(value) = self.fresh() {
-            let voice = if self.teller.dice.once_in(2) { Voice::Tool } else { Voice::Assistant };
+            let voice = if self.teller.dice.once_in(2) { WorldSpeaker::Tool } else { WorldSpeaker::Assistant };
             let day = self.teller.dice.days(START, LAST);
-            if let Some(text) = self.word(&self.relation.aside, &value, "", &Named::default()) {
+            if let Some(text) = self.word(&self.relation.aside, &value, "", &NamedDays::default()) {
                 self.push(voice, day, day, text, None);
             }
         }
@@ -224,9 +231,9 @@ impl Story<'_, '_> {
     /// Somebody nobody vouches for claims a value. False if there are no words for it.
     pub(super) fn hear(&mut self, value: &str, day: Day) -> bool {
         let weak = if self.is_users() { &self.relation.weak_user } else { &self.relation.weak_other };
-        let Some(text) = self.word(weak, value, "", &Named::default()) else { return false };
+        let Some(text) = self.word(weak, value, "", &NamedDays::default()) else { return false };
         let author = self.stranger();
-        self.push(Voice::Import(author), day, day, text, Some((value, ExpectedReading::New)));
+        self.push(WorldSpeaker::Import(author), day, day, text, Some((value, ExpectedReading::New)));
         true
     }
 
@@ -244,7 +251,7 @@ impl Story<'_, '_> {
             _ => (weak, self.fresh(), Some(ExpectedReading::New)),
         };
         let Some(value) = value else { return };
-        let Some(text) = self.word(wordings, &value, "", &Named::default()) else { return };
-        self.push(Voice::Import(author), day, day, text, told.map(|told| (value.as_str(), told)));
+        let Some(text) = self.word(wordings, &value, "", &NamedDays::default()) else { return };
+        self.push(WorldSpeaker::Import(author), day, day, text, told.map(|told| (value.as_str(), told)));
     }
 }

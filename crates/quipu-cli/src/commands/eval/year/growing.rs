@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quipu_core::growth::{ActiveIndex, Growth};
+use quipu_core::growth::{ActiveIndex, GrowthSubject};
 use quipu_core::id::{Seq, UserId};
 use quipu_core::item::TimeSpan;
 use quipu_core::predicate::normal;
@@ -43,8 +43,8 @@ pub(super) fn grow(engine: &Engine, user: &UserId) -> Result<Grown> {
     for _ in 0..PASSES_MAX {
         let reflected = quipu_engine::reflect(engine, user, &ConsolidateOptions::default())?;
         let compacted = quipu_engine::compact(engine, user, &ConsolidateOptions::default())?;
-        noted += reflected.done.iter().filter(|one| one.what == Growth::Noted).count();
-        for one in compacted.grown.done.iter().filter(|one| one.what == Growth::Folded) {
+        noted += reflected.done.iter().filter(|one| one.what == GrowthSubject::Noted).count();
+        for one in compacted.grown.done.iter().filter(|one| one.what == GrowthSubject::Folded) {
             folded += 1;
             let said: BTreeSet<_> = one.items.iter().filter_map(|id| values.get(id)).collect();
             if said.len() > 1 {

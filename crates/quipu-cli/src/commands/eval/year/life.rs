@@ -97,7 +97,7 @@ pub(super) struct Noted {
 
 /// A year, and the truth of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Life {
+pub(super) struct InventedYear {
     /// In the order in which they are said.
     pub(super) exchanges: Vec<Exchange>,
     pub(super) notes: Vec<Noted>,
@@ -114,7 +114,7 @@ pub(super) struct Life {
 /// Sentences by the day they are said on.
 type Days = Vec<Vec<(String, Option<usize>)>>;
 
-impl Life {
+impl InventedYear {
     /// The life of a seed: the same every time.
     pub(super) fn make(seed: u64, days: Day) -> Result<Self> {
         let language: Language = toml::from_str(include_str!("english.toml"))
@@ -307,9 +307,9 @@ mod tests {
 
     #[test]
     fn a_year_is_told_whole_and_the_same_every_time() {
-        let life = Life::make(1, 365).unwrap();
-        assert_eq!(life, Life::make(1, 365).unwrap());
-        assert_ne!(life.exchanges, Life::make(2, 365).unwrap().exchanges);
+        let life = InventedYear::make(1, 365).unwrap();
+        assert_eq!(life, InventedYear::make(1, 365).unwrap());
+        assert_ne!(life.exchanges, InventedYear::make(2, 365).unwrap().exchanges);
         assert_eq!(life.exchanges.len() * 2, 7_300, "twenty turns a day");
         let answered: BTreeSet<usize> = life.exchanges.iter().filter_map(|one| one.answers).collect();
         assert_eq!(answered.len(), life.questions.len(), "every detail is told");
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn what_is_a_pattern_is_said_on_days_enough_and_the_rest_is_not() {
-        let life = Life::make(3, 365).unwrap();
+        let life = InventedYear::make(3, 365).unwrap();
         let language: Language = toml::from_str(include_str!("english.toml")).unwrap();
         for statement in &language.statement {
             for value in &statement.values {

@@ -19,13 +19,13 @@ use serde::Serialize;
 
 use super::super::render;
 use super::bootstrap::{self, Interval};
-use super::lines::{Line, Out};
-use super::updates::place::Place;
+use super::lines::{Out, ResultLine};
+use super::updates::place::SeededEngine;
 use crate::app;
 use crate::output::Printer;
 use crate::settings::Settings;
 use growing::Grown;
-use life::Life;
+use life::InventedYear;
 use telling::{Month, ToldYear};
 
 /// Whose memory it is.
@@ -36,7 +36,7 @@ const DEPTH: usize = 10;
 const FIGURES: [&str; 2] = ["before.recall.10", "after.recall.10"];
 
 /// What is measured.
-pub(in super::super) struct Wanted<'a> {
+pub(in super::super) struct YearOptions<'a> {
     pub(in super::super) seed: u64,
     pub(in super::super) days: i32,
     pub(in super::super) questions: usize,
@@ -108,11 +108,11 @@ struct Report {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a timing report")]
-pub(in super::super) fn year(settings: &Settings, printer: &Printer, wanted: &Wanted<'_>) -> Result<()> {
+pub(in super::super) fn year(settings: &Settings, printer: &Printer, wanted: &YearOptions<'_>) -> Result<()> {
     let embedder: Arc<dyn Embedder> =
         if wanted.spelling { Arc::new(HashedNgrams::new()) } else { app::embedder(settings)? };
-    let life = Life::make(wanted.seed, wanted.days)?;
-    let place = Place::make(wanted.seed, embedder.clone())?;
+    let life = InventedYear::make(wanted.seed, wanted.days)?;
+    let place = SeededEngine::make(wanted.seed, embedder.clone())?;
     let (engine, user) = (&place.engine, UserId::parse(USER)?);
     let started = Instant::now();
     let told = telling::tell(&place, &user, &life)?;
@@ -174,7 +174,7 @@ fn spread(all: usize, wanted: usize) -> Vec<usize> {
 }
 
 /// For each question 1 if the turn that answers it is among the first answers, else 0.
-fn ask(engine: &Engine, user: &UserId, life: &Life, told: &ToldYear, chosen: &[usize]) -> Result<Vec<f64>> {
+fn ask(engine: &Engine, user: &UserId, life: &InventedYear, told: &ToldYear, chosen: &[usize]) -> Result<Vec<f64>> {
     let one = |&number: &usize| {
         let question = &life.questions[number];
         let Some(wanted) = told.answers.get(&number) else {
@@ -196,15 +196,15 @@ fn mean(found: &[f64]) -> f64 {
     bootstrap::mean(found.iter().copied()).unwrap_or(0.0)
 }
 
-fn line(seed: u64, number: usize, question: &str, found: [f64; 2]) -> Line {
-    Line {
+fn line(seed: u64, number: usize, question: &str, found: [f64; 2]) -> ResultLine {
+    ResultLine {
         id: format!("year-{seed}:{number}"),
         eval: "year".to_owned(),
         group: "details".to_owned(),
         question: question.to_owned(),
         metrics: FIGURES.iter().map(|name| (*name).to_owned()).zip(found).collect(),
         right: Some(found[1] > 0.5),
-        ..Line::default()
+        ..ResultLine::default()
     }
 }
 

@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use quipu_core::id::{ItemId, UserId};
 use quipu_core::source::Role;
 use quipu_engine::versions::When;
-use quipu_engine::{Edit, Error, FactOptions, PatchOptions, RememberOptions, Result, Utterance};
+use quipu_engine::{CoreEdit, Error, FactOptions, PatchOptions, RememberOptions, Result, Utterance};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::updates::place::Place;
+use super::super::updates::place::SeededEngine;
 use super::super::worlds::{Day, at};
-use super::life::{Exchange, Life, Noted};
+use super::life::{Exchange, InventedYear, Noted};
 
 /// How often it is looked at.
 const MONTH: Day = 30;
@@ -37,7 +37,7 @@ pub(super) struct ToldYear {
     pub(super) end: Timestamp,
 }
 
-pub(super) fn tell(place: &Place, user: &UserId, life: &Life) -> Result<ToldYear> {
+pub(super) fn tell(place: &SeededEngine, user: &UserId, life: &InventedYear) -> Result<ToldYear> {
     let mut told = ToldYear { answers: BTreeMap::new(), months: Vec::new(), end: Timestamp::default() };
     let mut notes = life.notes.iter().peekable();
     let mut turns = 0;
@@ -65,7 +65,7 @@ pub(super) fn tell(place: &Place, user: &UserId, life: &Life) -> Result<ToldYear
 }
 
 /// The user's words and the answer; the turn of the words.
-fn say(place: &Place, user: &UserId, exchange: &Exchange) -> Result<ItemId> {
+fn say(place: &SeededEngine, user: &UserId, exchange: &Exchange) -> Result<ItemId> {
     let mut turn = None;
     for (role, text, minute) in
         [(Role::User, &exchange.said, exchange.minute), (Role::Assistant, &exchange.answered, exchange.minute + 1)]
@@ -85,8 +85,8 @@ fn say(place: &Place, user: &UserId, exchange: &Exchange) -> Result<ItemId> {
     turn.ok_or_else(|| Error::Bug("a turn was recorded without a name".to_owned()))
 }
 
-fn note(place: &Place, user: &UserId, noted: &Noted) -> Result<()> {
+fn note(place: &SeededEngine, user: &UserId, noted: &Noted) -> Result<()> {
     place.put(at(noted.day, EVENING));
-    let set = Edit::Set(format!("/uncategorized/{}", noted.key), Value::from(noted.text.as_str()));
+    let set = CoreEdit::Set(format!("/uncategorized/{}", noted.key), Value::from(noted.text.as_str()));
     quipu_engine::edit_core(&place.engine, user, &set, &PatchOptions::default()).map(drop)
 }

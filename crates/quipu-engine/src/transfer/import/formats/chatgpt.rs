@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
+use crate::transfer::import::fault::ParseStop;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::stream::{self, Shape};
 use crate::transfer::import::{name, when};
@@ -66,13 +66,18 @@ pub(in crate::transfer::import) fn read(
     start: u64,
     name: &Arc<str>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     stream::elements(input, start, &SHAPE, &mut |number, conversation: Conversation| {
         read_one(number, conversation, name, sink)
     })
 }
 
-fn read_one(number: usize, mut conversation: Conversation, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_one(
+    number: usize,
+    mut conversation: Conversation,
+    name: &Arc<str>,
+    sink: &mut Sink<'_>,
+) -> Result<(), ParseStop> {
     let id = [&conversation.id, &conversation.conversation_id].into_iter().find_map(|id| id.as_str());
     let title = conversation.title.as_str().unwrap_or_default();
     let place = format!("conversation {number} {}", name::quote(title));

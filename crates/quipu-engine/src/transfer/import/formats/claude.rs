@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
+use crate::transfer::import::fault::ParseStop;
 use crate::transfer::import::name;
 use crate::transfer::import::stream::{self, Shape};
 
@@ -38,7 +38,7 @@ pub(in crate::transfer::import) fn read(
     start: u64,
     name: &Arc<str>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     stream::elements(input, start, &SHAPE, &mut |number, object: Object| {
         let has = |key: &str| object.contains_key(key);
         if has("chat_messages") {
@@ -62,7 +62,7 @@ pub(in crate::transfer::import) fn read(
     })
 }
 
-fn conversation(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn conversation(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
     let title = word(object, "name").unwrap_or_default();
     let place = format!("conversation {number} {}", name::quote(title));
     let session = word(object, "uuid").map_or_else(|| format!("{name}:{number}"), str::to_owned);
@@ -86,7 +86,7 @@ fn conversation(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink
 }
 
 /// The text about the person, and one a project.
-fn memories(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn memories(number: usize, object: &Object, name: &Arc<str>, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
     let about = word(object, "conversations_memory").map(|text| ("memory".to_owned(), text));
     let projects = object.get("project_memories").and_then(Value::as_object);
     let projects = projects.into_iter().flatten();

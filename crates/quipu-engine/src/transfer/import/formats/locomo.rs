@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
+use crate::transfer::import::fault::ParseStop;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::stream::{self, Shape};
 use crate::transfer::import::{name, when};
@@ -45,7 +45,11 @@ struct Sample {
 
 /// Reads conversation by conversation. One that is cut or is no conversation ends the import; a turn that cannot be
 /// read is skipped.
-pub(in crate::transfer::import) fn read(input: &mut dyn BufRead, start: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(in crate::transfer::import) fn read(
+    input: &mut dyn BufRead,
+    start: u64,
+    sink: &mut Sink<'_>,
+) -> Result<(), ParseStop> {
     let mut known = HashSet::new();
     stream::elements(input, start, &SHAPE, &mut |number, sample: Sample| {
         let called = conversation_name(&sample.sample_id, number);

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
+use crate::transfer::import::fault::ParseStop;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::stream::{self, Shape};
 use crate::transfer::import::{name, when};
@@ -53,7 +53,11 @@ struct Instance {
 }
 
 /// Reads question by question. One that is cut or is none ends the import; a turn that cannot be read is skipped.
-pub(in crate::transfer::import) fn read(input: &mut dyn BufRead, start: u64, sink: &mut Sink<'_>) -> Result<(), Stop> {
+pub(in crate::transfer::import) fn read(
+    input: &mut dyn BufRead,
+    start: u64,
+    sink: &mut Sink<'_>,
+) -> Result<(), ParseStop> {
     stream::elements(input, start, &SHAPE, &mut |number, instance: Instance| history(&instance, number, sink))
 }
 
@@ -93,7 +97,7 @@ fn session_name(instance: &Instance, index: usize) -> String {
     given.filter(|id| !id.trim().is_empty()).unwrap_or_else(|| format!("session_{}", index + 1))
 }
 
-fn history(instance: &Instance, number: usize, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn history(instance: &Instance, number: usize, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
     let called = conversation_name(instance, number);
     let mut chats: Vec<Chat<'_>> = Vec::new();
     for (index, turns) in instance.haystack_sessions.iter().enumerate() {

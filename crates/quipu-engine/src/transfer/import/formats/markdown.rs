@@ -11,8 +11,8 @@ use quipu_core::limit::IMPORT_TURNS_PER_EVENT;
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
-use crate::transfer::import::formats::text::Place;
+use crate::transfer::import::fault::ParseStop;
+use crate::transfer::import::formats::text::TextScope;
 use crate::transfer::import::{fence, name, whole};
 use front_matter::FrontMatter;
 
@@ -24,9 +24,9 @@ use front_matter::FrontMatter;
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,
-    of: &Place,
+    of: &TextScope,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let text = whole::read(input, start)?;
     let (front, body) = FrontMatter::split(&text, sink.report);
     let body = body.trim_start_matches(['\r', '\n']);

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
+use crate::transfer::import::fault::ParseStop;
 use crate::transfer::import::stream::{self, Shape};
 use crate::transfer::import::{name, when};
 
@@ -33,7 +33,7 @@ pub(in crate::transfer::import) fn read(
     start: u64,
     name: &Arc<str>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let mut filling = Filling::new(name);
     let mut current: Arc<str> = name.clone();
     let mut users_differ = false;

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::{Fault, Stop};
+use crate::transfer::import::fault::{Fault, ParseStop};
 use crate::transfer::import::lines::Lines;
 use crate::transfer::import::name;
 
@@ -31,14 +31,14 @@ pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     name: &Arc<str>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let mut filling = Filling::new(name);
     let outcome = read_lines(&mut Lines::new(input), &mut filling, sink);
     filling.flush(sink)?;
     outcome
 }
 
-fn read_lines(lines: &mut Lines<'_>, filling: &mut Filling, sink: &mut Sink<'_>) -> Result<(), Stop> {
+fn read_lines(lines: &mut Lines<'_>, filling: &mut Filling, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
     while let Some((number, line)) = lines.next()? {
         if line.trim().is_empty() {
             continue;

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::{Fault, Stop};
+use crate::transfer::import::fault::{Fault, ParseStop};
 use crate::transfer::import::lines::Lines;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::{fence, name, when};
@@ -31,7 +31,7 @@ pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     name: &Arc<str>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let mut lines = Lines::new(input);
     while let Some((number, line)) = lines.next()? {
         if line.trim().is_empty() {

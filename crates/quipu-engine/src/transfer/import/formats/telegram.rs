@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
+use crate::transfer::import::fault::ParseStop;
 use crate::transfer::import::options::{ChatFile, Clock};
 use crate::transfer::import::report::Report;
 use crate::transfer::import::stream::{self, Shape, Walked};
@@ -40,7 +40,7 @@ pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     ChatFile { start, name, options }: ChatFile<'_>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let walked = Walked::new(start);
     let mut run = Run {
         sink,
@@ -79,7 +79,7 @@ struct Run<'a, 's> {
 
 impl Run<'_, '_> {
     /// Settles what the messages that follow belong to.
-    fn begin(&mut self) -> Result<(), Stop> {
+    fn begin(&mut self) -> Result<(), ParseStop> {
         self.filling.flush(self.sink)?;
         let id = match &self.chat.id {
             Value::Number(id) => Some(id.to_string()),
@@ -103,7 +103,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn message(&mut self, message: &Value) -> Result<(), Stop> {
+    fn message(&mut self, message: &Value) -> Result<(), ParseStop> {
         let number = self.walked.element();
         let id = message.get("id").filter(|id| id.is_number() || id.is_string());
         let id = id.map(|id| id.as_str().map_or_else(|| id.to_string(), str::to_owned));
@@ -246,7 +246,7 @@ impl<'de> Visitor<'de> for ChatOrAll<'_, '_, '_> {
                 "messages" => {
                     found = true;
                     run.begin().map_err(|stop| run.walked.stop(stop))?;
-                    entries.next_value_seed(List { run, of: Of::Messages })?;
+                    entries.next_value_seed(List { run, of: ExportScope::Messages })?;
                 }
                 "chats" | "left_chats" => {
                     found = true;
@@ -286,7 +286,7 @@ impl<'de> Visitor<'de> for Chats<'_, '_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         while let Some(key) = entries.next_key::<String>()? {
             if key == "list" {
-                entries.next_value_seed(List { run: &mut *self.run, of: Of::Chats })?;
+                entries.next_value_seed(List { run: &mut *self.run, of: ExportScope::Chats })?;
             } else {
                 entries.next_value::<IgnoredAny>()?;
             }
@@ -303,7 +303,7 @@ impl<'de> DeserializeSeed<'de> for Chats<'_, '_, '_> {
     }
 }
 
-enum Of {
+enum ExportScope {
     Messages,
     Chats,
 }
@@ -311,7 +311,7 @@ enum Of {
 /// A list, walked element by element.
 struct List<'a, 'r, 's> {
     run: &'a mut Run<'r, 's>,
-    of: Of,
+    of: ExportScope,
 }
 
 impl<'de> Visitor<'de> for List<'_, '_, '_> {
@@ -324,8 +324,8 @@ impl<'de> Visitor<'de> for List<'_, '_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
         let run = self.run;
         match self.of {
-            Of::Chats => while elements.next_element_seed(ChatOrAll { run: &mut *run })?.is_some() {},
-            Of::Messages => {
+            ExportScope::Chats => while elements.next_element_seed(ChatOrAll { run: &mut *run })?.is_some() {},
+            ExportScope::Messages => {
                 while let Some(message) = elements.next_element::<Value>()? {
                     run.message(&message).map_err(|stop| run.walked.stop(stop))?;
                 }

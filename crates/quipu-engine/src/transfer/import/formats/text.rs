@@ -10,7 +10,7 @@ use quipu_core::limit::{IMPORT_TURNS_PER_EVENT, PASSAGE_BYTES_MAX};
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::chop::{Prefer, chop};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::Stop;
+use crate::transfer::import::fault::ParseStop;
 use crate::transfer::import::report::Report;
 use crate::transfer::import::{name, whole};
 
@@ -24,7 +24,7 @@ pub(in crate::transfer::import) struct Block {
 }
 
 /// What a text belongs to.
-pub(in crate::transfer::import) struct Place {
+pub(in crate::transfer::import) struct TextScope {
     /// The name of its batches.
     pub(in crate::transfer::import) conversation: Arc<str>,
     pub(in crate::transfer::import) session: Option<Arc<str>>,
@@ -32,7 +32,7 @@ pub(in crate::transfer::import) struct Place {
     pub(in crate::transfer::import) title: Option<Arc<str>>,
 }
 
-impl Place {
+impl TextScope {
     /// A file of this name, about nothing in particular.
     pub(in crate::transfer::import) fn named(name: &Arc<str>, report: &mut Report) -> Self {
         Self { conversation: name.clone(), session: name::session(report, name, name), title: None }
@@ -43,9 +43,9 @@ impl Place {
 pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     start: u64,
-    of: &Place,
+    of: &TextScope,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let text = whole::read(input, start)?;
     let mut filling = Filling::new(&of.conversation);
     for (index, range) in passages(&text, paragraphs(&text)).into_iter().enumerate() {

@@ -18,7 +18,7 @@ use quipu_core::source::Artifact;
 
 use crate::transfer::import::batch::{Filling, Sink};
 use crate::transfer::import::draft::Draft;
-use crate::transfer::import::fault::{Fault, Stop};
+use crate::transfer::import::fault::{Fault, ParseStop};
 use crate::transfer::import::options::{ChatFile, Clock, DateOrder};
 use crate::transfer::import::{name, whole};
 use order::Evidence;
@@ -32,7 +32,7 @@ pub(in crate::transfer::import) fn read(
     input: &mut dyn BufRead,
     ChatFile { start, name, options }: ChatFile<'_>,
     sink: &mut Sink<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), ParseStop> {
     let text = whole::read(input, start)?;
     let chat = FILE_PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).trim();
     let mut evidence = Evidence::default();
@@ -111,7 +111,7 @@ impl<'t> Chat<'_, 't> {
         self.open = Some(Open { number, stamp, said_at, nth, lines: vec![rest] });
     }
 
-    fn close(&mut self, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn close(&mut self, sink: &mut Sink<'_>) -> Result<(), ParseStop> {
         let Some(open) = self.open.take() else { return Ok(()) };
         let place = format!("line {}", open.number);
         let whole = open.lines.join("\n");
@@ -119,7 +119,7 @@ impl<'t> Chat<'_, 't> {
             sink.report.leave_out("lines of the system", 1);
             return Ok(());
         };
-        let said = match Words::of(words) {
+        let said = match MessageText::of(words) {
             Ok(said) => said,
             Err(reason) => {
                 sink.report.leave_out(reason, 1);
@@ -163,12 +163,12 @@ fn author(line: &str) -> Option<(&str, &str)> {
 }
 
 /// What was said, without what WhatsApp wrote into it.
-struct Words {
+struct MessageText {
     text: String,
     attached: Option<Artifact>,
 }
 
-impl Words {
+impl MessageText {
     /// # Errors
     /// Why nothing is left, as a reason for the report.
     fn of(raw: &str) -> Result<Self, &'static str> {
@@ -256,7 +256,7 @@ mod tests {
             ("see notes.txt (the second)", Ok(("see notes.txt (the second)", None))),
             (" \u{200e} ", Err("empty messages")),
         ] {
-            let found = Words::of(raw);
+            let found = MessageText::of(raw);
             let found = found
                 .as_ref()
                 .map(|words| (words.text.as_str(), words.attached.as_ref().and_then(|file| file.name.as_deref())));

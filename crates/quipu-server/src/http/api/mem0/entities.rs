@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::super::super::fault::Fault;
 use super::super::frame::{Answered, Call, Route, bytes, schema};
 use super::super::people::deleted_once;
-use super::super::shown::Shown;
+use super::super::shown::EngineReport;
 use super::record::record;
 use super::whose::{INTERFACE, Ids, entity};
 
@@ -25,7 +25,7 @@ pub(super) fn routes() -> Vec<Route> {
     let all = "Takes every memory of a user, agent, app or run back (mem0)";
     let whole = "Destroys the memory of a user, agent, app or run (mem0)";
     vec![
-        Route::of_query(Method::DELETE, "/v1/memories", all, &[], schema::<Done>, take_all_back).grave(),
+        Route::of_query(Method::DELETE, "/v1/memories", all, &[], schema::<EntitiesDeleted>, take_all_back).grave(),
         Route::get("/v1/entities", "Users, agents, apps and runs with a memory of their own (mem0)", entities),
         Route::of_query(Method::DELETE, "/v2/entities/{kind}/{name}", whole, &[], schema::<Deleted>, delete)
             .needs(Scope::Admin)
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
 
 /// What was done.
 #[derive(Serialize, JsonSchema)]
-struct Done {
+struct EntitiesDeleted {
     message: &'static str,
 }
 
@@ -67,7 +67,7 @@ fn take_all_back(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault>
         must_name_somebody(&asked)?;
     }
     let user = asked.user(call)?;
-    let done = Done { message: "Memories deleted successfully!" };
+    let done = EntitiesDeleted { message: "Memories deleted successfully!" };
     let own = match entered(call.engine, &user, &call.entry(INTERFACE)) {
         Ok(own) => own,
         // There is nothing to take back.
@@ -76,7 +76,7 @@ fn take_all_back(call: &Call<'_>, asked: DeleteAsked) -> Result<Answered, Fault>
     };
     if own.events.is_empty() && own.elsewhere > 0 {
         let message = "Nothing was deleted: what is remembered of this user came in another way or with another key, and is kept.";
-        return bytes(&Done { message });
+        return bytes(&EntitiesDeleted { message });
     }
     match &asked {
         ids if !ids.is_narrower(&user) => {
@@ -179,7 +179,7 @@ fn entities(call: &Call<'_>, asked: EntitiesAsked) -> Result<Entities, Fault> {
 #[derive(Serialize, JsonSchema)]
 struct Deleted {
     message: &'static str,
-    erasure: Shown<UserErasure>,
+    erasure: EngineReport<UserErasure>,
 }
 
 /// Whether it is meant; more may stand in the query.
@@ -212,6 +212,6 @@ fn delete(call: &Call<'_>, asked: Meant) -> Result<Answered, Fault> {
         .code("entry_point"));
     }
     let path = format!(" or `DELETE /v2/entities/{kind}/{}/?confirm=…`", call.part("name")?);
-    let erasure = Shown(deleted_once(call, &user, asked.confirm.as_deref(), &path)?);
+    let erasure = EngineReport(deleted_once(call, &user, asked.confirm.as_deref(), &path)?);
     bytes(&Deleted { message: "Entity deleted successfully.", erasure })
 }

@@ -17,12 +17,12 @@ pub(super) enum Filter {
     All(Vec<Self>),
     Any(Vec<Self>),
     None(Vec<Self>),
-    Is { field: String, how: How, value: Value },
+    Is { field: String, how: Comparison, value: Value },
 }
 
 /// How a field is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum Comparison {
     Equal,
     Unequal,
     In,
@@ -75,7 +75,7 @@ impl Filter {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.mention(users, others)),
             Self::None(_) => {}
-            Self::Is { field, how: How::Equal | How::In, value } => {
+            Self::Is { field, how: Comparison::Equal | Comparison::In, value } => {
                 let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
                 for text in texts.iter().filter_map(Value::as_str).filter(|text| *text != ANY) {
                     match field.as_str() {
@@ -128,22 +128,22 @@ fn conditions(field: &str, value: &Value) -> Result<Vec<Filter>, Fault> {
             Ok(members.iter().map(member).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
         }
         Value::Object(operators) => operators.iter().map(|(name, value)| Ok(is(how(name)?, value))).collect(),
-        Value::Array(_) => Ok(vec![is(How::In, value)]),
-        _ => Ok(vec![is(How::Equal, value)]),
+        Value::Array(_) => Ok(vec![is(Comparison::In, value)]),
+        _ => Ok(vec![is(Comparison::Equal, value)]),
     }
 }
 
-fn how(name: &str) -> Result<How, Fault> {
+fn how(name: &str) -> Result<Comparison, Fault> {
     Ok(match name {
-        "eq" => How::Equal,
-        "ne" => How::Unequal,
-        "in" => How::In,
-        "gte" => How::AtLeast,
-        "lte" => How::AtMost,
-        "gt" => How::Above,
-        "lt" => How::Below,
-        "contains" => How::Contains,
-        "icontains" => How::ContainsFolded,
+        "eq" => Comparison::Equal,
+        "ne" => Comparison::Unequal,
+        "in" => Comparison::In,
+        "gte" => Comparison::AtLeast,
+        "lte" => Comparison::AtMost,
+        "gt" => Comparison::Above,
+        "lt" => Comparison::Below,
+        "contains" => Comparison::Contains,
+        "icontains" => Comparison::ContainsFolded,
         other => {
             let known = "eq, ne, in, gte, lte, gt, lt, contains and icontains";
             return Err(wrong(format!("there is no operator {other:?}; there are {known}")));
@@ -164,24 +164,24 @@ fn found(memory: &Map<String, Value>, field: &str) -> Value {
     memory.get(name).cloned().unwrap_or_default()
 }
 
-fn holds(is: &Value, how: How, wanted: &Value) -> bool {
+fn holds(is: &Value, how: Comparison, wanted: &Value) -> bool {
     let order = || compare(is, wanted);
     let equal = |one: &Value| match is {
         Value::Array(list) => list.contains(one),
         _ => is == one || compare(is, one).is_some_and(std::cmp::Ordering::is_eq),
     };
     match how {
-        How::Equal if wanted == ANY => !is.is_null(),
-        How::Equal => equal(wanted),
-        How::Unequal => !equal(wanted),
-        How::In => {
+        Comparison::Equal if wanted == ANY => !is.is_null(),
+        Comparison::Equal => equal(wanted),
+        Comparison::Unequal => !equal(wanted),
+        Comparison::In => {
             wanted.as_array().is_some_and(|list| list.iter().any(|one| equal(one) || (one == ANY && !is.is_null())))
         }
-        How::AtLeast => order().is_some_and(std::cmp::Ordering::is_ge),
-        How::AtMost => order().is_some_and(std::cmp::Ordering::is_le),
-        How::Above => order().is_some_and(std::cmp::Ordering::is_gt),
-        How::Below => order().is_some_and(std::cmp::Ordering::is_lt),
-        How::Contains | How::ContainsFolded => contains(is, wanted, how == How::ContainsFolded),
+        Comparison::AtLeast => order().is_some_and(std::cmp::Ordering::is_ge),
+        Comparison::AtMost => order().is_some_and(std::cmp::Ordering::is_le),
+        Comparison::Above => order().is_some_and(std::cmp::Ordering::is_gt),
+        Comparison::Below => order().is_some_and(std::cmp::Ordering::is_lt),
+        Comparison::Contains | Comparison::ContainsFolded => contains(is, wanted, how == Comparison::ContainsFolded),
     }
 }
 

@@ -64,7 +64,7 @@ struct Search {
 
 /// What was found, best first.
 #[derive(Serialize, JsonSchema)]
-struct Found {
+struct SearchResults {
     results: Vec<Record>,
     /// What was asked and is not done here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -86,14 +86,14 @@ fn users(call: &Call<'_>, ids: &Ids, filter: &Filter) -> Result<Vec<UserId>, Fau
 }
 
 /// Conditions of a request besides its filter.
-struct Wanted<'a> {
+struct SearchConditions<'a> {
     filter: &'a Filter,
     ids: &'a Ids,
     categories: Option<&'a [String]>,
     show_expired: bool,
 }
 
-impl Wanted<'_> {
+impl SearchConditions<'_> {
     fn admits(&self, call: &Call<'_>, told: &MemoryView, record: &Record) -> bool {
         let named = [("agent_id", &self.ids.agent_id), ("app_id", &self.ids.app_id), ("run_id", &self.ids.run_id)];
         let is =
@@ -110,10 +110,10 @@ impl Wanted<'_> {
     }
 }
 
-fn search(call: &Call<'_>, asked: Search) -> Result<Found, Fault> {
+fn search(call: &Call<'_>, asked: Search) -> Result<SearchResults, Fault> {
     let filter = Filter::read(asked.filters.as_ref())?;
     let users = users(call, &asked.ids, &filter)?;
-    let wanted = Wanted {
+    let wanted = SearchConditions {
         filter: &filter,
         ids: &asked.ids,
         categories: asked.categories.as_deref(),
@@ -162,7 +162,7 @@ fn search(call: &Call<'_>, asked: Search) -> Result<Found, Fault> {
         found.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     }
     let results = found.into_iter().take(top_k).map(|(_, record)| only(record, asked.fields.as_deref()));
-    Ok(Found { results: results.collect(), ignored: ignored(&asked.rest) })
+    Ok(SearchResults { results: results.collect(), ignored: ignored(&asked.rest) })
 }
 
 /// Which page.
@@ -220,7 +220,7 @@ fn list(call: &Call<'_>, query: PageAsked, asked: List) -> Result<Listed, Fault>
         bounds.push(Filter::read(Some(&json!({"created_at": {operator: date}})))?);
     }
     let dated = Filter::All(bounds);
-    let wanted = Wanted {
+    let wanted = SearchConditions {
         filter: &filter,
         ids: &asked.ids,
         categories: asked.categories.as_deref(),

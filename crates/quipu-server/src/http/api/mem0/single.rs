@@ -25,7 +25,8 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get(path, "A memory (mem0)", get),
         Route::of_body(Method::PUT, path, "Says a memory in other words (mem0)", put),
-        Route::of_query(Method::DELETE, path, "Takes a memory back (mem0)", &[], schema::<Done>, delete).grave(),
+        Route::of_query(Method::DELETE, path, "Takes a memory back (mem0)", &[], schema::<MemoriesChanged>, delete)
+            .grave(),
         Route::get("/v1/memories/{memory_id}/history", "What a memory said before (mem0)", history),
         Route::of_body(Method::PUT, batch, "Says several memories in other words (mem0)", put_all),
         Route::of_body(Method::DELETE, batch, "Takes several memories back (mem0)", delete_all).grave(),
@@ -39,7 +40,7 @@ struct IgnoredQuery {}
 
 /// What was done.
 #[derive(Serialize, JsonSchema)]
-struct Done {
+struct MemoriesChanged {
     message: String,
 }
 
@@ -120,7 +121,7 @@ fn delete(call: &Call<'_>, _: DeleteAsked) -> Result<Answered, Fault> {
     let items = [item];
     must_be_own(call, &user, &items)?;
     take_back(call.engine, &user, &items)?;
-    bytes(&Done { message: "Memory deleted successfully!".to_owned() })
+    bytes(&MemoriesChanged { message: "Memory deleted successfully!".to_owned() })
 }
 
 /// Something that happened to a memory.
@@ -161,7 +162,7 @@ fn history(call: &Call<'_>, _: IgnoredQuery) -> Result<Vec<Happened>, Fault> {
 
 /// One of several.
 #[derive(Deserialize, JsonSchema)]
-struct One {
+struct BatchItem {
     memory_id: String,
     #[serde(flatten)]
     change: Change,
@@ -169,11 +170,11 @@ struct One {
 
 /// Several memories.
 #[derive(Deserialize, JsonSchema)]
-struct Several {
-    memories: Vec<One>,
+struct BatchRequest {
+    memories: Vec<BatchItem>,
 }
 
-impl Several {
+impl BatchRequest {
     /// Whose each is, once all of them are known to be there.
     fn found(self, call: &Call<'_>) -> Result<Vec<(UserId, String, Change)>, Fault> {
         if self.memories.is_empty() || self.memories.len() > BATCH_MAX {
@@ -188,16 +189,16 @@ impl Several {
     }
 }
 
-fn put_all(call: &Call<'_>, asked: Several) -> Result<Done, Fault> {
+fn put_all(call: &Call<'_>, asked: BatchRequest) -> Result<MemoriesChanged, Fault> {
     let found = asked.found(call)?;
     let many = found.len();
     for (user, item, asked) in found {
         change(call, &user, &item, asked)?;
     }
-    Ok(Done { message: format!("Successfully updated {many} memories") })
+    Ok(MemoriesChanged { message: format!("Successfully updated {many} memories") })
 }
 
-fn delete_all(call: &Call<'_>, asked: Several) -> Result<Done, Fault> {
+fn delete_all(call: &Call<'_>, asked: BatchRequest) -> Result<MemoriesChanged, Fault> {
     let found = asked.found(call)?;
     let many = found.len();
     let mut by_user: BTreeMap<UserId, Vec<String>> = BTreeMap::new();
@@ -210,7 +211,7 @@ fn delete_all(call: &Call<'_>, asked: Several) -> Result<Done, Fault> {
     for (user, items) in by_user {
         take_back(call.engine, &user, &items)?;
     }
-    Ok(Done { message: format!("Successfully deleted {many} memories") })
+    Ok(MemoriesChanged { message: format!("Successfully deleted {many} memories") })
 }
 
 /// What somebody thinks of a memory.

@@ -1,6 +1,6 @@
 //! What the models are asked. The instructions are the files beside this one.
 
-use quipu_engine::ports::{Message, Purpose, Request, Shape};
+use quipu_engine::ports::{CompletionRequest, Message, Purpose, Shape};
 use serde_json::{Value, json};
 
 use super::super::corpus::{EvalQuestion, Kind};
@@ -17,13 +17,13 @@ pub(super) fn instructions(kind: Kind) -> (&'static str, &'static str) {
 }
 
 /// To answer a question with what a pack holds, on a day.
-pub(super) fn to_answer(kind: Kind, pack: &str, day: &str, question: &str) -> Request {
+pub(super) fn to_answer(kind: Kind, pack: &str, day: &str, question: &str) -> CompletionRequest {
     let text = format!("{}\n\nToday is {day}.\n\nQuestion: {question}", pack.trim_end());
     request(Purpose::Chat, instructions(kind).0, text, None, ANSWER_TOKENS)
 }
 
 /// To judge an answer by the benchmark's own rule.
-pub(super) fn to_judge(kind: Kind, asked: &EvalQuestion, reply: &str) -> Request {
+pub(super) fn to_judge(kind: Kind, asked: &EvalQuestion, reply: &str) -> CompletionRequest {
     let (text, properties) = if kind == Kind::Beam {
         let lines: String =
             asked.rubric.iter().enumerate().map(|(place, line)| format!("{}. {line}\n", place + 1)).collect();
@@ -45,9 +45,15 @@ pub(super) fn to_judge(kind: Kind, asked: &EvalQuestion, reply: &str) -> Request
     request(Purpose::Judge, instructions(kind).1, text, Some(shape), JUDGE_TOKENS)
 }
 
-fn request(purpose: Purpose, system: &str, text: String, shape: Option<Shape>, output_tokens_max: u32) -> Request {
+fn request(
+    purpose: Purpose,
+    system: &str,
+    text: String,
+    shape: Option<Shape>,
+    output_tokens_max: u32,
+) -> CompletionRequest {
     let (system, messages) = (system.to_owned(), vec![Message::of_user(text)]);
-    Request { user: None, purpose, system, messages, shape, output_tokens_max, temperature: 0.0 }
+    CompletionRequest { user: None, purpose, system, messages, shape, output_tokens_max, temperature: 0.0 }
 }
 
 /// The score a judgement gives, from 0 to 1; none if it does not fit the question.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{SHAPE, conversation_name, sessions};
-use crate::transfer::import::fault::{Fault, ReadError, Stop};
+use crate::transfer::import::fault::{Fault, ParseStop, ReadError};
 use crate::transfer::import::{stream, without_mark};
 
 /// One question.
@@ -63,14 +63,14 @@ pub fn read<E>(
     let outcome = stream::elements(&mut input, start, &SHAPE, &mut |number, sample: Sample| {
         each(question_set(&sample, number)).map_err(|error| {
             failed = Some(error);
-            Stop::Caller
+            ParseStop::Caller
         })
     });
     match (outcome, failed) {
         (Ok(()), _) => Ok(()),
-        (Err(Stop::Fault(fault)), _) => Err(ReadError::Fault(fault)),
-        (Err(Stop::Caller), Some(error)) => Err(ReadError::Caller(error)),
-        (Err(Stop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
+        (Err(ParseStop::Fault(fault)), _) => Err(ReadError::Fault(fault)),
+        (Err(ParseStop::Caller), Some(error)) => Err(ReadError::Caller(error)),
+        (Err(ParseStop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Instance, SHAPE, conversation_name, history, session_name, turn_name, written_out};
 use crate::transfer::import::batch::Sink;
-use crate::transfer::import::fault::{Fault, ReadError, Stop};
+use crate::transfer::import::fault::{Fault, ParseStop, ReadError};
 use crate::transfer::import::{Batch, Report, stream, when, without_mark};
 
 /// A question whose id ends like this cannot be answered from its history.
@@ -16,7 +16,7 @@ const ABSTENTION: &str = "_abs";
 
 /// A question, what is right, and its history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
+pub struct BenchmarkCase {
     /// Its id; `question-<N>` if the input does not say.
     pub id: String,
     /// Its type, such as `multi-session`; empty if the input does not say.
@@ -45,7 +45,10 @@ pub struct Case {
 ///
 /// # Errors
 /// As [`crate::transfer::import::read`] with [`crate::transfer::import::Format::LongMemEval`].
-pub fn read<E>(input: &mut dyn BufRead, each: &mut dyn FnMut(Case) -> Result<(), E>) -> Result<(), ReadError<E>> {
+pub fn read<E>(
+    input: &mut dyn BufRead,
+    each: &mut dyn FnMut(BenchmarkCase) -> Result<(), E>,
+) -> Result<(), ReadError<E>> {
     let mut failed = None;
     let mut cases = 0;
     let (start, mut input) = without_mark(input)?;
@@ -53,19 +56,19 @@ pub fn read<E>(input: &mut dyn BufRead, each: &mut dyn FnMut(Case) -> Result<(),
         cases += 1;
         each(case(&instance, number)?).map_err(|error| {
             failed = Some(error);
-            Stop::Caller
+            ParseStop::Caller
         })
     });
     match (outcome, failed) {
         (Ok(()), _) if cases == 0 => Err(Fault::Nothing("the input has no questions".to_owned()).into()),
         (Ok(()), _) => Ok(()),
-        (Err(Stop::Fault(fault)), _) => Err(ReadError::Fault(fault)),
-        (Err(Stop::Caller), Some(error)) => Err(ReadError::Caller(error)),
-        (Err(Stop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
+        (Err(ParseStop::Fault(fault)), _) => Err(ReadError::Fault(fault)),
+        (Err(ParseStop::Caller), Some(error)) => Err(ReadError::Caller(error)),
+        (Err(ParseStop::Caller), None) => Err(ReadError::Fault(Fault::Refused("the caller asked to stop".to_owned()))),
     }
 }
 
-fn case(instance: &Instance, number: usize) -> Result<Case, Stop> {
+fn case(instance: &Instance, number: usize) -> Result<BenchmarkCase, ParseStop> {
     let id = conversation_name(instance, number);
     let mut report = Report::default();
     let mut kept = None;
@@ -82,7 +85,7 @@ fn case(instance: &Instance, number: usize) -> Result<Case, Stop> {
     let said = sessions.len();
     sessions.retain(|session| there.contains(session));
     let sessions_absent = said - sessions.len();
-    Ok(Case {
+    Ok(BenchmarkCase {
         abstention: id.ends_with(ABSTENTION),
         kind: written_out(&instance.question_type).unwrap_or_default(),
         question: instance.question.clone(),

@@ -86,15 +86,15 @@ fn sections(body: &str) -> Vec<Section> {
 }
 
 /// A top-level block with whatever stands between it and the next one.
-struct Part {
+struct TopBlock {
     range: Range<usize>,
     heading: Option<(usize, String)>,
     prefer: Prefer,
 }
 
 /// Top-level blocks, which together are the whole text. A heading without words is an ordinary block.
-fn parts(body: &str) -> Vec<Part> {
-    let mut found: Vec<Part> = Vec::new();
+fn parts(body: &str) -> Vec<TopBlock> {
+    let mut found: Vec<TopBlock> = Vec::new();
     let mut depth = 0_usize;
     for (event, range) in Parser::new(body).into_offset_iter() {
         let starts = depth == 0;
@@ -110,15 +110,15 @@ fn parts(body: &str) -> Vec<Part> {
             };
             let prose = matches!(event, Event::Start(Tag::Paragraph));
             let prefer = if prose { Prefer::Sentence } else { Prefer::Line };
-            found.push(Part { range, heading, prefer });
-        } else if let (Event::Text(words) | Event::Code(words), Some(Part { heading: Some((_, heading)), .. })) =
+            found.push(TopBlock { range, heading, prefer });
+        } else if let (Event::Text(words) | Event::Code(words), Some(TopBlock { heading: Some((_, heading)), .. })) =
             (&event, found.last_mut())
         {
             heading.push_str(words);
         }
     }
     if found.is_empty() && !body.is_empty() {
-        found.push(Part { range: 0..body.len(), heading: None, prefer: Prefer::Line });
+        found.push(TopBlock { range: 0..body.len(), heading: None, prefer: Prefer::Line });
     }
     let ends: Vec<usize> = found.iter().map(|part| part.range.start).skip(1).chain([body.len()]).collect();
     for (part, end) in found.iter_mut().zip(ends) {
